@@ -1,0 +1,81 @@
+# Graphwarden on a fresh machine needs Python 3.11, make and a C++ compiler, and two commands:
+#
+#   make hunt    hunt for compiler bugs for about three minutes; drafts end up in reports/
+#   make test    lint, type checks and all tests
+#
+# pip's own settings (PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS, pip.conf) are used as they are.
+
+VENV        ?= .venv
+HUNT_BUDGET ?= 3m
+HUNT_DB     ?= hunt.db
+HUNT_OUT    ?= reports
+HUNT_ARGS   ?=
+PYTEST_ARGS ?= -n 2
+
+# The first of these that really is Python 3.11 or newer (a version manager's stub may not be).
+PYTHON ?= $(shell for p in python3.11 python3 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+
+PY    := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+# An environment that was copied from another folder, or whose Python has gone, is not ours.
+ifneq ($(shell cat $(STAMP) 2>/dev/null && $(PY) -c ''),$(CURDIR))
+$(shell rm -f $(STAMP))
+endif
+
+.PHONY: help hunt test lint format setup lock clean
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+hunt: $(STAMP)
+	$(VENV)/bin/graphwarden hunt --budget $(HUNT_BUDGET) --db $(HUNT_DB) --out $(HUNT_OUT) $(HUNT_ARGS)
+	@echo "reports: $(abspath $(HUNT_OUT))   database: $(abspath $(HUNT_DB))"
+
+test: lint
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: $(STAMP)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy bot fuzz triage
+
+format: $(STAMP)
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+setup: $(STAMP)
+
+# --no-deps: the lock is complete, so nothing that it does not name is installed; `pip check` verifies that.
+$(STAMP): pyproject.toml requirements.lock .ci/no_cuda.py
+	@test -n "$(PYTHON)" || { echo "error: no Python 3.11 or newer on PATH; install it or set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: PYTHON=$(PYTHON) is not Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || \
+		{ echo "error: $(PYTHON) lacks venv or ensurepip; on Debian or Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@command -v g++ >/dev/null || command -v clang++ >/dev/null || \
+		echo "note: no C++ compiler found; the inductor backend will be reported as unavailable (install g++)"
+	@# No stamp: the last installation was cut off, failed or belongs elsewhere. Start from nothing.
+	@test -e $(STAMP) || test ! -e $(VENV)/pyvenv.cfg || rm -rf "$(VENV)"
+	@test -x $(PY) || "$(PYTHON)" -m venv "$(VENV)"
+	@rm -f $(STAMP)
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements.lock
+	@$(PY) .ci/no_cuda.py
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(PY) -m pip --disable-pip-version-check check
+	@echo "$(CURDIR)" > $@
+
+# Newest versions that pyproject.toml allows, every transitive one pinned.
+lock:
+	rm -rf .venv-lock
+	"$(PYTHON)" -m venv .venv-lock
+	.venv-lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	.venv-lock/bin/python .ci/no_cuda.py
+	{ sed -n '/^#/p' requirements.lock; \
+	  .venv-lock/bin/python -m pip freeze --all --exclude pip --exclude-editable | sed 's/^torch==\([^+]*\)+.*/torch==\1/'; } > requirements.new
+	mv requirements.new requirements.lock
+	rm -rf .venv-lock
+
+clean:
+	rm -rf $(VENV) .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""Talks: the command line today; GitHub, the clock and the web pages later."""

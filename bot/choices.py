@@ -1,0 +1,63 @@
+"""Turning --backend and --option into targets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.failures import ExitCode, Refusal
+from fuzz import catalogue, registry
+from fuzz.case import Target
+from fuzz.runner import Runner
+
+
+def options(pairs: Sequence[str]) -> dict[str, str]:
+    """``key=value`` arguments as a dict. Raises Refusal."""
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key or not value:
+            raise Refusal(f"--option {pair!r} is not of the form key=value, e.g. opt=off")
+        found[key] = value
+    return found
+
+
+def one_target(name: str, pairs: Sequence[str]) -> Target:
+    """The target of `run` and `reduce`. Raises Refusal for an unknown backend or option."""
+    try:
+        return catalogue.target(name, options(pairs))
+    except registry.UnknownBackend as error:
+        raise Refusal(str(error)) from error
+
+
+def hunt_targets(names: Sequence[str], pairs: Sequence[str]) -> list[Target]:
+    """The targets of a hunt: every variant of each backend, or the one that the options say."""
+    chosen = options(pairs)
+    targets = []
+    used: set[str] = set()
+    try:
+        for name in names:
+            known = registry.backend(name)
+            mine = {key: value for key, value in chosen.items() if key in known.options}
+            used |= mine.keys()
+            variants = [mine] if mine else list(known.variants)
+            targets += [catalogue.target(name, variant) for variant in variants]
+    except registry.UnknownBackend as error:
+        raise Refusal(str(error)) from error
+    unused = chosen.keys() - used
+    if unused:
+        raise Refusal(f"no chosen backend has the option {', '.join(sorted(unused))} (see graphwarden backends --options)")
+    return targets
+
+
+def compilers() -> list[str]:
+    """Every registered backend but the reference."""
+    return [name for name in registry.names() if name != "reference"]
+
+
+def require(runner: Runner, names: Sequence[str]) -> list[catalogue.Probe]:
+    """Probe backends; those that work come back. Raises Refusal (exit 3) when none does."""
+    probes = [catalogue.probe(runner, name) for name in names]
+    if not any(probe.available for probe in probes):
+        reasons = "; ".join(f"{probe.name}: {probe.reason}" for probe in probes)
+        raise Refusal(f"no backend is available ({reasons})", ExitCode.ENVIRONMENT)
+    return probes

@@ -1,0 +1,93 @@
+"""The `graphwarden` command: collects the commands, and is the process edge where failures become exit codes."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import signal
+import sys
+from types import FrameType
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+from bot.commands import backends, bugs, hunt, reduce, report, run
+from bot.console import err
+from bot.failures import ExitCode, Refusal
+from fuzz.zygote import BackendUnavailable
+from triage.store import StoreError
+
+app = typer.Typer(
+    name="graphwarden",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode="rich",
+)
+
+
+@app.callback(invoke_without_command=True)
+def graphwarden(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    """Hunt for bugs in deep-learning compilers, and draft the reports.
+
+    [bold]graphwarden hunt[/] runs real compilers on real operator tests, confirms, reduces and groups what fails,
+    and writes one report a bug. [bold]graphwarden backends[/] says which compilers work here.
+
+    Exit codes: 0 done; 1 the thing asked about failed; 2 unusable arguments or input; 3 no backend available.
+    """
+    if version:
+        typer.echo(f"graphwarden {importlib.metadata.version('graphwarden')}")
+        raise typer.Exit
+
+
+app.command("hunt")(hunt.hunt)
+app.command("run")(run.run)
+app.command("reduce")(reduce.reduce)
+app.command("bugs")(bugs.bugs)
+app.command("report")(report.report)
+app.command("backends")(backends.backends)
+
+
+def main() -> None:
+    """Run the command line and leave with an exit code of `ExitCode`."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    sys.exit(_guarded())
+
+
+def _guarded() -> int:
+    try:
+        result = app(standalone_mode=False)
+        return int(result) if isinstance(result, int) else ExitCode.DONE
+    except Refusal as refusal:
+        return _say(str(refusal), refusal.code)
+    except StoreError as error:
+        return _say(str(error), ExitCode.UNUSABLE)
+    except BackendUnavailable as error:
+        return _say(str(error), ExitCode.ENVIRONMENT)
+    except TyperException as error:
+        return _say(error.format_message(), ExitCode.UNUSABLE)
+    except (KeyboardInterrupt, Abort):
+        return _say("interrupted; what was recorded is safe, the same command goes on from there", ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output is gone, e.g. `graphwarden bugs | head`; nothing is left to say.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except Exception as error:  # the process edge: a fault of ours is told as such
+        if os.environ.get("GRAPHWARDEN_TRACEBACK"):
+            raise
+        told = f"internal error: {type(error).__name__}: {error} (set GRAPHWARDEN_TRACEBACK=1 to see where)"
+        return _say(told, ExitCode.INTERNAL)
+
+
+def _say(message: str, code: ExitCode) -> int:
+    err.print(f"graphwarden: {' '.join(message.split())}", markup=False, soft_wrap=True)
+    return code
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

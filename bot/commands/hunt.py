@@ -1,0 +1,173 @@
+"""`graphwarden hunt`: from generated cases to drafted reports."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import Progress as Bar
+from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from bot import choices
+from bot.commands.arguments import Json, Memory, Options, Seconds, Seed
+from bot.commands.bugs import print_table
+from bot.console import err, out, print_json
+from bot.durations import seconds
+from bot.failures import Refusal
+from fuzz import catalogue, generators
+from fuzz.campaign import Policy
+from fuzz.case import FAILING, Case, Status, Target
+from fuzz.generators import Skip
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from fuzz.zygote import sweep_stale_homes
+from triage import drafting, pipeline
+from triage.hunt import Progress
+from triage.hunt import hunt as run_hunt
+from triage.records import CampaignInfo
+from triage.store import Store, open_store
+
+#: The part of a budget after which a hunt stops looking for more and works on what it has.
+HUNTING_SHARE = 0.5
+
+
+def hunt(
+    backend: Annotated[list[str], typer.Option("--backend", help="A compiler to hunt in. Repeatable; all that work here without.")] = [],  # noqa: B006, E501
+    source: Annotated[list[str], typer.Option("--source", help="Where cases come from. Repeatable; all without.")] = [],  # noqa: B006
+    budget: Annotated[str, typer.Option("--budget", help="Time for the whole hunt: 90s, 3m, 1h30m, none.")] = "3m",
+    option: Options = [],  # noqa: B006
+    seed: Seed = 0,
+    db: Annotated[Path, typer.Option("--db", help="The SQLite database; made if missing, resumed if interrupted.")] = Path("hunt.db"),
+    output: Annotated[Path, typer.Option("--out", help="Folder of the drafted reports.")] = Path("reports"),
+    invalid: Annotated[bool, typer.Option("--invalid", help="Show invalid models to the compilers too: they must refuse, not die.")] = False,  # noqa: E501
+    drafts: Annotated[bool, typer.Option("--drafts/--no-drafts", help="Reduce and draft what was found.")] = True,
+    jobs: Annotated[int, typer.Option("--jobs", min=0, help="Workers at once; 0: one per core.")] = 0,
+    timeout: Seconds = 30.0,
+    memory: Memory = 4096,
+    as_json: Json = False,
+) -> None:
+    """Hunt for bugs: run cases on compilers, confirm, group and reduce what fails, and draft the reports.
+
+    The same command on the same database goes on where an interrupted or timed-out hunt stopped.
+    """
+    started = time.monotonic()
+    total = seconds(budget)
+    cases = _source(source or generators.names(), seed)
+    sweep_stale_homes()
+    with Runner(Limits(timeout, memory), jobs or None) as runner, open_store(db, create=True) as store:
+        targets = _targets(runner, backend, option)
+        reference = catalogue.target("reference")
+        campaign = _campaign(store, targets, source, seed, invalid)
+        share = HUNTING_SHARE if drafts else 1.0
+        hunting_ends = None if total is None else started + total * share
+        with _bar() as bar:
+            _hunt(store, campaign, cases, targets, reference, runner, Policy(invalid, hunting_ends), bar)
+            if drafts:
+                ends = None if total is None else started + total
+                desk = pipeline.Desk(store, runner, reference, output, ends)
+                _triage(desk, campaign, bar)
+        document = _summary(store, campaign, time.monotonic() - started)
+        found = store.bugs(campaign_id=campaign.id)
+        index = drafting.index(output, store.bugs()) if drafts else None
+    if as_json:
+        print_json(document)
+        return
+    print_table([bug for bug in found if bug.count])
+    _say_numbers(document)
+    if index:
+        out.print(f"reports: {index}", markup=False)
+
+
+def _source(names: Sequence[str], seed: int) -> Iterator[Case | Skip]:
+    """All sources, one case from each in turn, so that a short budget sees every source."""
+    try:
+        streams = [generators.load(name)(seed) for name in names]
+    except generators.UnknownGenerator as error:
+        raise Refusal(str(error)) from error
+    return (case for turn in itertools.zip_longest(*streams) for case in turn if case is not None)
+
+
+def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> list[Target]:
+    """The targets that work here; a backend that was asked for by name and does not work is told."""
+    wanted = choices.hunt_targets(names or choices.compilers(), option if names else ())
+    if option and not names:
+        wanted = choices.hunt_targets(choices.compilers(), option)
+    probes = choices.require(runner, list(dict.fromkeys(target.backend for target in wanted)))
+    broken = {probe.name: probe.reason for probe in probes if not probe.available}
+    for name, reason in broken.items():
+        err.print(f"graphwarden: {name} is left out: {reason}", markup=False, soft_wrap=True)
+    working = dict(zip(dict.fromkeys(target.backend for target in wanted), probes, strict=True))
+    return [target for target in wanted if working[target.backend].available]
+
+
+def _campaign(
+    store: Store, targets: Sequence[Target], source: Sequence[str], seed: int, invalid: bool
+) -> CampaignInfo:
+    parameters = {
+        "targets": sorted(target.id for target in targets),
+        "sources": sorted(source or generators.names()),
+        "seed": seed,
+        "invalid": invalid,
+    }
+    campaign = store.begin_campaign(parameters)
+    if campaign.resumed:
+        err.print(f"graphwarden: going on with campaign {campaign.id} where it stopped")
+    return campaign
+
+
+def _hunt(
+    store: Store,
+    campaign: CampaignInfo,
+    cases: Iterator[Case | Skip],
+    targets: Sequence[Target],
+    reference: Target,
+    runner: Runner,
+    policy: Policy,
+    bar: Bar,
+) -> None:
+    task = bar.add_task("hunting", total=None)
+
+    def tell(progress: Progress) -> None:
+        bar.update(task, description=f"hunting: {progress.results} results, {progress.failures} failures")
+
+    if run_hunt(store, campaign, cases, targets, reference, runner, policy, tell):
+        store.finish_campaign(campaign.id)
+    bar.update(task, completed=1, total=1)
+
+
+def _triage(desk: pipeline.Desk, campaign: CampaignInfo, bar: Bar) -> None:
+    waiting = [bug for bug in desk.store.bugs(campaign_id=campaign.id) if bug.state in pipeline.STEPS]
+    task = bar.add_task("confirming, reducing and drafting bugs", total=len(waiting))
+    pipeline.advance_all(desk, waiting, lambda bug: bar.advance(task))
+
+
+def _bar() -> Bar:
+    return Bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=err, transient=True)
+
+
+def _summary(store: Store, campaign: CampaignInfo, elapsed: float) -> dict[str, Any]:
+    counts = store.counts(campaign.id)
+    number = counts.statuses.get
+    return {
+        "campaign": campaign.id,
+        "cases": counts.cases,
+        "passed": number(Status.OK, 0),
+        "skipped": number(Status.SKIPPED, 0),
+        "unsupported": number(Status.UNSUPPORTED, 0),
+        "invalid": number(Status.INVALID, 0),
+        "flaky": number(Status.FLAKY, 0),
+        "failures": sum(number(status, 0) for status in FAILING),
+        "bugs": counts.bugs,
+        "drafts": counts.drafts,
+        "seconds": round(elapsed, 1),
+    }
+
+
+def _say_numbers(document: dict[str, Any]) -> None:
+    parts = [f"{document[key]} {key}" for key in ("passed", "skipped", "unsupported", "invalid", "flaky", "failures")]
+    out.print(f"{document['cases']} cases; results by case and compiler: {', '.join(parts)}")
+    out.print(f"{document['bugs']} bugs, {document['drafts']} drafts, {document['seconds']:.0f} s")

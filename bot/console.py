@@ -1,0 +1,19 @@
+"""What a command prints: one JSON document or human text on stdout, diagnostics on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from rich.console import Console
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def print_json(document: object) -> None:
+    """One JSON document on stdout, whatever the terminal's width."""
+    # ASCII escapes: a compiler's message may hold what the terminal's encoding does not.
+    json.dump(document, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+    sys.stdout.flush()

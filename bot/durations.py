@@ -1,0 +1,26 @@
+"""Durations as people write them: ``90s``, ``3m``, ``1h30m``, ``none``."""
+
+from __future__ import annotations
+
+import re
+
+from bot.failures import Refusal
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+_DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smh])+")
+
+
+def seconds(text: str) -> float | None:
+    """Seconds of a duration; a bare number is seconds; ``none`` is None. Raises Refusal."""
+    lowered = text.strip().lower()
+    if lowered == "none":
+        return None
+    if re.fullmatch(r"\d+(\.\d+)?", lowered):
+        total = float(lowered)
+    elif _DURATION.fullmatch(lowered):
+        total = sum(float(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d+)?)([smh])", lowered))
+    else:
+        raise Refusal(f"--budget {text!r} is not a duration: write 90s, 3m, 1h30m or none")
+    if total <= 0:
+        raise Refusal(f"--budget {text!r} leaves no time: write a duration above zero, or none")
+    return total

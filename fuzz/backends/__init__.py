@@ -1,0 +1,32 @@
+"""Backends: one file per compiler. The file name is the registry entry; there is no list to edit.
+
+A backend file runs inside the worker process, possibly under another interpreter that has only
+numpy and that one compiler. It may import the standard library, numpy, `fuzz.wire`, its compiler,
+and nothing else. It defines:
+
+``PACKAGES``   tuple of distribution names; the first one's version is the backend's version.
+``KINDS``      tuple of the case kinds it takes: ``"onnx"``, ``"instance"``.
+``OPTIONS``    dict: option name -> tuple of allowed values, the default first.
+``warm()``     imports everything the backend needs. Called once before workers are forked, so it
+               must neither compile nor run anything (a warm parent hangs its children).
+``devices()``  list of device names, e.g. ``["CPU"]``. Raises if the compiler cannot work here; the
+               message is shown to the user as the reason.
+``execute(job, enter)``  runs `fuzz.wire.Job` and returns a list of ``(name, value)`` outputs.
+               It calls ``enter("convert")``, ``enter("compile")``, ``enter("run")`` as it goes on
+               (it starts in ``"load"``), so that a crash is known by its stage. Exceptions are
+               simply let through.
+
+Optional:
+
+``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
+``reproduce(kind, options)``  called in the parent: the lines of a reproducer script that use the
+               compiler as its maintainers would. For ``"onnx"`` they may use ``model`` (ModelProto)
+               and ``inputs`` (name -> numpy array), for ``"instance"`` ``module`` and ``args``; they
+               set ``actual``, a list of numpy arrays. Without it no report can be drafted.
+``blame(error, job)``  called while an exception that `execute` let through is being handled;
+               returns ``(operator, conversion_function)``, each ``""`` when unknown.
+``converters(operators)``  list of ``(domain, op_type, opset)`` (ONNX) or ``("torch", api, 0)`` ->
+               list of the names of the functions that convert them, ``""`` when unknown.
+
+Rules that recognise an honest "unsupported" are data: ``data/unsupported/<backend>.toml``.
+"""

@@ -1,0 +1,166 @@
+"""ONNX Runtime on the CPU, with all graph optimisations or with none."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Callable, Dict, List, Tuple
+
+import numpy as np
+
+from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
+
+PACKAGES = ("onnxruntime",)
+KINDS = ("onnx",)
+OPTIONS: Dict[str, Tuple[str, ...]] = {"opt": ("all", "off", "basic", "extended"), "threads": ("1", "2", "4")}
+VARIANTS: Tuple[Dict[str, str], ...] = ({}, {"opt": "off"})
+
+_LEVELS = {
+    "all": "ORT_ENABLE_ALL",
+    "off": "ORT_DISABLE_ALL",
+    "basic": "ORT_ENABLE_BASIC",
+    "extended": "ORT_ENABLE_EXTENDED",
+}
+#: TensorProto.DataType numbers of the dtypes that numpy lacks (onnx.proto), and items per byte.
+_SMALL_TYPES = {
+    "bfloat16": (16, 1),
+    "float8_e4m3fn": (17, 1),
+    "float8_e4m3fnuz": (18, 1),
+    "float8_e5m2": (19, 1),
+    "float8_e5m2fnuz": (20, 1),
+    "uint4": (21, 2),
+    "int4": (22, 2),
+    "float4_e2m1fn": (23, 2),
+}
+_ORT_NAMES = {
+    "tensor(bfloat16)": "bfloat16",
+    "tensor(float8e4m3fn)": "float8_e4m3fn",
+    "tensor(float8e4m3fnuz)": "float8_e4m3fnuz",
+    "tensor(float8e5m2)": "float8_e5m2",
+    "tensor(float8e5m2fnuz)": "float8_e5m2fnuz",
+    "tensor(uint4)": "uint4",
+    "tensor(int4)": "int4",
+    "tensor(float4e2m1)": "float4_e2m1fn",
+}
+_SITE = re.compile(r"(?:^|[\s/(])([\w./]+\.(?:cc|h|cpp)):\d+ ([\w:~<>]+)")
+_NODE = re.compile(r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for the node.*? ([A-Z]\w+)\(\d+\)", re.DOTALL)
+
+
+def warm() -> None:
+    """Import only: a session in the parent would start threads."""
+    import onnxruntime  # noqa: F401
+
+
+def devices() -> List[str]:
+    """Execution providers of this build."""
+    import onnxruntime
+
+    return [str(name) for name in onnxruntime.get_available_providers()]
+
+
+def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
+    """Create a session (parsing, optimisation and kernel look-up in one call) and run it."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = int(job.options.get("threads", "1"))
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 4
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, _LEVELS[job.options.get("opt", "all")])
+    enter("compile")
+    session = ort.InferenceSession(job.model, options, providers=["CPUExecutionProvider"])
+    enter("run")
+    names = [output.name for output in session.get_outputs()]
+    given = {info.name: job.inputs[info.name] for info in session.get_inputs() if info.name in job.inputs}
+    exotic = any(info.type in _ORT_NAMES for info in session.get_outputs())
+    if not exotic and all(isinstance(value, (np.ndarray, list, type(None))) for value in given.values()):
+        if not any(dtype_name(value) in SMALL_DTYPES for value in given.values()):
+            return list(zip(names, session.run(names, given)))
+    feeds = {name: _ort_value(value) for name, value in given.items()}
+    found = session.run_with_ort_values(names, feeds)
+    return [(name, _from_ort_value(value)) for name, value in zip(names, found)]
+
+
+def _ort_value(value: Value) -> Any:
+    import onnxruntime as ort
+
+    name = dtype_name(value)
+    if name not in SMALL_DTYPES:
+        return ort.OrtValue.ortvalue_from_numpy(value)
+    if name not in _SMALL_TYPES:
+        raise CannotFeed("this ONNX Runtime has no OrtValue of %s" % name)
+    number, per_byte = _SMALL_TYPES[name]
+    shape = list(value.shape)  # type: ignore[union-attr]
+    data = value.data if isinstance(value, Raw) else np.ascontiguousarray(value).tobytes()  # type: ignore[arg-type]
+    if per_byte == 2:
+        return _packed(data, shape, number)
+    flat = np.frombuffer(data, {1: np.uint8, 2: np.uint16}[SMALL_DTYPES[name]]).reshape(shape)
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(flat.copy(), number)
+
+
+def _packed(data: bytes, shape: List[int], number: int) -> Any:
+    """A tensor of two items a byte, the first one in the low half (onnx.proto)."""
+    import ctypes
+
+    import onnxruntime as ort
+
+    items = np.frombuffer(data, np.uint8) & 0x0F
+    items = np.concatenate([items, np.zeros(len(items) % 2, np.uint8)])
+    halves = (items[0::2] | (items[1::2] << 4)).tobytes()
+    value = ort.OrtValue.ortvalue_from_shape_and_type(shape, number)
+    ctypes.memmove(value.data_ptr(), halves, len(halves))
+    return value
+
+
+def _from_ort_value(value: Any) -> Value:
+    if not value.is_tensor() or value.data_type() not in _ORT_NAMES:
+        found: Value = value.numpy()
+        return found
+    import ctypes
+
+    name = _ORT_NAMES[value.data_type()]
+    shape = tuple(value.shape())
+    count = int(np.prod(shape, dtype=np.int64))
+    per_byte = _SMALL_TYPES[name][1]
+    size = (count + 1) // 2 if per_byte == 2 else count * SMALL_DTYPES[name]
+    data = ctypes.string_at(value.data_ptr(), size)
+    if per_byte == 2:
+        halves = np.frombuffer(data, np.uint8)
+        items = np.stack([halves & 0x0F, halves >> 4], axis=1).ravel()[:count]
+        signed = np.where(items > 7, items | 0xF0, items).astype(np.uint8) if name == "int4" else items
+        data = signed.astype(np.uint8).tobytes()
+    return _named(Raw(name, shape, data))
+
+
+def _named(raw: Raw) -> Value:
+    """The ml_dtypes array, where that package is there."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return raw
+    return np.frombuffer(raw.data, getattr(ml_dtypes, raw.dtype)).reshape(raw.shape)
+
+
+def blame(error: BaseException, job: Job) -> Tuple[str, str]:
+    """ONNX Runtime has no converters: the operator, and the C++ function its message names."""
+    message = str(error)
+    node = _NODE.search(message)
+    site = _SITE.search(message)
+    operator = next((group for group in node.groups() if group), "") if node else ""
+    return operator, "%s %s" % (site.group(1).rpartition("/")[2], site.group(2)) if site else ""
+
+
+def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
+    """The kernel is registered under the operator's name."""
+    return ["kernel %s%s" % (domain + "." if domain else "", op_type) for domain, op_type, _ in operators]
+
+
+def reproduce(kind: str, options: Dict[str, str]) -> str:
+    """How a user of ONNX Runtime would run it."""
+    level = _LEVELS[options.get("opt", "all")]
+    return (
+        "import onnxruntime as ort\n\n"
+        "options = ort.SessionOptions()\n"
+        f"options.graph_optimization_level = ort.GraphOptimizationLevel.{level}\n"
+        "session = ort.InferenceSession(model.SerializeToString(), options, providers=['CPUExecutionProvider'])\n"
+        "actual = session.run(None, inputs)"
+    )

@@ -1,0 +1,336 @@
+"""OpenVINO on the CPU: the ONNX frontend (`read_model`) and the PyTorch frontend (`convert_model`)."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import mmap
+import os
+import re
+from typing import Any, Callable, Collection, Dict, FrozenSet, List, Tuple
+
+import numpy as np
+
+from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
+
+PACKAGES = ("openvino",)
+KINDS = ("onnx", "instance")
+#: precision: f32 keeps the CPU plugin from computing in bfloat16 where the machine could; auto lets it choose.
+#: torch: how the PyTorch frontend sees an instance, as an exported program or as traced TorchScript.
+OPTIONS: Dict[str, Tuple[str, ...]] = {
+    "precision": ("f32", "auto"),
+    "threads": ("1", "2", "4"),
+    "torch": ("export", "script"),
+}
+
+#: OpenVINO's names of the dtypes that numpy lacks; the last group packs two items a byte, low half first.
+_SMALL = {
+    "bfloat16": "bf16",
+    "float8_e4m3fn": "f8e4m3",
+    "float8_e5m2": "f8e5m2",
+    "float8_e8m0fnu": "f8e8m0",
+    "float4_e2m1fn": "f4e2m1",
+    "int4": "i4",
+    "uint4": "u4",
+}
+_PACKED = frozenset(("float4_e2m1fn", "int4", "uint4"))
+
+#: A converter's own file, as error messages name it.
+_CONVERTER = re.compile(r"src/frontends/(onnx|pytorch)/(?:frontend/)?src/op/(\w+\.cpp):\d+")
+#: Places behind the frontend, the telling ones first. Many operators pass through them, so the operator is added.
+_BEHIND = (
+    re.compile(r"src/(plugins/\w+/)src/(nodes/[\w/]+\.[ch]pp):\d+"),
+    re.compile(r"src/(plugins/\w+/)src/([\w/]+\.[ch]pp):\d+"),
+    re.compile(r"src/common/(transformations/)src/([\w/]+\.[ch]pp):\d+"),
+)
+#: Places that converters call: they tell less than the registry of converters.
+_BENEATH = (
+    re.compile(r"src/(core/)(?:shape_inference/|reference/)?(?:src|include)/([\w/]+\.[ch]pp):\d+"),
+    re.compile(r"src/(frontends/\w+/)(?:frontend/)?src/(?!unconverted_ops_report)([\w/]+\.[ch]pp):\d+"),
+)
+_NO_RULE = re.compile(r"No conversion rule found for operations: ([^\s,]+)")
+_OPERATORS = (
+    re.compile(r"^-- (?!\w+Mark |torch::None|prim::)(.+?) with a message", re.MULTILINE),
+    re.compile(r"Consumer: \S+ \w+/(aten\.\S+?)(?:/| )"),
+    re.compile(r"While validating ONNX node '<Node\((\w+)\)"),
+    re.compile(r"\[CPU\] (\w+) (?:node|layer) with name"),
+    re.compile(r"Unsupported operation of type: (\w+)"),
+)
+
+#: Converter files whose names do not follow from the operator's.
+_ONNX_FILES = {
+    "BatchNormalization": "batch_norm",
+    "InstanceNormalization": "instance_norm",
+    "LpNormalization": "lp_norm",
+    "NegativeLogLikelihoodLoss": "neg_log_like_loss",
+}
+_TORCH_FILES = (
+    (re.compile(r"conv_transpose\dd|ConvTranspose\dd"), "conv_transposend"),
+    (re.compile(r"conv\dd|Conv\dd|convolution"), "convolution"),
+    (re.compile(r"avg_pool\dd|AvgPool\dd"), "avg_poolnd"),
+    (re.compile(r"max_pool\dd|MaxPool\dd"), "max_poolnd"),
+    (re.compile(r"interpolate|upsample\w*|Upsample\w*"), "upsample"),
+    (re.compile(r"LSTM|GRU|RNN|gru|rnn_tanh|rnn_relu"), "lstm"),
+    (re.compile(r"grid_sample"), "grid_sampler"),
+    (re.compile(r"(?:native_)?batch_norm|BatchNorm\dd"), "batch_norm"),
+    (re.compile(r"concat|concatenate"), "cat"),
+    (re.compile(r"unfold|Unfold"), "im2col"),
+    (re.compile(r"scatter_\w+"), "scatter"),
+)
+
+
+def warm() -> None:
+    """Import OpenVINO. Torch stays out until an instance comes: most jobs are ONNX models."""
+    import openvino
+    import openvino.op  # noqa: F401
+
+
+def devices() -> List[str]:
+    """The devices that the installed plugins find; this backend runs on the CPU."""
+    found = [str(name) for name in _core().available_devices]
+    if "CPU" not in found:
+        raise RuntimeError("OpenVINO finds no CPU device (it finds: %s)" % (", ".join(found) or "none"))
+    return found
+
+
+@functools.lru_cache(maxsize=None)
+def _core() -> Any:
+    """One Core a process. Never called in the parent: its threads would not survive the fork."""
+    import openvino as ov
+
+    return ov.Core()
+
+
+def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
+    """Convert with a frontend, compile for the CPU plugin, infer once."""
+    model, given = _from_torch(job, enter) if job.kind == "instance" else _from_onnx(job, enter)
+    enter("compile")
+    settings: Dict[str, Any] = {"INFERENCE_NUM_THREADS": int(job.options.get("threads", "1"))}
+    if job.options.get("precision", "f32") == "f32":
+        settings["INFERENCE_PRECISION_HINT"] = "f32"
+    compiled = _core().compile_model(model, "CPU", settings)
+    enter("run")
+    request = compiled.create_infer_request()
+    tensors = [_tensor(value) for value in _in_order(compiled.inputs, given)]
+    for port, tensor in zip(compiled.inputs, tensors):
+        request.set_tensor(port, tensor)
+    request.infer()
+    return [(_name(port, at), _value(request.get_tensor(port))) for at, port in enumerate(compiled.outputs)]
+
+
+def _from_onnx(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, Value]]:
+    core = _core()
+    enter("convert")
+    return core.read_model(job.model, b""), dict(job.inputs)
+
+
+def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, Value]]:
+    import openvino as ov
+    import torch
+
+    from fuzz import instance, instance_torch
+
+    module, arguments, names = instance_torch.build(instance.parse(job.model))
+    if any(argument.is_complex() for argument in arguments):
+        raise CannotFeed("OpenVINO has no complex tensors")
+    script = job.options.get("torch") == "script"
+    program = module if script else torch.export.export(module, arguments)
+    enter("convert")
+    # Without shapes every dimension would be dynamic, which is another path with other limits.
+    shapes = [ov.PartialShape(list(argument.shape)) for argument in arguments]
+    extra = {"example_input": arguments} if script else {}
+    model = ov.convert_model(program, input=shapes, **extra)
+    return model, dict(zip(names, map(instance_torch.to_wire, arguments)))
+
+
+def _in_order(ports: List[Any], given: Dict[str, Value]) -> List[Value]:
+    """A value for each port: by name, else by position among what is left.
+
+    OpenVINO renames an input when it eliminates the operator behind it.
+    """
+    names = [next((name for name in port.get_names() if name in given), "") for port in ports]
+    left = [name for name in given if name not in names]
+    if names.count("") not in (0, len(left)):
+        raise CannotFeed("OpenVINO's %d inputs cannot be told apart among the case's %d" % (len(ports), len(given)))
+    spare = iter(left)
+    return [given[name or next(spare)] for name in names]
+
+
+def _tensor(value: Value) -> Any:
+    import openvino as ov
+
+    name = dtype_name(value)
+    if name in ("none", "sequence"):
+        raise CannotFeed("OpenVINO has no run-time %s" % ("value for an absent optional" if name == "none" else name))
+    if name == "string":
+        return ov.Tensor(np.asarray(value, dtype=str))
+    if name not in SMALL_DTYPES:
+        return ov.Tensor(value)
+    kind = getattr(ov.Type, _SMALL.get(name, ""), None)
+    if kind is None:
+        raise CannotFeed("this OpenVINO has no tensors of %s" % name)
+    shape: Tuple[int, ...] = value.shape  # type: ignore[union-attr]
+    data = value.data if isinstance(value, Raw) else np.ascontiguousarray(value).tobytes()
+    tensor = ov.Tensor(kind, ov.Shape(list(shape)))
+    content = _pack(data) if name in _PACKED else data
+    if content:
+        # The view has the dtype of OpenVINO's choice; only its bytes matter here.
+        tensor.data.reshape(-1).view(np.uint8)[:] = np.frombuffer(content, np.uint8)
+    return tensor
+
+
+def _pack(data: bytes) -> bytes:
+    """Two items a byte, the first one in the low half."""
+    items = np.frombuffer(data, np.uint8) & 0x0F
+    items = np.concatenate([items, np.zeros(len(items) % 2, np.uint8)])
+    return (items[0::2] | (items[1::2] << 4)).astype(np.uint8).tobytes()
+
+
+def _unpack(data: bytes, count: int, signed: bool) -> bytes:
+    halves = np.frombuffer(data, np.uint8)
+    items = np.stack([halves & 0x0F, halves >> 4], axis=1).ravel()[:count]
+    return (np.where(items > 7, items | 0xF0, items) if signed else items).astype(np.uint8).tobytes()
+
+
+def _value(tensor: Any) -> Value:
+    """An output tensor as a wire value that owns its memory."""
+    kind = str(tensor.element_type.get_type_name())
+    if kind == "string":
+        return np.array(tensor.str_data, dtype=object)
+    name = next((name for name, ours in _SMALL.items() if ours == kind), "")
+    if not name:
+        return np.array(tensor.data, copy=True)
+    shape = tuple(int(size) for size in tensor.shape)
+    data = np.ascontiguousarray(tensor.data).tobytes() if tensor.size else b""
+    if name in _PACKED:
+        data = _unpack(data, int(tensor.size), name == "int4")
+    return _named(Raw(name, shape, data))
+
+
+def _named(raw: Raw) -> Value:
+    try:
+        import ml_dtypes
+    except ImportError:
+        return raw
+    return np.frombuffer(raw.data, getattr(ml_dtypes, raw.dtype)).reshape(raw.shape)
+
+
+def _name(port: Any, position: int) -> str:
+    names = port.get_names()
+    return str(min(names)) if names else "output_%d" % position
+
+
+# ---------------------------------------------------------------- whom to blame
+
+
+def blame(error: BaseException, job: Job) -> Tuple[str, str]:
+    """The operator and the source file of the converter, plugin node or shape rule that the message names.
+
+    An operator without a converter has no conversion function, whatever else failed after it.
+    """
+    message = str(error)
+    missing = _NO_RULE.search(message)
+    if missing:
+        return _bare(missing.group(1)), ""
+    found = next((match for pattern in _OPERATORS for match in [pattern.search(message)] if match), None)
+    operator = _bare(found.group(1)) if found else ""
+    named = _CONVERTER.search(message)
+    if named:
+        return operator, "frontends/%s/op/%s" % named.groups()
+    (converter,) = converters([("torch" if job.kind == "instance" else "", operator, 0)])
+    return operator, _site(_BEHIND, message, operator) or converter or _site(_BENEATH, message, operator)
+
+
+def _bare(operator: str) -> str:
+    """``Softmax-13`` and ``ai.onnx.ml.Scaler-1`` without domain and opset; PyTorch's names as they are."""
+    if operator.startswith(("aten", "<", "prim", "torchvision")):
+        return operator
+    return re.sub(r"-\d+$", "", operator).rpartition(".")[2]
+
+
+def _site(places: Tuple["re.Pattern[str]", ...], message: str, operator: str) -> str:
+    found = next((match for pattern in places for match in [pattern.search(message)] if match), None)
+    if found is None:
+        return ""
+    return found.group(1) + found.group(2) + ("(%s)" % operator if operator else "")
+
+
+def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
+    """Converter files, from the source paths that the frontends' libraries hold; "" when none matches."""
+    return [_torch_file(name) if domain == "torch" else _onnx_file(name) for domain, name, _ in operators]
+
+
+def _onnx_file(op_type: str) -> str:
+    plain = "reduce" if op_type.startswith("Reduce") else op_type
+    return _converter_file("onnx", [_ONNX_FILES.get(op_type, ""), plain])
+
+
+def _torch_file(name: str) -> str:
+    """`name` is an api (``torch.nn.functional.conv2d``) or an operator (``aten.add.Tensor``, ``aten::add``)."""
+    parts = [part for part in re.split(r"[.:]+", name) if part] or [""]
+    short = parts[1] if parts[0] == "aten" and len(parts) > 1 else parts[-1]
+    return _converter_file("pytorch", [file for pattern, file in _TORCH_FILES if pattern.fullmatch(short)] + [short])
+
+
+def _converter_file(frontend: str, guesses: List[str]) -> str:
+    """The first guess that is a file, compared without case and underscores (``TopK`` is in ``topk.cpp``)."""
+    known = {stem.replace("_", ""): stem for stem in _converter_files(frontend)}
+    found = (known.get(guess.replace("_", "").lower(), "") for guess in guesses)
+    return next(("frontends/%s/op/%s.cpp" % (frontend, stem) for stem in found if stem), "")
+
+
+@functools.lru_cache(maxsize=None)
+def _converter_files(frontend: str) -> FrozenSet[str]:
+    """Stems of the converters' source files that checks inside the frontend's library mention."""
+    import openvino
+
+    pattern = os.path.join(os.path.dirname(openvino.__file__), "libs", "libopenvino_%s_frontend.so*" % frontend)
+    path = next(iter(sorted(glob.glob(pattern))), "")
+    if not path:
+        return frozenset()
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library:
+        found = re.findall(rb"src/frontends/%s/(?:frontend/)?src/op/(\w+)\.cpp" % frontend.encode(), library)
+    return frozenset(stem.decode() for stem in found)
+
+
+def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+    """How a maintainer of OpenVINO would run it.
+
+    `dtypes` are those of the inputs and outputs: numpy lacks some, and those travel as bits. Raises
+    ValueError for dtypes of four bits.
+    """
+    hint = ', {"INFERENCE_PRECISION_HINT": "f32"}' if options.get("precision", "f32") == "f32" else ""
+    if kind == "onnx":
+        convert = 'ov_model = ov.Core().read_model(model.SerializeToString(), b"")\n'
+        feeds = "list(inputs.values())"
+    else:
+        script = options.get("torch") == "script"
+        program = "module, example_input=args" if script else "torch.export.export(module, args)"
+        convert = (
+            "shapes = [ov.PartialShape(list(a.shape)) for a in args]\n"
+            f"ov_model = ov.convert_model({program}, input=shapes)\n"
+        )
+        feeds = "[a.numpy() for a in args]"
+    head = f'import openvino as ov\n\n{convert}compiled = ov.Core().compile_model(ov_model, "CPU"{hint})\n'
+    small = [name for name in dtypes if name in SMALL_DTYPES]
+    if _PACKED.intersection(small):
+        raise ValueError("there is no short way to show %s in OpenVINO" % ", ".join(sorted(small)))
+    if small:
+        bits = "[(a.view(torch.int16) if a.dtype == torch.bfloat16 else a).numpy() for a in args]"
+        return head + _BITWISE % (feeds if kind == "onnx" else bits)
+    return f"{head}found = compiled({feeds})\nactual = [found[port] for port in compiled.outputs]"
+
+
+_BITWISE = """\
+import ml_dtypes
+
+small = {"bf16": ml_dtypes.bfloat16, "f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
+request = compiled.create_infer_request()
+for port, value in zip(compiled.inputs, %s):
+    tensor = ov.Tensor(port.element_type, ov.Shape(list(value.shape)))
+    tensor.data[...] = value.view(tensor.data.dtype)  # bfloat16 and float8 travel as their bits
+    request.set_tensor(port, tensor)
+request.infer()
+actual = [request.get_tensor(port).data.copy() for port in compiled.outputs]
+names = [port.element_type.get_type_name() for port in compiled.outputs]
+actual = [value.view(small.get(name, value.dtype)) for name, value in zip(names, actual)]"""

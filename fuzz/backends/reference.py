@@ -1,0 +1,66 @@
+"""The reference: the ONNX reference evaluator, and eager PyTorch for operator instances.
+
+Its stages judge a model before any compiler is blamed: ``load`` parses, ``convert`` is onnx.checker
+with strict shape inference, ``run`` evaluates. A case that fails here is invalid.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Tuple
+
+from fuzz.wire import Job, Value
+
+PACKAGES = ("onnx",)
+KINDS = ("onnx", "instance")
+#: intermediates=on: every tensor of the main graph becomes an output (the screen for undefined behaviour).
+OPTIONS: Dict[str, Tuple[str, ...]] = {"intermediates": ("off", "on")}
+
+
+def warm() -> None:
+    """Import onnx and its evaluator. Torch stays out: only instances need it (0.7 GB on disk)."""
+    import onnx.checker
+    import onnx.reference
+    import onnx.reference.ops.op_abs  # noqa: F401
+    import onnx.shape_inference  # noqa: F401
+
+
+def devices() -> List[str]:
+    """Numpy runs on the CPU."""
+    return ["CPU"]
+
+
+def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
+    """Check, infer shapes strictly, then evaluate with numpy (onnx) or eager torch (instance)."""
+    if job.kind == "instance":
+        from fuzz.instance_torch import run_eager
+
+        enter("run")
+        return run_eager(job)
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    model = onnx.load_from_string(job.model)
+    enter("convert")
+    onnx.checker.check_model(model, full_check=True)
+    enter("run")
+    evaluator = ReferenceEvaluator(model)
+    if job.options.get("intermediates") == "on":
+        found: Any = evaluator.run(None, dict(job.inputs), intermediate=True)
+        return [(str(name), value) for name, value in found.items() if name]
+    return list(zip(evaluator.output_names, evaluator.run(None, dict(job.inputs))))
+
+
+def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
+    """The evaluator's class for each operator."""
+    return ["op_%s" % op_type.lower() if domain != "torch" else op_type for domain, op_type, _ in operators]
+
+
+def reproduce(kind: str, options: Dict[str, str]) -> str:
+    """How a maintainer of onnx would run it."""
+    if kind == "instance":
+        return "actual = [t.numpy() for t in [module(*args)]]"
+    return (
+        "from onnx.reference import ReferenceEvaluator\n\n"
+        "onnx.checker.check_model(model, full_check=True)\n"
+        "actual = ReferenceEvaluator(model).run(None, inputs)"
+    )

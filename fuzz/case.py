@@ -1,0 +1,192 @@
+"""The types that flow through Graphwarden: Case, Revision, Target, Outcome, Failure.
+
+All are frozen. Values are described in `fuzz.wire`; outputs and inputs are never mutated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+from fuzz import wire
+from fuzz.wire import Value
+
+
+class Stage(StrEnum):
+    """How far a case came inside a backend (docs/architecture.md)."""
+
+    START = "start"  # the worker, before the backend was entered
+    LOAD = "load"  # reading the model or instance
+    CONVERT = "convert"  # the compiler's frontend
+    COMPILE = "compile"  # graph optimisation and code generation
+    RUN = "run"  # executing the compiled code
+
+
+class Status(StrEnum):
+    """What a case did on a target. SKIPPED: nothing to judge, and the reason is always given."""
+
+    OK = "ok"
+    WRONG = "wrong"
+    EXCEPTION = "exception"
+    SIGNAL = "signal"
+    TIMEOUT = "timeout"
+    OOM = "oom"
+    UNSUPPORTED = "unsupported"
+    INVALID = "invalid"
+    SKIPPED = "skipped"
+    FLAKY = "flaky"  # failed once, not again in a fresh process
+
+
+#: Statuses that count as failures of the compiler, once confirmed in a fresh process.
+FAILING = frozenset({Status.WRONG, Status.EXCEPTION, Status.SIGNAL, Status.TIMEOUT, Status.OOM})
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a case comes from: generator, its seed, the source test and the parents' ids."""
+
+    generator: str
+    test: str = ""
+    variant: str = "plain"
+    seed: int = 0
+    parents: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Case:
+    """One test: a model, its inputs and its origin.
+
+    `kind` is ``"onnx"`` (`model` is a serialised ModelProto, `inputs` are by graph input name) or
+    ``"instance"`` (`model` is the JSON of an operator instance, see docs/instances.md; its tensors
+    are part of the JSON, so `inputs` is empty). `expected` holds outputs that the source test
+    ships, in graph output order: a second opinion beside the reference evaluator.
+    """
+
+    kind: str
+    model: bytes
+    inputs: Mapping[str, Value]
+    origin: Origin
+    expected: tuple[Value, ...] | None = field(default=None, compare=False)
+
+    @cached_property
+    def id(self) -> str:
+        """Stable content id: 16 hex digits over kind, model and inputs (not the origin)."""
+        digest = hashlib.sha256(self.kind.encode())
+        digest.update(wire.pack({}, dict(self.inputs), self.model))
+        return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One build of a compiler and the interpreter that has it ("" means our own)."""
+
+    version: str
+    python: str = ""
+    commit: str = ""
+    date: str = ""
+    parent: str = ""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A backend at a revision with options (optimisation level, frontend, device, threads)."""
+
+    backend: str
+    revision: Revision
+    options: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def id(self) -> str:
+        """Human-readable stable id, e.g. ``onnxruntime@1.31.1[opt=off]``."""
+        options = ",".join(f"{key}={value}" for key, value in sorted(self.options))
+        return f"{self.backend}@{self.revision.version}" + (f"[{options}]" if options else "")
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One stack frame, outermost first in a list. `function` is the qualified name where known."""
+
+    file: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True)
+class Error:
+    """Why an outcome is not a result.
+
+    `type` is the exception class with its module (``tvm.error.OpNotImplemented``), ``""`` for
+    signals. `stderr` is the tail of what the native code printed during this case (≤ 16 KiB).
+    `operator` and `conversion_function` are what the backend itself could name, else ``""``.
+    """
+
+    type: str = ""
+    message: str = ""
+    frames: tuple[Frame, ...] = ()
+    signal: str = ""
+    stderr: str = ""
+    operator: str = ""
+    conversion_function: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one case did on one target. Always returned: a segmentation fault is data.
+
+    `outputs` are (name, value) in the model's order; `seconds` is the time inside the backend,
+    `peak_mb` the worker's peak resident memory in MiB while it ran this case.
+    """
+
+    status: Status
+    stage: Stage
+    seconds: float = 0.0
+    peak_mb: float = 0.0
+    outputs: tuple[tuple[str, Value], ...] = ()
+    error: Error | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A case, its outcome on the target, the reference's, the oracle that objects and why.
+
+    `symptom` is the class used for grouping (``crash:SIGSEGV``, ``exception:ValueError``,
+    ``wrong:values``, ``hang``, ``oom``, ``dies-on-invalid:SIGSEGV``); `detail` is one sentence.
+    """
+
+    case: Case
+    target: Target
+    outcome: Outcome
+    reference: Outcome | None
+    oracle: str
+    symptom: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a campaign concluded about one case on one target.
+
+    `reason` says why for every status but OK; `failure` is set for the FAILING statuses only, and
+    for a case that killed a compiler although it is invalid (status INVALID).
+    """
+
+    case: Case
+    target: Target
+    status: Status
+    reason: str
+    outcome: Outcome | None = None
+    failure: Failure | None = None
+
+
+def options_from(pairs: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Options in the canonical order that `Target` wants."""
+    return tuple(sorted(pairs.items()))
+
+
+def canonical_json(document: object) -> bytes:
+    """JSON with sorted keys and no spaces: the form whose bytes are hashed."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()

@@ -1,0 +1,155 @@
+"""From outcomes to verdicts: the oracles in their order, the excuses, and confirmation in a fresh process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fuzz import registry, unsupported, validity
+from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict
+from fuzz.oracles import crash, differential
+from fuzz.runner import Runner
+from fuzz.validity import Reference
+from fuzz.wire import Value
+
+
+def symptom(outcome: Outcome, known: Reference) -> tuple[str, str]:
+    """(symptom, one sentence) when an oracle objects to `outcome`, else two empty strings. Pure."""
+    if known.invalid:
+        died = crash.dies_on_invalid(outcome)
+        return died, f"the model is invalid ({known.invalid})" if died else ""
+    crashed = crash.symptom(outcome)
+    if crashed:
+        return crashed, outcome.error.message.strip()[:500] if outcome.error else ""
+    if outcome.status is Status.OK and not known.incomparable:
+        difference = differential.compare(values(outcome), values(known.outcome))
+        if difference:
+            return difference.symptom, difference.detail
+    return "", ""
+
+
+def values(outcome: Outcome) -> list[Value]:
+    """The output values of an outcome, in order, without their names."""
+    return [value for _, value in outcome.outputs]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges single cases: what the command line, the reducer and the triage steps ask."""
+
+    runner: Runner
+    reference: Target
+
+    def examine(
+        self, case: Case, target: Target, *, fresh: bool = True, perturb: int | None = None
+    ) -> Verdict:
+        """Run reference and target and give the verdict, without other compilers' votes.
+
+        `perturb` (only with `fresh`) fills new memory with that byte: see `Runner.run_fresh`.
+        """
+        [known] = validity.judge(self.runner, [case], self.reference)
+        outcome = self.runner.run_fresh(case, target, perturb=perturb) if fresh else self.runner.run(case, target)
+        return self.conclude(case, target, outcome, known)
+
+    def conclude(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
+        """The verdict on an outcome that needs no further confirmation."""
+        found, detail = symptom(outcome, known)
+        if not found:
+            return without_failure(case, target, outcome, known)
+        if found.startswith("wrong:"):
+            differing = differential.differing(outcome.outputs, known.outcome.outputs)
+            excuse = validity.undefined_behaviour(self.runner, case, self.reference, differing)
+            if excuse:
+                return Verdict(case, target, Status.SKIPPED, excuse, outcome)
+        return failed(case, target, outcome, known, found, detail)
+
+
+def without_failure(case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
+    """Passed, invalid, unsupported or skipped: four different answers, each with its reason."""
+    if known.invalid:
+        return Verdict(case, target, Status.INVALID, known.invalid, outcome)
+    if outcome.status is Status.UNSUPPORTED and outcome.error:
+        why = unsupported.reason(registry.backend(target.backend).name, outcome.error, outcome.stage)
+        return Verdict(case, target, Status.UNSUPPORTED, why, outcome)
+    if outcome.status is Status.SKIPPED:
+        return Verdict(case, target, Status.SKIPPED, outcome.error.message if outcome.error else "", outcome)
+    if known.incomparable:
+        return Verdict(case, target, Status.SKIPPED, known.incomparable, outcome)
+    return Verdict(case, target, Status.OK, "", outcome)
+
+
+def failed(case: Case, target: Target, outcome: Outcome, known: Reference, found: str, detail: str) -> Verdict:
+    """A verdict that carries a Failure."""
+    status = Status.WRONG if outcome.status is Status.OK else outcome.status
+    shown = replace(outcome, status=status)
+    oracle = "inconsistency" if found.startswith("wrong:") else "crash"
+    failure = Failure(case, target, shown, known.outcome, oracle, found, detail)
+    return Verdict(case, target, Status.INVALID if known.invalid else status, detail, shown, failure)
+
+
+@dataclass(frozen=True)
+class ChunkJudge:
+    """Judges the outcomes of one chunk, where every target's result on a case can vote."""
+
+    judge: Judge
+    references: dict[str, Reference]
+    outcomes: dict[tuple[str, str], Outcome]
+
+    def suspicious(self, case: Case, target: Target) -> bool:
+        """Whether the first outcome looks like a failure, so that fresh runs would be needed."""
+        return bool(symptom(self.outcomes[case.id, target.id], self.references[case.id])[0])
+
+    def verdicts(self, case: Case, target: Target) -> list[Verdict]:
+        """The verdict on one outcome, and on the real culprits when another case caused a death."""
+        mine = self._verdict(case, target)
+        if mine.status is not Status.FLAKY:
+            return [mine]
+        return [mine, *self._culprits(case, target)]
+
+    def _verdict(self, case: Case, target: Target) -> Verdict:
+        outcome, known = self.outcomes[case.id, target.id], self.references[case.id]
+        found, detail = symptom(outcome, known)
+        if not found:
+            return without_failure(case, target, outcome, known)
+        again = self.judge.runner.run_fresh(case, target)
+        verdict = self.judge.conclude(case, target, again, known)
+        if verdict.status in (Status.OK, Status.UNSUPPORTED) or (known.invalid and not verdict.failure):
+            reason = f"{found} once, not in a fresh process: {detail}"
+            return Verdict(case, target, Status.FLAKY, reason, again)
+        if verdict.failure and verdict.failure.symptom.startswith("wrong:"):
+            doubt = self._outvoted(case, target, again)
+            if doubt:
+                return Verdict(case, target, Status.SKIPPED, doubt, again)
+        return verdict
+
+    def _culprits(self, case: Case, target: Target) -> list[Verdict]:
+        """Cases that ran before in the worker that died, and that die on their own.
+
+        A corrupted heap kills whoever allocates next; alone in a process, the culprit dies itself.
+        """
+        found = []
+        for suspect in self.judge.runner.predecessors(case, target):
+            outcome = self.judge.runner.run_fresh(suspect, target)
+            if outcome.status is Status.SIGNAL:
+                detail = "kills its process after it has returned its result"
+                failure = Failure(suspect, target, outcome, None, "crash", crash.symptom(outcome), detail)
+                found.append(Verdict(suspect, target, Status.SIGNAL, detail, outcome, failure))
+        return found
+
+    def _outvoted(self, case: Case, target: Target, outcome: Outcome) -> str:
+        """Doubt in the reference: as many others share the accused result as share the reference's.
+
+        Voters: the reference, the test's own expected values, and one vote for each other backend.
+        """
+        mine, theirs = values(outcome), values(self.references[case.id].outcome)
+        votes: dict[str, list[Value]] = {"the reference": theirs}
+        if case.expected is not None:
+            votes["the test's own expectation"] = list(case.expected)
+        for (case_id, target_id), other in self.outcomes.items():
+            backend = target_id.partition("@")[0]
+            if case_id == case.id and backend != target.backend and other.status is Status.OK:
+                votes[backend] = values(other)
+        against = [name for name, voted in votes.items() if not differential.compare(theirs, voted)]
+        siding = [name for name, voted in votes.items() if not differential.compare(mine, voted)]
+        if len(siding) < len(against):
+            return ""
+        return f"the reference is in doubt: {' and '.join(siding)} agree with {target.backend}"

@@ -1,0 +1,386 @@
+"""One warm worker and its pipes: sends jobs ahead, watches time, memory and processes, notices death.
+
+A lane belongs to one thread. It never interprets results; `fuzz.runner` turns replies into Outcomes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import mmap
+import os
+import select
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fuzz import wire
+from fuzz.worker import BEAT, MARK, STAGES, descendants
+from fuzz.zygote import Exit, Zygote
+
+TICK_SECONDS = 0.1
+#: How much of a job's native output is kept: the last messages tell what went wrong.
+STDERR_BYTES = 16 * 1024
+MOST_PROCESSES = 200
+_PIPE_BYTES = 1 << 20
+_AHEAD_JOBS = 16
+_AHEAD_BYTES = 1 << 19
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one case may use: wall-clock seconds, and MiB of memory above the idle worker."""
+
+    seconds: float = 60.0
+    memory_mb: int = 4096
+
+
+@dataclass(frozen=True)
+class Recycling:
+    """When a healthy worker is replaced: after so many jobs, or once idle memory grew by so much."""
+
+    jobs: int = 4000
+    growth_mb: int = 1024
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A worker's answer to one job, or how it died over it.
+
+    `header` and `values` are the worker's; `death` is set instead when there is no answer:
+    ``exit:N``, ``signal:SIGSEGV``, ``timeout``, ``oom``, ``processes`` or ``garbage``.
+    """
+
+    header: dict[str, Any]
+    values: dict[str, wire.Value]
+    stderr: str = ""
+    death: str = ""
+    stage: str = "start"
+    seconds: float = 0.0
+    peak_mb: float = 0.0
+
+
+#: A job is its header (without ``seq``), model bytes and inputs.
+Job = tuple[dict[str, Any], bytes, dict[str, wire.Value]]
+
+
+class Lane:
+    """A zygote clone with at most one live worker."""
+
+    def __init__(self, zygote: Zygote, limits: Limits, recycling: Recycling | None = None) -> None:
+        self._zygote, self._limits = zygote, limits
+        self._recycling = recycling or Recycling()
+        self._beat_fd = os.memfd_create("graphwarden-beat")
+        os.ftruncate(self._beat_fd, mmap.PAGESIZE)
+        self._beat = mmap.mmap(self._beat_fd, mmap.PAGESIZE)
+        self._worker: _Worker | None = None
+        self._sequence = 0
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Reply]:
+        """One Reply per job, in order. A death costs only the job that was running."""
+        done = 0
+        while done < len(jobs):
+            worker = self._worker or self._start()
+            for reply in worker.run(jobs[done:]):
+                done += 1
+                yield reply
+                if reply.death or self._worn_out(worker):
+                    break
+            if worker.ended or self._worn_out(worker):
+                self._retire()
+
+    def run_alone(self, job: Job) -> Reply:
+        """Run one job in a worker that has run nothing before, and see it exit in peace."""
+        self._retire()
+        worker = self._start()
+        header, model, inputs = job
+        reply = next(iter(worker.run([({**header, "fresh": True}, model, inputs)])))
+        if not reply.death:
+            reply = worker.farewell(reply)
+        self._retire()
+        return reply
+
+    def close(self) -> None:
+        """Kill the worker and hang up."""
+        self._retire()
+        self._zygote.close()
+        self._beat.close()
+        os.close(self._beat_fd)
+
+    def _start(self) -> _Worker:
+        self._beat[: BEAT.size] = bytes(BEAT.size)
+        self._worker = _Worker(self._zygote, self._limits, self._beat, self._beat_fd, self._next)
+        return self._worker
+
+    def _next(self) -> int:
+        self._sequence += 1
+        return self._sequence
+
+    def _worn_out(self, worker: _Worker) -> bool:
+        grown = worker.peak_mb - worker.first_peak_mb > self._recycling.growth_mb
+        return worker.left_children or grown or worker.jobs >= self._recycling.jobs
+
+    def _retire(self) -> None:
+        if self._worker is not None:
+            self._worker.kill()
+            self._worker = None
+
+
+class _Worker:
+    """One worker process seen from the parent."""
+
+    def __init__(
+        self, zygote: Zygote, limits: Limits, beat: mmap.mmap, beat_fd: int, next_sequence: Callable[[], int]
+    ) -> None:
+        self._zygote, self._limits, self._beat, self._next = zygote, limits, beat, next_sequence
+        requests, self._requests = _pipe()
+        self._results, results = _pipe()
+        self._errors, errors = _pipe()
+        zygote.exits()
+        try:
+            self._pid = zygote.fork_worker([requests, results, errors, beat_fd], limits.memory_mb)
+        finally:
+            for fd in (requests, results, errors):
+                os.close(fd)
+        for fd in (self._requests, self._results, self._errors):
+            os.set_blocking(fd, False)
+        self._unpacker = wire.Unpacker()
+        self._arrived: deque[wire.Frame] = deque()
+        self._outgoing = bytearray()
+        self._log = b""
+        self._exit: Exit | None = None
+        self._garbage = ""
+        self.ended = False
+        self.jobs = 0
+        self._idle_mb = _resident_mb([self._pid])
+        self.peak_mb = self.first_peak_mb = 0.0
+        self.left_children = False
+
+    # ------------------------------------------------------------ jobs
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[Reply]:
+        """Yield one Reply per job until the jobs or the worker end."""
+        ahead: deque[tuple[int, int]] = deque()  # (sequence, bytes) of jobs sent and not answered
+        upcoming = 0
+        while True:
+            while upcoming < len(jobs) and len(ahead) < _AHEAD_JOBS and sum(n for _, n in ahead) < _AHEAD_BYTES:
+                header, model, inputs = jobs[upcoming]
+                sequence = self._next()
+                data = wire.pack({**header, "seq": sequence}, inputs, model)
+                self._outgoing += data
+                ahead.append((sequence, len(data)))
+                upcoming += 1
+            if not ahead:
+                return
+            reply = self._await(ahead[0][0])
+            ahead.popleft()
+            yield reply
+            if reply.death:
+                return
+
+    def _await(self, sequence: int) -> Reply:
+        """The answer to job `sequence`, or how the worker died over it."""
+        handed_over = time.monotonic()
+        while True:
+            if self._arrived:
+                return self._answer(self._arrived.popleft(), sequence)
+            if self._exit is not None or self._garbage:
+                return self._obituary(sequence, self._manner_of_death())
+            moved = self._pump(TICK_SECONDS)
+            if not (moved or self._arrived or self._exit):
+                verdict = self._overstepped(sequence, handed_over)
+                if verdict:
+                    return self._execute_sentence(sequence, verdict)
+
+    def _answer(self, frame: wire.Frame, sequence: int) -> Reply:
+        header = frame.header
+        self._read_errors()
+        text, self._log = _split_log(self._log, sequence)
+        self.jobs += 1
+        self.peak_mb = header["peak_kb"] / 1024
+        self.first_peak_mb = self.first_peak_mb or self.peak_mb
+        self.left_children = self.left_children or header["children"]
+        stage, seconds = str(header["stage"]), float(header["seconds"])
+        return Reply(header, frame.values, text, "", stage, seconds, self.peak_mb)
+
+    def farewell(self, reply: Reply) -> Reply:
+        """Close the request pipe and wait for the exit; a death now belongs to this job too."""
+        self._close_requests()
+        deadline = time.monotonic() + min(10.0, self._limits.seconds)
+        while self._exit is None and time.monotonic() < deadline:
+            self._pump(TICK_SECONDS)
+        if self._exit is not None and self._exit.status == 0:
+            return reply
+        death = self._manner_of_death() if self._exit is not None else "timeout"
+        return self._obituary(int(reply.header["seq"]), death)
+
+    # ------------------------------------------------------------ watching
+
+    def _pump(self, timeout: float) -> bool:
+        """Move bytes for at most `timeout` seconds; true when a part of a result came in."""
+        poll = select.poll()
+        poll.register(self._results, select.POLLIN)
+        poll.register(self._errors, select.POLLIN)
+        poll.register(self._zygote.control, select.POLLIN)
+        if self._outgoing:
+            poll.register(self._requests, select.POLLOUT)
+        events = poll.poll(timeout * 1000)
+        if events and all(event == select.POLLHUP for _, event in events):
+            time.sleep(TICK_SECONDS / 50)  # the worker closed its pipes and lives on: do not spin
+        ready = {fd for fd, _ in events}
+        if self._outgoing and self._requests in ready:
+            self._write_requests()
+        if self._errors in ready:
+            self._read_errors()
+        if self._zygote.control.fileno() in ready:
+            self._exit = next((gone for gone in self._zygote.exits() if gone.pid == self._pid), self._exit)
+            self.ended = self.ended or self._exit is not None
+        return (self._results in ready or self._exit is not None) and self._read_results()
+
+    def _write_requests(self) -> None:
+        try:
+            written = os.write(self._requests, memoryview(self._outgoing)[:_PIPE_BYTES])
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            self._outgoing.clear()  # the exit report is on its way
+            return
+        del self._outgoing[:written]
+
+    def _read_results(self) -> bool:
+        moved = False
+        for data in _available(self._results):
+            moved = True
+            try:
+                self._arrived.extend(self._unpacker.feed(data))
+            except wire.WireError as error:
+                self._garbage = str(error)
+        return moved
+
+    def _read_errors(self) -> None:
+        for data in _available(self._errors):
+            self._log = (self._log + data)[-4 * STDERR_BYTES :]
+
+    def _overstepped(self, sequence: int, handed_over: float) -> str:
+        """Which limit the running job has broken, or ""."""
+        running, started, _ = BEAT.unpack_from(self._beat, 0)
+        if running != sequence:
+            started = handed_over
+        if time.monotonic() - started > self._limits.seconds:
+            return "timeout"
+        processes = [self._pid, *descendants(self._pid)]
+        if len(processes) > MOST_PROCESSES:
+            return "processes"
+        if _resident_mb(processes) > self._idle_mb + self._limits.memory_mb:
+            return "oom"
+        return ""
+
+    # ------------------------------------------------------------ death
+
+    def _execute_sentence(self, sequence: int, verdict: str) -> Reply:
+        """Have a stuck worker print its Python stack, then kill it and all it started."""
+        peak = _resident_mb([self._pid, *descendants(self._pid)])
+        if verdict == "timeout":
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGUSR1)
+            until = time.monotonic() + TICK_SECONDS
+            while time.monotonic() < until and self._exit is None:
+                self._pump(TICK_SECONDS / 4)
+        self.kill(close=False)
+        return self._obituary(sequence, verdict, peak)
+
+    def _obituary(self, sequence: int, death: str, peak_mb: float = 0.0) -> Reply:
+        self._read_errors()
+        text, _ = _split_log(self._log, sequence)
+        running, started, stage = BEAT.unpack_from(self._beat, 0)
+        began = running == sequence
+        self.kill(close=False)
+        return Reply(
+            header={"seq": sequence},
+            values={},
+            stderr=text + (f"\n[worker sent garbage: {self._garbage}]" if self._garbage else ""),
+            death=death,
+            stage=STAGES[stage] if began and stage < len(STAGES) else "start",
+            seconds=time.monotonic() - started if began else 0.0,
+            peak_mb=peak_mb,
+        )
+
+    def _manner_of_death(self) -> str:
+        if self._exit is None:
+            return "garbage"
+        status = self._exit.status
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            # Nobody here sent SIGKILL on this path: the kernel's out-of-memory killer did.
+            return "oom" if number == signal.SIGKILL else f"signal:{signal.Signals(number).name}"
+        return f"exit:{os.WEXITSTATUS(status)}"
+
+    def kill(self, close: bool = True) -> None:
+        """End the worker and everything below it. Idempotent."""
+        self.ended = True
+        if self._exit is None:
+            for pid in [*descendants(self._pid), self._pid]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            until = time.monotonic() + 5
+            while self._exit is None and time.monotonic() < until:
+                self._pump(TICK_SECONDS)
+        if close:
+            self._close_requests()
+            for fd in (self._results, self._errors):
+                with contextlib.suppress(OSError):
+                    os.close(fd)
+
+    def _close_requests(self) -> None:
+        if self._requests >= 0:
+            os.close(self._requests)
+            self._requests = -1
+            self._outgoing.clear()
+
+
+def _pipe() -> tuple[int, int]:
+    read, write = os.pipe()
+    with contextlib.suppress(OSError):  # unprivileged users may have used up their pipe quota
+        import fcntl
+
+        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return read, write
+
+
+def _available(fd: int) -> Iterator[bytes]:
+    """Everything that can be read now, in pieces."""
+    while True:
+        try:
+            data = os.read(fd, _PIPE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            if error.errno == errno.EBADF:
+                return
+            raise
+        if not data:
+            return
+        yield data
+        if len(data) < 4096:
+            return
+
+
+def _split_log(log: bytes, sequence: int) -> tuple[str, bytes]:
+    """What job `sequence` printed, and what later jobs have printed already."""
+    start = log.rfind(MARK % sequence)
+    mine = log[start + len(MARK % sequence) :] if start >= 0 else log
+    following = mine.find(MARK % (sequence + 1))
+    rest = mine[following:] if following >= 0 else b""
+    mine = mine[:following] if following >= 0 else mine
+    return mine[-STDERR_BYTES:].decode("utf-8", "replace"), rest
+
+
+def _resident_mb(pids: Sequence[int]) -> float:
+    pages = 0
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/statm") as statm:
+            pages += int(statm.read().split()[1])
+    return pages * mmap.PAGESIZE / (1 << 20)

@@ -1,0 +1,1 @@
+"""Operator specifications: one table, and values within the operators' domains."""

@@ -1,0 +1,1 @@
+"""Oracles: decide whether an outcome is a failure. Pure functions over Outcomes."""

@@ -1,0 +1,456 @@
+"""When a rule of ``data/undefined.toml`` holds: one function per condition, over one node's concrete values.
+
+A predicate sees a `Site`. What it needs and does not find there (a value that is not known) makes it
+False: it never objects on a guess. The exceptions are named so (``dropout_may_train``).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+
+from fuzz.wire import Value
+
+
+@dataclass(frozen=True)
+class Site:
+    """One operator with what is known of it.
+
+    ONNX: `inputs` and `outputs` by formal name (a variadic input's items are ``name``, ``name#1`` ...),
+    `given` the names of the inputs that are connected. PyTorch: `inputs` holds the tensors among the
+    arguments by position (``"0"``) or keyword, `attributes` the other arguments.
+    """
+
+    op_type: str
+    attributes: Mapping[str, Any]
+    inputs: Mapping[str, Value]
+    outputs: Mapping[str, Value]
+    given: frozenset[str] = frozenset()
+
+    def array(self, *names: str) -> np.ndarray | None:
+        """The first of the named inputs that is known and a tensor."""
+        return next((v for n in names if isinstance(v := self.inputs.get(n), np.ndarray)), None)
+
+    def result(self) -> np.ndarray | None:
+        """The first output, if it is known and a tensor."""
+        first = next(iter(self.outputs.values()), None)
+        return first if isinstance(first, np.ndarray) else None
+
+
+Predicate = Callable[[Site], bool]
+
+
+def is_integer(array: np.ndarray | None) -> bool:
+    """Whether the dtype is an integer one, ml_dtypes' small ones included."""
+    return array is not None and (array.dtype.kind in "iu" or bool(re.fullmatch(r"u?int\d+", array.dtype.name)))
+
+
+def is_float(array: np.ndarray | None) -> bool:
+    """Whether the dtype is a floating-point one, ml_dtypes' included."""
+    return array is not None and (array.dtype.kind == "f" or "float" in array.dtype.name)
+
+
+def _limits(dtype: Any) -> tuple[int, int]:
+    """Smallest and largest value of an integer dtype."""
+    match = re.fullmatch(r"(u?)int(\d+)", np.dtype(dtype).name)
+    if match is None:
+        raise ValueError(f"{dtype} is no integer type")
+    bits = int(match[2])
+    return (0, 2**bits - 1) if match[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def _exact(array: np.ndarray) -> np.ndarray:
+    """The same whole numbers as Python integers, which do not overflow."""
+    return array.astype(np.int64 if array.dtype != np.uint64 else np.uint64).astype(object)
+
+
+def _leaves(exact: np.ndarray, dtype: Any) -> bool:
+    low, high = _limits(dtype)
+    return any(not low <= number <= high for number in np.asarray(exact, dtype=object).ravel())
+
+
+# ---------------------------------------------------------------- ONNX
+
+
+def dropout_may_train(site: Site) -> bool:
+    """Training mode that is on, or connected and unknown; not with a ratio known to be zero."""
+    if "training_mode" in site.given:
+        mode = site.array("training_mode")
+        training = mode is None or bool(mode.any())
+    else:
+        training = site.attributes.get("is_test") == 0
+    ratio = site.array("ratio")
+    return training and not (ratio is not None and not np.asarray(ratio, np.float64).any())
+
+
+def _cast_target(site: Site) -> np.dtype | None:
+    """The dtype that Cast or CastLike casts to, None when unknown."""
+    if site.op_type == "Cast" and site.attributes.get("to"):
+        return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(site.attributes["to"]))
+    known = site.array("target_type")
+    result = known if known is not None else site.result()
+    return None if result is None else result.dtype
+
+
+def _casts(site: Site) -> tuple[np.ndarray, np.ndarray] | None:
+    """The array that is cast and an empty one of the target dtype."""
+    array, target = site.array("input"), _cast_target(site)
+    return None if array is None or target is None else (array, np.empty(0, target))
+
+
+def _truncation_leaves(array: np.ndarray, dtype: Any) -> bool:
+    low, high = _limits(dtype)
+    numbers = np.trunc(array.astype(np.float64))
+    return bool((~np.isfinite(numbers) | (numbers < low) | (numbers >= float(high) + 1)).any())
+
+
+def float_outside_integer(site: Site) -> bool:
+    cast = _casts(site)
+    if cast is None or not is_float(cast[0]) or not is_integer(cast[1]):
+        return False
+    return _truncation_leaves(cast[0], cast[1].dtype)
+
+
+_NUMERAL = re.compile(r"[+-]?(inf|nan|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE)
+
+
+def _strings_cast_to(site: Site, kind: Callable[[np.ndarray], bool]) -> list[str]:
+    cast = _casts(site)
+    if cast is None or cast[0].dtype.kind not in "OUS" or not kind(cast[1]):
+        return []
+    return [str(text) for text in cast[0].ravel()]
+
+
+def string_is_no_numeral(site: Site) -> bool:
+    words = _strings_cast_to(site, lambda target: target.dtype.kind not in "OUS")
+    return any(not _NUMERAL.fullmatch(word) for word in words)
+
+
+def string_is_no_integer(site: Site) -> bool:
+    return any(not re.fullmatch(r"[+-]?\d+", word) for word in _strings_cast_to(site, is_integer))
+
+
+def negative_to_float8e8m0(site: Site) -> bool:
+    cast = _casts(site)
+    if cast is None or cast[1].dtype.name != "float8_e8m0fnu" or not (is_float(cast[0]) or is_integer(cast[0])):
+        return False
+    return bool(np.signbit(cast[0].astype(np.float64)).any())
+
+
+def float_to_string_is_not_plain(site: Site) -> bool:
+    cast = _casts(site)
+    if cast is None or not is_float(cast[0]) or cast[1].dtype.kind not in "OUS":
+        return False
+    return any(not re.fullmatch(r"-?\d+\.\d+", repr(number)) for number in cast[0].astype(np.float64).ravel().tolist())
+
+
+def unsorted(site: Site) -> bool:
+    return bool(site.attributes.get("sorted", 1) == 0)
+
+
+def _conflicts(targets: np.ndarray, updates: np.ndarray) -> bool:
+    """Whether two equal rows of `targets` have different rows of `updates`."""
+    seen: dict[bytes, bytes] = {}
+    return any(
+        seen.setdefault(target.tobytes(), repr(update.tolist()).encode()) != repr(update.tolist()).encode()
+        for target, update in zip(targets, updates, strict=True)
+    )
+
+
+def _wrapped(indices: np.ndarray, sizes: Any) -> np.ndarray:
+    indices = indices.astype(np.int64)
+    return np.where(indices < 0, indices + sizes, indices)
+
+
+def scatter_elements_conflict(site: Site) -> bool:
+    data, indices, updates = (site.array(name) for name in ("data", "indices", "updates"))
+    if data is None or indices is None or updates is None or indices.shape != updates.shape or not indices.ndim:
+        return False
+    axis = int(site.attributes.get("axis", 0))
+    if site.attributes.get("reduction", "none") != "none" or not -data.ndim <= axis < data.ndim or not indices.size:
+        return False
+    target = np.indices(indices.shape)
+    target[axis] = _wrapped(indices, data.shape[axis])
+    return _conflicts(target.reshape(indices.ndim, -1).T.copy(), updates.reshape(-1))
+
+
+def scatter_nd_conflict(site: Site) -> bool:
+    data, indices, updates = (site.array(name) for name in ("data", "indices", "updates"))
+    if data is None or indices is None or updates is None or not indices.ndim or not indices.size:
+        return False
+    if site.attributes.get("reduction", "none") != "none" or indices.shape[-1] > data.ndim:
+        return False
+    rows = _wrapped(indices, np.array(data.shape[: indices.shape[-1]])).reshape(-1, indices.shape[-1])
+    return updates.size > 0 and _conflicts(rows.copy(), updates.reshape(len(rows), -1))
+
+
+def axis_repeated(site: Site) -> bool:
+    data = site.array("data", "input_data", "X")
+    given = site.array("axes")
+    axes = site.attributes.get("axes") if given is None else given.ravel().tolist()
+    if data is None or not axes:
+        return False
+    return len({int(axis) % max(1, data.ndim) for axis in axes}) < len(axes)
+
+
+def optional_is_empty(site: Site) -> bool:
+    return "input" in site.inputs and site.inputs["input"] is None
+
+
+def _reduced(site: Site) -> tuple[np.ndarray, tuple[int, ...]] | None:
+    """The data and the axes reduced, None when either is not known."""
+    data, given = site.array("data"), site.array("axes")
+    if data is None or (given is None and "axes" in site.given):
+        return None
+    axes = site.attributes.get("axes") if given is None else given.ravel().tolist()
+    if not axes:
+        kept = site.attributes.get("noop_with_empty_axes", 0)
+        return data, () if kept else tuple(range(data.ndim))
+    return data, tuple(int(axis) % max(1, data.ndim) for axis in axes)
+
+
+def reduces_nothing(site: Site) -> bool:
+    reduced = _reduced(site)
+    if reduced is None:
+        return False
+    data, axes = reduced
+    kept = [size for axis, size in enumerate(data.shape) if axis not in axes]
+    return any(data.shape[axis] == 0 for axis in axes) and all(kept)
+
+
+def reduces_nothing_in_integers(site: Site) -> bool:
+    return is_integer(site.array("data")) and reduces_nothing(site)
+
+
+_REDUCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+    "ReduceSum": lambda exact: exact,
+    "ReduceProd": lambda exact: exact,
+    "ReduceSumSquare": lambda exact: exact * exact,
+    "ReduceL1": abs,
+}
+
+
+def integer_reduction_overflows(site: Site) -> bool:
+    reduced = _reduced(site)
+    if reduced is None or not is_integer(reduced[0]):
+        return False
+    data, axes = reduced
+    if not axes or not data.size:
+        return False
+    terms = _REDUCTIONS[site.op_type](_exact(data))
+    fold = np.multiply if site.op_type == "ReduceProd" else np.add
+    return _leaves(fold.reduce(terms, axis=axes), data.dtype)
+
+
+def dividend_is_zero(site: Site) -> bool:
+    dividend = site.array("A")
+    return dividend is not None and bool((dividend == 0).any())
+
+
+def integer_division_by_zero(site: Site) -> bool:
+    divisor, dividend = site.array("B"), site.array("A")
+    if divisor is None or not is_integer(divisor) or (dividend is not None and not dividend.size):
+        return False
+    return bool((divisor == 0).any())
+
+
+def smallest_integer_by_minus_one(site: Site) -> bool:
+    pair = _broadcast(site, "A", "B")
+    if pair is None or not is_integer(pair[0]):
+        return False
+    low = _limits(pair[0].dtype)[0]
+    return low < 0 and bool(((pair[0] == low) & (pair[1] == -1)).any())
+
+
+def _broadcast(site: Site, first: str, second: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """Two inputs of the same shape, None when one is unknown or they do not broadcast."""
+    a, b = site.array(first), site.array(second)
+    if a is None or b is None:
+        return None
+    try:
+        left, right = np.broadcast_arrays(a, b)
+    except ValueError:
+        return None
+    return left, right
+
+
+def shift_reaches_width(site: Site) -> bool:
+    value, shift = site.array("X"), site.array("Y")
+    if value is None or shift is None or not is_integer(value):
+        return False
+    return bool(((shift < 0) | (shift >= value.dtype.itemsize * 8)).any())
+
+
+_EXACT: Mapping[str, Callable[..., Any]] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Neg": lambda a: -a,
+    "Abs": abs,
+}
+
+
+def integer_result_overflows(site: Site) -> bool:
+    arrays = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
+    if not arrays or len(arrays) < len(site.given) or not all(is_integer(array) for array in arrays):
+        return False
+    try:
+        exact = _EXACT[site.op_type](*(_exact(array) for array in arrays))
+    except ValueError:  # shapes that do not broadcast: another check's business
+        return False
+    return _leaves(exact, arrays[0].dtype)
+
+
+def integer_power_leaves_type(site: Site) -> bool:
+    pair = _broadcast(site, "X", "Y")
+    if pair is None or not is_integer(pair[0]):
+        return False
+    low, high = _limits(pair[0].dtype)
+    bases, exponents = _exact(pair[0]).ravel().tolist(), pair[1].ravel().tolist()
+    return any(_power_leaves(int(base), float(power), low, high) for base, power in zip(bases, exponents, strict=True))
+
+
+def _power_leaves(base: int, power: float, low: int, high: int) -> bool:
+    if not math.isfinite(power):
+        return True
+    if power < 0:
+        return abs(base) != 1 or not power.is_integer()
+    if abs(base) <= 1:
+        return base < 0 and not power.is_integer()
+    if base < 0 and not power.is_integer():
+        return True
+    if power * math.log2(abs(base)) > 65:
+        return True
+    result = base ** int(power) if power.is_integer() else math.trunc(base**power)
+    return not low <= result <= high
+
+
+def _has(array: Value, test: Callable[[np.ndarray], np.ndarray]) -> bool:
+    return isinstance(array, np.ndarray) and is_float(array) and bool(test(array.astype(np.float64)).any())
+
+
+def orders_nan(site: Site) -> bool:
+    return any(_has(value, np.isnan) for value in site.inputs.values())
+
+
+def quantizes_no_number(site: Site) -> bool:
+    scale, result = site.array("y_scale"), site.result()
+    if result is not None and not is_integer(result):
+        return False
+    zero_scale = scale is not None and bool((scale.astype(np.float64) == 0).any())
+    return zero_scale or _has(site.array("x"), lambda numbers: ~np.isfinite(numbers))
+
+
+def grid_is_not_finite(site: Site) -> bool:
+    return _has(site.array("grid"), lambda numbers: ~np.isfinite(numbers))
+
+
+def roi_align_takes_maximum(site: Site) -> bool:
+    return bool(site.attributes.get("mode", "avg") == "max")
+
+
+def case_change_beyond_ascii(site: Site) -> bool:
+    words = site.array("X")
+    if site.attributes.get("case_change_action", "NONE") == "NONE" or words is None:
+        return False
+    return any(not str(word).isascii() for word in words.ravel())
+
+
+# ---------------------------------------------------------------- PyTorch
+
+
+def _argument(site: Site, position: int, name: str, default: Any) -> Any:
+    return site.attributes.get(name, site.attributes.get(str(position), default))
+
+
+#: Functions of the torch namespace take ``train`` as a required argument, those of nn.functional
+#: ``training``; only dropout itself and the channel-wise ones are on by default.
+_TRAINS_BY_DEFAULT = frozenset(
+    f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "dropout3d")
+)
+
+
+def torch_dropout_trains(site: Site) -> bool:
+    default = site.op_type in _TRAINS_BY_DEFAULT
+    training = site.attributes.get("train", _argument(site, 2, "training", default))
+    return bool(training is not False and _argument(site, 1, "p", 0.5) != 0)
+
+
+def torch_rrelu_trains(site: Site) -> bool:
+    return _argument(site, 3, "training", False) is True
+
+
+def torch_attention_drops(site: Site) -> bool:
+    return bool(_argument(site, 4, "dropout_p", 0.0) != 0)
+
+
+def torch_samples_not_given(site: Site) -> bool:
+    return "_random_samples" not in site.inputs
+
+
+#: Where the functions that pick among values take ``dim``, and what it is when it is not given.
+_DIM: Mapping[str, tuple[int, int | None]] = {
+    "topk": (2, -1),
+    "kthvalue": (2, -1),
+    "sort": (1, -1),
+    "argsort": (1, -1),
+    "mode": (1, -1),
+    "median": (1, None),
+    "nanmedian": (1, None),
+}
+
+
+def torch_has_ties(site: Site) -> bool:
+    """Two equal values in one line along ``dim``. Without a dim (median) no index is returned."""
+    array = site.array("0", "input", "self")
+    position, default = _DIM[site.op_type.rpartition(".")[2]]
+    dim = _argument(site, position, "dim", default)
+    if array is None or dim is None or not array.size or not array.ndim:
+        return False
+    lines = np.moveaxis(array, int(dim), -1).reshape(-1, array.shape[int(dim)])
+    return any(len(np.unique(line)) < line.size for line in lines)
+
+
+def torch_sorts_ties_unstably(site: Site) -> bool:
+    return site.attributes.get("stable") is not True and torch_has_ties(site)
+
+
+def torch_index_repeats(site: Site) -> bool:
+    """An index tensor names a place twice and more than one value is written, without accumulating."""
+    dim = _argument(site, 1, "dim", 0)
+    positional = "1" if "1" in site.inputs else "2" if isinstance(site.attributes.get("1"), int) else ""
+    index = site.array("index", "indices", positional)
+    source = site.array("src", "source", "tensor", "values", str(int(positional or 0) + 1))
+    accumulates = True in (_argument(site, 3, "accumulate", False), "reduce" in site.attributes)
+    if accumulates or index is None or source is None or source.size < 2 or not index.size or not is_integer(index):
+        return False
+    lines = np.moveaxis(index, int(dim), -1) if index.ndim > 1 and isinstance(dim, int) else index.reshape(1, -1)
+    return any(len(np.unique(line)) < line.size for line in lines.reshape(-1, lines.shape[-1]))
+
+
+_TORCH_CASTS = {"int": "int32", "long": "int64", "short": "int16", "char": "int8", "byte": "uint8"}
+
+
+def torch_cast_leaves_type(site: Site) -> bool:
+    array, method = site.array("0", "input", "self"), site.op_type.rpartition(".")[2]
+    target = _TORCH_CASTS.get(method) or str(_argument(site, 1, "dtype", "")).removeprefix("torch.")
+    if array is None or not is_float(array) or not re.fullmatch(r"u?int\d+", target):
+        return False
+    return _truncation_leaves(array, target)
+
+
+def _is_predicate(name: str, found: object) -> bool:
+    return callable(found) and getattr(found, "__module__", "") == __name__ and not name.startswith(("_", "is_"))
+
+
+#: Every predicate by its name, as `when` of a rule gives it.
+PREDICATES: Mapping[str, Predicate] = {
+    "always": lambda site: True,
+    **{name: found for name, found in list(globals().items()) if _is_predicate(name, found) and name != "Site"},
+}

@@ -1,0 +1,153 @@
+"""The inconsistency oracle (OPERA section III-C): two results of one case, compared by Chebyshev distance.
+
+Shape and dtype come first, then the positions of NaN and infinities, then values: integers, booleans
+and strings exactly; floating point by the Chebyshev distance against an absolute and a relative term.
+The paper's threshold is 1e-3; dtypes with fewer bits get their own resolution as the relative term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fuzz.wire import Raw, Value, dtype_name
+
+CHEBYSHEV = 1e-3
+#: Units in the last place that a low-precision result may be off, over the whole of an operator.
+_ULPS = 8
+#: Distance between 1 and the next number, for dtypes whose resolution is near or above CHEBYSHEV.
+_RESOLUTION = {
+    "float16": 2.0**-10,
+    "bfloat16": 2.0**-7,
+    "float8_e4m3fn": 2.0**-3,
+    "float8_e4m3fnuz": 2.0**-3,
+    "float8_e5m2": 2.0**-2,
+    "float8_e5m2fnuz": 2.0**-2,
+    "float8_e8m0fnu": 1.0,
+    "float4_e2m1fn": 2.0**-1,
+}
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """|actual - expected| may be at most ``absolute + relative * |expected|``, element by element."""
+
+    absolute: float
+    relative: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two results part. `symptom` is ``wrong:count|dtype|shape|nan|inf|values``."""
+
+    output: int
+    symptom: str
+    detail: str
+    distance: float = 0.0
+
+
+def tolerance(dtype: str) -> Tolerance:
+    """The tolerance for a dtype: the paper's for float32 and above, coarser for what has fewer bits."""
+    resolution = _RESOLUTION.get(dtype, 0.0)
+    if resolution < CHEBYSHEV / _ULPS:
+        return Tolerance(CHEBYSHEV, CHEBYSHEV)
+    # Two results of an eight-bit type that differ by one rounding step differ by one step, not by eight.
+    steps = _ULPS if resolution < 2.0**-5 else 1
+    return Tolerance(max(CHEBYSHEV, steps * resolution), steps * resolution)
+
+
+def compare(actual: Sequence[Value], expected: Sequence[Value]) -> Difference | None:
+    """The first difference between two lists of outputs, or None when they agree."""
+    if len(actual) != len(expected):
+        return Difference(0, "wrong:count", f"{len(actual)} outputs instead of {len(expected)}")
+    for position, (got, want) in enumerate(zip(actual, expected, strict=True)):
+        difference = _compare_value(got, want, position)
+        if difference:
+            return difference
+    return None
+
+
+def differing(actual: Sequence[tuple[str, Value]], expected: Sequence[tuple[str, Value]]) -> set[str]:
+    """The names (as the reference gives them) of the outputs that differ; all where the counts do."""
+    if len(actual) != len(expected):
+        return {name for name, _ in expected}
+    pairs = zip(actual, expected, strict=True)
+    return {name for (_, got), (name, want) in pairs if _compare_value(got, want, 0)}
+
+
+def _compare_value(got: Value, want: Value, output: int) -> Difference | None:
+    if isinstance(want, list):
+        if not isinstance(got, list):
+            return Difference(output, "wrong:dtype", f"a {dtype_name(got)} instead of a sequence")
+        inner = compare(got, want)
+        return Difference(output, inner.symptom, f"in the sequence: {inner.detail}", inner.distance) if inner else None
+    if want is None or got is None:
+        same = want is None and got is None
+        return None if same else Difference(output, "wrong:dtype", f"{dtype_name(got)} instead of {dtype_name(want)}")
+    if dtype_name(got) != dtype_name(want):
+        return Difference(output, "wrong:dtype", f"dtype {dtype_name(got)} instead of {dtype_name(want)}")
+    if tuple(_shape(got)) != tuple(_shape(want)):
+        return Difference(output, "wrong:shape", f"shape {_shape(got)} instead of {_shape(want)}")
+    if isinstance(got, Raw) or isinstance(want, Raw):
+        same = isinstance(got, Raw) and isinstance(want, Raw) and got.data == want.data
+        return None if same else Difference(output, "wrong:values", "different bytes")
+    return _compare_arrays(np.asarray(got), np.asarray(want), output)
+
+
+def _shape(value: Value) -> tuple[int, ...]:
+    assert isinstance(value, np.ndarray | Raw)
+    return tuple(value.shape)
+
+
+def _compare_arrays(got: np.ndarray, want: np.ndarray, output: int) -> Difference | None:
+    name = dtype_name(want)
+    if name == "string" or want.dtype.kind in "biu" or name in ("int4", "uint4", "int2", "uint2"):
+        return _compare_exactly(got, want, output)
+    wide = np.complex128 if want.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        a, b = got.astype(wide).ravel(), want.astype(wide).ravel()
+        return _nan_difference(a, b, output) or _value_difference(a, b, tolerance(name), output, got.shape)
+
+
+def _compare_exactly(got: np.ndarray, want: np.ndarray, output: int) -> Difference | None:
+    different = np.flatnonzero(np.asarray(got != want).ravel())
+    if not different.size:
+        return None
+    at = int(different[0])
+    where = tuple(int(i) for i in np.unravel_index(at, got.shape))
+    detail = f"{different.size} of {got.size} elements differ, first at {list(where)}: {got.ravel()[at]} instead of {want.ravel()[at]}"
+    return Difference(output, "wrong:values", detail, float("inf"))
+
+
+def _nan_difference(a: np.ndarray, b: np.ndarray, output: int) -> Difference | None:
+    for name, test in (("nan", np.isnan), ("inf", np.isinf)):
+        mine, theirs = test(a), test(b)
+        if name == "inf" and a.dtype.kind == "f":
+            # An infinity of the wrong sign is as wrong as none at all.
+            mine, theirs = np.where(mine, np.sign(a), 0), np.where(theirs, np.sign(b), 0)
+        different = np.flatnonzero(mine != theirs)
+        if different.size:
+            at = int(different[0])
+            detail = f"{different.size} of {a.size} elements differ in being {name}, first at flat index {at}: {a[at]} instead of {b[at]}"
+            return Difference(output, f"wrong:{name}", detail, float("inf"))
+    return None
+
+
+def _value_difference(
+    a: np.ndarray, b: np.ndarray, allowed: Tolerance, output: int, shape: tuple[int, ...]
+) -> Difference | None:
+    finite = np.isfinite(a) & np.isfinite(b)
+    distance = np.where(finite, np.abs(np.where(finite, a, 0) - np.where(finite, b, 0)), 0.0)
+    bound = allowed.absolute + allowed.relative * np.where(finite, np.abs(b), 0.0)
+    beyond = np.flatnonzero(distance > bound)
+    if not beyond.size:
+        return None
+    worst = int(np.argmax(distance))
+    where = [int(i) for i in np.unravel_index(worst, shape)]
+    detail = (
+        f"{beyond.size} of {a.size} elements differ, Chebyshev distance {distance[worst]:.4g} "
+        f"at {where}: {a[worst]:.7g} instead of {b[worst]:.7g}"
+    )
+    return Difference(output, "wrong:values", detail, float(distance[worst]))

@@ -1,0 +1,222 @@
+"""What is never a wrong value: random operators, and behaviour that the specification leaves open.
+
+The rules are data (``data/undefined.toml``), their conditions predicates over the concrete values of
+one node. See docs/decisions/002-undefined-behaviour.md.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+import onnx
+
+from fuzz import instance as instances
+from fuzz.data import data_path
+from fuzz.operators import graph as onnx_graph
+from fuzz.operators.table import formal_inputs, opsets, schema
+from fuzz.oracles._predicates import PREDICATES, Site
+from fuzz.wire import Value
+
+
+class Kind(StrEnum):
+    """How a rule's operator leaves its value open."""
+
+    NONDETERMINISTIC = "nondeterministic"  # random, or differs from run to run
+    UNDEFINED = "undefined"  # anything may happen
+    IMPLEMENTATION_DEFINED = "implementation-defined"  # every implementation may choose
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One entry of ``data/undefined.toml``; the file's head explains the fields."""
+
+    operators: tuple[str, ...]
+    library: str
+    kind: Kind
+    when: str
+    reason: str
+    spec: str
+    measured: str = ""
+    source: str = ""
+    before: int = 0
+
+
+@dataclass(frozen=True)
+class Objection:
+    """Why the values of a case must not be compared. `spec` is "" for a gap of the standard."""
+
+    operator: str
+    node_name: str
+    kind: Kind
+    reason: str
+    spec: str
+
+
+class RuleError(ValueError):
+    """``data/undefined.toml`` does not have the form that its head describes."""
+
+
+def _rule(entry: Mapping[str, Any]) -> Rule:
+    try:
+        rule = Rule(**{**entry, "operators": tuple(entry["operators"]), "kind": Kind(entry["kind"])})
+    except (KeyError, TypeError, ValueError) as error:
+        raise RuleError(f"data/undefined.toml: a rule of {entry.get('operators')}: {error}") from error
+    if rule.when not in PREDICATES:
+        raise RuleError(f"data/undefined.toml: a rule of {rule.operators}: unknown predicate {rule.when!r}")
+    if not (rule.spec or rule.measured):
+        raise RuleError(f"data/undefined.toml: a rule of {rule.operators} has neither spec nor measured")
+    return rule
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """All rules in the file's order. Raises RuleError for a malformed file."""
+    document = tomllib.loads(data_path("undefined.toml").read_text("utf-8"))
+    return tuple(_rule(entry) for entry in document["rule"])
+
+
+@cache
+def _rules_of(library: str, operator: str) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules() if rule.library == library and operator in rule.operators)
+
+
+def nondeterministic(kind: str, model: bytes, values: Mapping[str, Value] | None = None) -> Objection | None:
+    """The first random operator that can reach an output, found without running anything.
+
+    `kind` and `model` are a Case's; `values` (its inputs, if at hand) tell whether Dropout trains.
+    Raises ValueError (DecodeError, InstanceError) for a model that cannot be read.
+    """
+    found = _objections(kind, model, values or {}, None, random_only=True)
+    return next(found, None)
+
+
+def screen(
+    kind: str, model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
+) -> Objection | None:
+    """The first node whose value the specification leaves open and that can reach `outputs` (default: all).
+
+    `intermediates` are the concrete values by name: graph inputs and all intermediate tensors, as
+    the reference evaluator gives them. Where a rule depends on a value that is missing it does not
+    object. Instances carry their own values. Raises ValueError for a model that cannot be read.
+    """
+    return next(_objections(kind, model, intermediates, outputs, random_only=False), None)
+
+
+def _objections(
+    kind: str, model: bytes, values: Mapping[str, Value], outputs: set[str] | None, random_only: bool
+) -> Iterator[Objection]:
+    sites = _torch_sites(model) if kind == "instance" else _onnx_sites(model, values, outputs)
+    library = "torch" if kind == "instance" else "onnx"
+    for site, name, version in sites:
+        for rule in _rules_of(library, site.op_type):
+            if random_only and rule.kind is not Kind.NONDETERMINISTIC:
+                continue
+            if rule.before and not version < rule.before:
+                continue
+            if PREDICATES[rule.when](site):
+                yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec)
+
+
+Located = tuple[Site, str, int]  # the site, the node's name, the opset version of its operator
+
+
+def _onnx_sites(model_bytes: bytes, values: Mapping[str, Value], outputs: set[str] | None) -> Iterator[Located]:
+    model = onnx.load_model_from_string(model_bytes)
+    functions = {(function.domain, function.name): function for function in model.functions}
+    known: dict[str, Value] = {**onnx_graph.constants(model), **values}
+    versions = opsets(model)
+    for node in _reaching(model.graph, outputs):
+        yield from _node_sites(node, known, versions, functions)
+
+
+def _reaching(graph: onnx.GraphProto, outputs: set[str] | None) -> list[onnx.NodeProto]:
+    """The nodes of the main graph whose results can flow into `outputs`, in order."""
+    needed = {info.name for info in graph.output} if outputs is None else set(outputs)
+    kept = []
+    for node in reversed(graph.node):
+        if needed.intersection(node.output):
+            kept.append(node)
+            needed.update(node.input)
+            for body in onnx_graph.bodies(node):
+                needed.update(_read_by(body))
+    return kept[::-1]
+
+
+def _read_by(graph: onnx.GraphProto) -> set[str]:
+    """Every name that a body reads, from the outer scope too: inputs of its nodes and its outputs."""
+    read = {name for node in onnx_graph.walk(graph) for name in node.input}
+    return read | {info.name for info in graph.output}
+
+
+def _node_sites(
+    node: onnx.NodeProto,
+    known: Mapping[str, Value],
+    versions: Mapping[str, int],
+    functions: Mapping[tuple[str, str], onnx.FunctionProto],
+) -> Iterator[Located]:
+    """The node, then the nodes of its bodies and of the function it calls (whose values are not known)."""
+    found = schema(node, versions)
+    yield _site(node, known, versions), node.name, 0 if found is None else found.since_version
+    for body in onnx_graph.bodies(node):
+        constants = onnx_graph.constants(onnx.helper.make_model(body))
+        shadowed = {name for inner in onnx_graph.walk(body) for name in inner.output} | {i.name for i in body.input}
+        scope = {name: value for name, value in known.items() if name not in shadowed} | constants
+        for inner in body.node:
+            yield from _node_sites(inner, scope, versions, functions)
+    called = functions.get((node.domain, node.op_type))
+    if called is not None:
+        own = {o.domain: o.version for o in called.opset_import}
+        rest = {key: function for key, function in functions.items() if function is not called}
+        for inner in called.node:
+            yield from _node_sites(inner, {}, own, rest)
+
+
+def _site(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[str, int]) -> Site:
+    inputs: dict[str, Value] = {}
+    given: set[str] = set()
+    for position, (formal, name) in enumerate(zip(formal_inputs(node, versions), node.input, strict=True)):
+        if not name:
+            continue
+        key = formal if formal and formal not in given else f"{formal}#{position}"
+        given.add(key)
+        if name in known:
+            inputs[key] = known[name]
+    outputs = {name: known[name] for name in node.output if name in known}
+    return Site(node.op_type, onnx_graph.attributes(node), inputs, outputs, frozenset(given))
+
+
+def _torch_sites(model: bytes) -> Iterator[Located]:
+    """The one call of an operator instance, with the tensors that its arguments refer to."""
+    parsed = instances.parse(model)
+    tensors = instances.tensors(parsed)
+    arguments = [(str(position), argument) for position, argument in enumerate(parsed.args)]
+    inputs: dict[str, Value] = {}
+    attributes: dict[str, Any] = {}
+    for name, argument in [*arguments, *parsed.kwargs.items()]:
+        at = _tensor_index(argument)
+        if at is None:
+            attributes[name] = _scalar(argument)
+        else:
+            inputs[name] = tensors[at]
+    yield Site(parsed.api, attributes, inputs, {}, frozenset(inputs)), "", 0
+
+
+def _tensor_index(argument: Any) -> int | None:
+    """The tensor an argument refers to; of a list (``indices`` of index_put), a single one in it."""
+    if isinstance(argument, (list, tuple)) and len(argument) == 1:
+        return _tensor_index(argument[0])
+    if isinstance(argument, dict) and list(argument) == ["tensor"]:
+        return int(argument["tensor"])
+    return None
+
+
+def _scalar(argument: Any) -> Any:
+    """``{"dtype": "int32"}`` as ``"int32"``; everything else as it is."""
+    if isinstance(argument, dict) and len(argument) == 1:
+        return next(iter(argument.values()))
+    return argument

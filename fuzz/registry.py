@@ -1,0 +1,80 @@
+"""Which backends exist: the files of `fuzz/backends`, or any backend file named by its path."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+BACKENDS = Path(__file__).parent / "backends"
+
+
+class UnknownBackend(ValueError):
+    """No backend file of that name, or an option that it does not have."""
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What the parent knows of a backend without importing its compiler."""
+
+    name: str  # as shown: ``tvm``
+    source: str  # what the worker is given: the name, or an absolute path to a ``.py`` file
+    packages: tuple[str, ...]
+    kinds: tuple[str, ...]
+    options: dict[str, tuple[str, ...]]
+    variants: tuple[dict[str, str], ...]  # the option sets that a hunt tries
+    reproduce: Callable[[str, dict[str, str]], str] | None
+
+    def settle(self, chosen: dict[str, str]) -> dict[str, str]:
+        """`chosen` checked against OPTIONS. Raises UnknownBackend naming what is allowed."""
+        for key, value in chosen.items():
+            allowed = self.options.get(key)
+            if allowed is None:
+                known = ", ".join(self.options) or "none"
+                raise UnknownBackend(f"backend {self.name} has no option {key!r} (it has: {known})")
+            if value not in allowed:
+                raise UnknownBackend(f"option {key}={value!r} of backend {self.name} must be one of: {', '.join(allowed)}")
+        return chosen
+
+
+def names() -> list[str]:
+    """Registered backend names, the reference first, then in alphabetical order."""
+    found = sorted(path.stem for path in BACKENDS.glob("*.py") if not path.stem.startswith("_"))
+    return sorted(found, key=lambda name: name != "reference")
+
+
+@cache
+def backend(name: str) -> Backend:
+    """The backend called `name`, or the one in the file `name` (``./faulty.py``).
+
+    Raises UnknownBackend when there is none. Importing a backend file does not import its compiler.
+    """
+    module, source = _module(name)
+    return Backend(
+        name=module.__name__.rpartition(".")[2],
+        source=source,
+        packages=tuple(module.PACKAGES),
+        kinds=tuple(module.KINDS),
+        options=dict(module.OPTIONS),
+        variants=tuple(getattr(module, "VARIANTS", ({},))),
+        reproduce=getattr(module, "reproduce", None),
+    )
+
+
+def _module(name: str) -> tuple[ModuleType, str]:
+    if not name.endswith(".py"):
+        if name not in names():
+            raise UnknownBackend(f"unknown backend {name!r}: choose one of {', '.join(names())}, or a path to a .py file")
+        return importlib.import_module(f"fuzz.backends.{name}"), name
+    path = Path(name).resolve()
+    if not path.is_file():
+        raise UnknownBackend(f"backend file {name} does not exist")
+    spec = importlib.util.spec_from_file_location(f"fuzz.backends.{path.stem}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module, str(path)

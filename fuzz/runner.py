@@ -1,0 +1,253 @@
+"""run(case, target) -> Outcome: a pool of warm workers, one lane per slot and target.
+
+The pool is safe to use from several threads: each borrows a lane of its target and gives it back.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from weakref import WeakKeyDictionary
+
+from fuzz import registry, unsupported
+from fuzz.case import Case, Error, Frame, Outcome, Stage, Status, Target
+from fuzz.lane import Job, Lane, Limits, Recycling, Reply
+from fuzz.zygote import BackendUnavailable, BaseZygote, Zygote
+
+#: How many earlier cases of a worker are suspected when its death does not repeat.
+SUSPECTS = 32
+#: An operator as a backend's registry is asked for it: (domain, operator type, opset).
+Operator = tuple[str, str, int]
+_OUT_OF_MEMORY_TYPES = ("MemoryError", "numpy._core._exceptions._ArrayMemoryError")
+#: How libraries word a failed allocation that they do not raise as MemoryError.
+_OUT_OF_MEMORY_TEXTS = (
+    "std::bad_alloc",
+    "bad allocation",
+    "can't allocate memory",
+    "Cannot allocate memory",
+    "Failed to allocate memory",
+)
+
+
+@dataclass(frozen=True)
+class Interpreter:
+    """Where a zygote runs: which backend source under which Python ("" means our own)."""
+
+    backend: str
+    python: str
+
+
+class Runner:
+    """Runs cases on targets in isolated workers. Use as a context manager; `close` ends all workers.
+
+    `jobs` is how many workers may run at once (default: the cores this process may use).
+    """
+
+    def __init__(
+        self, limits: Limits | None = None, jobs: int | None = None, recycling: Recycling | None = None
+    ) -> None:
+        self.limits = limits or Limits()
+        self.jobs = jobs or len(os.sched_getaffinity(0))
+        self._recycling = recycling
+        self._lock = threading.Lock()
+        self._starting: dict[Interpreter, threading.Lock] = defaultdict(threading.Lock)
+        self._bases: dict[Interpreter, BaseZygote] = {}
+        self._idle: dict[Interpreter, list[Lane]] = defaultdict(list)
+        self._converters: dict[tuple[str, Operator], str] = {}
+        self._histories: WeakKeyDictionary[Lane, deque[Case]] = WeakKeyDictionary()
+        self._predecessors: dict[tuple[str, str], tuple[Case, ...]] = {}
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every worker and zygote."""
+        with self._lock:
+            lanes = [lane for lanes in self._idle.values() for lane in lanes]
+            bases = list(self._bases.values())
+            self._idle.clear()
+            self._bases.clear()
+        for lane in lanes:
+            lane.close()
+        for base in bases:
+            base.close()
+
+    # ------------------------------------------------------------ running
+
+    def run(self, case: Case, target: Target) -> Outcome:
+        """One case in a warm worker. A failure seen here is only a suspicion: see `run_fresh`."""
+        [outcome] = self.run_batch([case], target)
+        return outcome
+
+    def run_batch(self, cases: Sequence[Case], target: Target) -> Iterator[Outcome]:
+        """One Outcome per case, in order, all by one warm worker at a time."""
+        jobs = [_job(case, target) for case in cases]
+        done = 0
+        while done < len(jobs):
+            try:
+                with self._lane(target) as lane:
+                    history = self._histories.setdefault(lane, deque(maxlen=SUSPECTS))
+                    for reply in lane.run(jobs[done:]):
+                        if reply.death:
+                            self._predecessors[cases[done].id, target.id] = tuple(history)
+                            history.clear()
+                        else:
+                            history.append(cases[done])
+                        done += 1
+                        yield _outcome(reply, target)
+            except BackendUnavailable:
+                # The zygote itself died under this job: whatever did that must do it again alone.
+                yield self.run_fresh(cases[done], target)
+                done += 1
+
+    def run_fresh(self, case: Case, target: Target, *, perturb: int | None = None) -> Outcome:
+        """One case in a process that has run nothing else, which must also exit in peace.
+
+        With `perturb`, freed and fresh heap memory is filled with that byte (mallopt M_PERTURB), so
+        that a result that reads uninitialised memory changes the same way each time.
+        """
+        header, model, inputs = _job(case, target)
+        job = ({**header, "perturb": perturb}, model, inputs)
+        for _ in range(2):
+            try:
+                with self._lane(target) as lane:
+                    return _outcome(lane.run_alone(job), target)
+            except BackendUnavailable as problem:
+                death = str(problem)
+        return Outcome(Status.EXCEPTION, Stage.START, error=Error(type="Exit", message=f"took its parent down: {death}"))
+
+    def predecessors(self, case: Case, target: Target) -> tuple[Case, ...]:
+        """The cases that ran before `case` in the worker that died under it; each is told once."""
+        return self._predecessors.pop((case.id, target.id), ())
+
+    # ------------------------------------------------------------ asking
+
+    def devices(self, target: Target) -> list[str]:
+        """The backend's device names. Raises BackendUnavailable with the reason it gives."""
+        reply = self._ask(target, {"op": "devices", "kind": "", "options": {}})
+        return [str(name) for name in reply["devices"]]
+
+    def converters(self, target: Target, operators: Sequence[Operator]) -> list[str]:
+        """Names of the functions that convert `operators` in this compiler, "" when unknown."""
+        key = f"{target.backend}@{target.revision.version}"
+        missing = [entry for entry in dict.fromkeys(operators) if (key, entry) not in self._converters]
+        if missing:
+            reply = self._ask(target, {"op": "converters", "kind": "", "options": {}, "operators": missing})
+            self._converters |= {(key, entry): str(name) for entry, name in zip(missing, reply["converters"], strict=True)}
+        return [self._converters[key, entry] for entry in operators]
+
+    def _ask(self, target: Target, header: dict[str, object]) -> dict[str, list[object]]:
+        with self._lane(target) as lane:
+            reply = lane.run_alone((header, b"", {}))
+        if reply.death:
+            raise BackendUnavailable(f"died when asked for its {header['op']}: {reply.death} {reply.stderr[-500:]}".strip())
+        if "error" in reply.header:
+            error = reply.header["error"]
+            raise BackendUnavailable(f"{error['type']}: {error['message']}")
+        return reply.header
+
+    # ------------------------------------------------------------ lanes
+
+    @contextmanager
+    def _lane(self, target: Target) -> Iterator[Lane]:
+        """Borrow a lane; one that failed is closed instead of given back."""
+        interpreter = Interpreter(registry.backend(target.backend).source, target.revision.python)
+        with self._lock:
+            lane = self._idle[interpreter].pop() if self._idle[interpreter] else None
+        lane = lane or Lane(self._clone(interpreter), self.limits, self._recycling)
+        try:
+            yield lane
+        except (BackendUnavailable, OSError):
+            lane.close()
+            raise
+        except GeneratorExit:
+            lane.close()  # a batch was abandoned half-way; its worker still has jobs in its pipe
+            raise
+        with self._lock:
+            self._idle[interpreter].append(lane)
+
+    def _clone(self, interpreter: Interpreter) -> Zygote:
+        with self._starting[interpreter]:
+            base = self._bases.get(interpreter)
+            if base is not None:
+                try:
+                    return base.clone()
+                except BackendUnavailable:
+                    base.close()
+            base = BaseZygote(interpreter.backend, interpreter.python)
+            with self._lock:
+                self._bases[interpreter] = base
+            return base.clone()
+
+
+def _job(case: Case, target: Target) -> Job:
+    header = {"op": "run", "kind": case.kind, "options": dict(target.options)}
+    return header, case.model, dict(case.inputs)
+
+
+def _outcome(reply: Reply, target: Target) -> Outcome:
+    """A worker's reply as an Outcome, honest refusals and failed allocations told apart."""
+    outcome = Outcome(
+        status=Status.OK,
+        stage=Stage(reply.stage),
+        seconds=reply.seconds,
+        peak_mb=reply.peak_mb,
+    )
+    if reply.death:
+        return _death(outcome, reply)
+    if "error" in reply.header:
+        return _exception(outcome, reply, target)
+    if "unencodable" in reply.header:
+        error = Error(type="fuzz.wire.WireError", message=reply.header["unencodable"])
+        return replace(outcome, status=Status.SKIPPED, error=error)
+    names = reply.header["names"]
+    return replace(outcome, outputs=tuple(zip(names, reply.values.values(), strict=True)))
+
+
+def _death(outcome: Outcome, reply: Reply) -> Outcome:
+    kind, _, detail = reply.death.partition(":")
+    if kind == "signal":
+        status = Status.OOM if any(text in reply.stderr for text in _OUT_OF_MEMORY_TEXTS) else Status.SIGNAL
+        return replace(outcome, status=status, error=Error(signal=detail, stderr=reply.stderr))
+    if kind in ("timeout", "oom"):
+        return replace(outcome, status=Status(kind), error=Error(message=_OVERSTEPPED[kind], stderr=reply.stderr))
+    message = f"the process exited with status {detail}" if kind == "exit" else _OVERSTEPPED[kind]
+    return replace(outcome, status=Status.EXCEPTION, error=Error("Exit", message, stderr=reply.stderr))
+
+
+_OVERSTEPPED = {
+    "timeout": "did not end within the time limit",
+    "oom": "used more memory than the limit",
+    "processes": "started too many processes",
+    "garbage": "wrote over the worker's result pipe",
+}
+
+
+def _exception(outcome: Outcome, reply: Reply, target: Target) -> Outcome:
+    told = reply.header["error"]
+    error = Error(
+        type=told["type"],
+        message=told["message"],
+        frames=tuple(Frame(file, line, function) for file, line, function in told["frames"]),
+        stderr=reply.stderr,
+        operator=told["operator"],
+        conversion_function=told["function"],
+    )
+    return replace(outcome, status=_exception_status(error, outcome.stage, target), error=error)
+
+
+def _exception_status(error: Error, stage: Stage, target: Target) -> Status:
+    if error.type == "fuzz.wire.CannotFeed":
+        return Status.SKIPPED
+    if error.type in _OUT_OF_MEMORY_TYPES or any(text in error.message for text in _OUT_OF_MEMORY_TEXTS):
+        return Status.OOM
+    name = registry.backend(target.backend).name
+    return Status.UNSUPPORTED if unsupported.reason(name, error, stage) else Status.EXCEPTION

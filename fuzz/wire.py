@@ -1,0 +1,248 @@
+"""The bytes that pass between the campaign and a worker: values, jobs and frames.
+
+This module runs on both sides, the worker's side possibly under another interpreter that has only
+numpy and one compiler, so it uses the standard library and numpy alone and Python 3.8 syntax.
+Nothing here evaluates what it reads: a worker runs foreign native code, so its bytes are hostile data.
+
+A *value* is what an ONNX graph or an operator call consumes and yields:
+
+- ``numpy.ndarray`` — numpy's own dtypes, ``object`` arrays of ``str`` for strings, and ml_dtypes'
+  (bfloat16, float8, int4 …) where ml_dtypes is installed;
+- ``Raw`` — the same small dtypes where ml_dtypes is missing (one byte-aligned element per item);
+- ``list`` — a sequence of values;
+- ``None`` — an absent optional.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any, Dict, Iterator, List, NamedTuple, Tuple, Union
+
+import numpy as np
+
+#: Item sizes, in bytes, of the dtypes that numpy lacks and ml_dtypes brings.
+SMALL_DTYPES: Dict[str, int] = {
+    "bfloat16": 2,
+    "float8_e4m3fn": 1,
+    "float8_e4m3fnuz": 1,
+    "float8_e5m2": 1,
+    "float8_e5m2fnuz": 1,
+    "float8_e8m0fnu": 1,
+    "float6_e2m3fn": 1,
+    "float6_e3m2fn": 1,
+    "float4_e2m1fn": 1,
+    "int4": 1,
+    "uint4": 1,
+    "int2": 1,
+    "uint2": 1,
+}
+
+#: Begins every frame, so that bytes which strayed into the pipe are noticed at once.
+_MAGIC = b"GWf1"
+_HEADER = struct.Struct("<4sII")  # magic, length of the JSON header, length of the payload
+_to_json = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
+_NATIVE: Dict[str, np.dtype] = {
+    str(np.dtype(name)): np.dtype(name)
+    for name in (
+        "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+        "float16 float32 float64 complex64 complex128"
+    ).split()
+}
+
+
+#: Wire names by dtype, in the machine's byte order only (`numpy.dtype.name` does not tell, and is slow).
+_NAME_OF: Dict[Any, str] = {dtype: name for name, dtype in _NATIVE.items()}
+
+
+class Raw(NamedTuple):
+    """A tensor whose dtype this interpreter has no numpy type for."""
+
+    dtype: str
+    shape: Tuple[int, ...]
+    data: bytes
+
+
+Value = Union[np.ndarray, Raw, List[Any], None]
+
+
+class Job(NamedTuple):
+    """What a backend is asked to do: one case, seen from inside the worker.
+
+    ``kind`` is ``"onnx"`` (``model`` holds a serialised ModelProto) or ``"instance"`` (``model``
+    holds the JSON of an operator instance). ``options`` are the target's, all strings.
+    """
+
+    kind: str
+    model: bytes
+    inputs: Dict[str, Value]
+    options: Dict[str, str]
+
+
+#: No frame is larger (the header has 32 bits for each length).
+FRAME_LIMIT = 1 << 31
+
+
+class WireError(ValueError):
+    """A frame or value that cannot be encoded or decoded."""
+
+
+class CannotFeed(Exception):
+    """Raised by a backend for a value that it has no way to hand to its compiler: skipped, not failed."""
+
+
+def _small_dtype(name: str) -> Any:
+    """The ml_dtypes type called ``name``, or None where ml_dtypes is missing or older."""
+    try:
+        import ml_dtypes
+    except ImportError:
+        return None
+    return getattr(ml_dtypes, name, None)
+
+
+def dtype_name(value: Value) -> str:
+    """The wire name of a value's dtype: numpy's name, ``string``, ``sequence`` or ``none``."""
+    if isinstance(value, np.ndarray):
+        return "string" if value.dtype.kind in "OUST" else value.dtype.name
+    if isinstance(value, Raw):
+        return value.dtype
+    return "none" if value is None else "sequence"
+
+
+def _other_name(dtype: Any) -> str:
+    if dtype.kind in "OUST":
+        return "string"
+    name = str(dtype.name)
+    if name in SMALL_DTYPES or (name in _NATIVE and not dtype.isnative):
+        return name
+    raise WireError("dtype %s cannot be sent" % dtype)
+
+
+def nbytes(value: Value) -> int:
+    """About how many bytes a value takes on the wire."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, Raw):
+        return len(value.data)
+    return sum(nbytes(item) for item in value) if isinstance(value, (list, tuple)) else 0
+
+
+def _encode_value(value: Value, chunks: List[bytes]) -> Any:
+    """Append the value's bytes to ``chunks`` and return its JSON description."""
+    if isinstance(value, np.ndarray):
+        name = _NAME_OF.get(value.dtype) or _other_name(value.dtype)
+        if name == "string":
+            texts = [t.decode("utf-8", "replace") if isinstance(t, bytes) else str(t) for t in value.ravel().tolist()]
+            data = json.dumps(texts).encode()
+        else:
+            data = value.tobytes() if value.dtype.isnative else value.astype(value.dtype.newbyteorder("=")).tobytes()
+        chunks.append(data)
+        return [name, value.shape, len(data)]
+    if isinstance(value, Raw):
+        chunks.append(value.data)
+        return [value.dtype, value.shape, len(value.data)]
+    if isinstance(value, (list, tuple)):
+        return [_encode_value(item, chunks) for item in value] + ["seq"]
+    if value is None:
+        return None
+    if isinstance(value, (np.generic, bool, int, float, complex)):
+        return _encode_value(np.asarray(value), chunks)
+    raise WireError("a %s cannot be sent" % type(value).__name__)
+
+
+def _decode_value(meta: Any, payload: memoryview, at: int) -> Tuple[Value, int]:
+    """Rebuild one value from its description; returns it and the offset after its bytes."""
+    if meta is None:
+        return None, at
+    if not isinstance(meta, list) or not meta:
+        raise WireError("malformed value description %r" % (meta,))
+    if meta[-1] == "seq":
+        items: List[Any] = []
+        for item in meta[:-1]:
+            decoded, at = _decode_value(item, payload, at)
+            items.append(decoded)
+        return items, at
+    name, shape, size = meta
+    data = payload[at : at + size]
+    if len(data) != size:
+        raise WireError("value of %d bytes is cut short" % size)
+    return _tensor(name, tuple(shape), data), at + size
+
+
+def _tensor(name: str, shape: Tuple[int, ...], data: memoryview) -> Value:
+    native = _NATIVE.get(name)
+    if native is not None:
+        # A copy is writable and aligned; compilers get what a user's program would give them.
+        return np.frombuffer(data, native).reshape(shape).copy()
+    if name == "string":
+        flat = np.array(json.loads(bytes(data)), dtype=object)
+        return flat.reshape(shape)
+    if name in SMALL_DTYPES:
+        small = _small_dtype(name)
+        if small is None:
+            return Raw(name, shape, bytes(data))
+        return np.frombuffer(data, small).reshape(shape).copy()
+    raise WireError("unknown dtype %r" % name)
+
+
+def pack(header: Dict[str, Any], values: Dict[str, Value], blob: bytes = b"") -> bytes:
+    """One frame: a JSON header, a blob (the model) and named values.
+
+    Raises WireError for a value that has no wire form.
+    """
+    chunks: List[bytes] = [blob]
+    described = [[name, _encode_value(value, chunks)] for name, value in values.items()]
+    head = _to_json(dict(header, blob=len(blob), values=described)).encode()
+    size = sum(map(len, chunks))
+    if size >= FRAME_LIMIT:
+        raise WireError("%d bytes are too many for one frame" % size)
+    return b"".join([_HEADER.pack(_MAGIC, len(head), size), head, *chunks])
+
+
+class Frame(NamedTuple):
+    """One decoded frame."""
+
+    header: Dict[str, Any]
+    blob: bytes
+    values: Dict[str, Value]
+
+
+def _unpack(head: bytes, payload: memoryview) -> Frame:
+    try:
+        header = json.loads(head)
+        at = header["blob"]
+        values: Dict[str, Value] = {}
+        for name, meta in header["values"]:
+            values[name], at = _decode_value(meta, payload, at)
+    except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
+        raise WireError("malformed frame: %s" % error) from error
+    return Frame(header, bytes(payload[: header["blob"]]), values)
+
+
+class Unpacker:
+    """Collects bytes as they arrive and yields whole frames."""
+
+    def __init__(self, limit: int = FRAME_LIMIT) -> None:
+        self._buffer = bytearray()
+        self._limit = limit  # a larger frame is a fault of the sender, not a result
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        """Add bytes; yield every frame that is now complete. Raises WireError on garbage."""
+        buffer = self._buffer
+        buffer += data
+        at = 0
+        try:
+            while len(buffer) - at >= _HEADER.size:
+                magic, head, payload = _HEADER.unpack_from(buffer, at)
+                if magic != _MAGIC:
+                    raise WireError("not a frame: %r" % bytes(buffer[at : at + 80]))
+                start, end = at + _HEADER.size, at + _HEADER.size + head + payload
+                if end - at > self._limit:
+                    raise WireError("frame of %d bytes" % (end - at))
+                if len(buffer) < end:
+                    return
+                body = memoryview(bytes(memoryview(buffer)[start:end]))
+                at = end
+                yield _unpack(bytes(body[:head]), body[head:])
+        finally:
+            del buffer[:at]

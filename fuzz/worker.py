@@ -1,0 +1,489 @@
+"""The child process that runs cases, so that nothing a compiler does can take the campaign down.
+
+Run as a program (``python worker.py FD BACKEND``) this is a *zygote*: it imports one backend, never
+compiles or runs anything, and forks on request. A forked *worker* reads jobs from a pipe, runs them
+and writes results; when it dies, the zygote reports how. Forking an imported-only process costs
+milliseconds where importing TVM costs seconds, and it is safe where forking a warm one hangs
+(docs/architecture.md, "The worker").
+
+It uses the standard library, numpy, `fuzz.wire` and one backend file, in Python 3.8 syntax: older
+compiler versions live in environments that have nothing else.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import fcntl
+import gc
+import importlib
+import importlib.util
+import json
+import mmap
+import os
+import resource
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+import traceback
+import types
+from typing import Any, Callable, Dict, Iterable, List, Set, Tuple
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STAGES = ("start", "load", "convert", "compile", "run")
+#: The heartbeat that the parent reads while a case runs: job number, start (monotonic s), stage.
+BEAT = struct.Struct("<QdB")
+#: Printed on stderr before each job, so that native messages can be told apart by job.
+MARK = b"\x1e@job %d\n"
+LONGEST_MESSAGE = 64 * 1024
+MOST_FRAMES = 64
+#: Larger results are not sent: the parent compares many at a time.
+MOST_RESULT_BYTES = 128 << 20
+#: Kept back from the memory limit, so that a failed allocation can still be described.
+_RESERVE_BYTES = 64 << 20
+
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
+_M_PERTURB = -6
+_IOLBF = 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _load_project(backend: str) -> Tuple[Any, types.ModuleType]:
+    """Import `fuzz.wire` and the backend without putting the project's folder on the path.
+
+    In an installed project that folder is a site-packages with another numpy and another compiler.
+    """
+    package = types.ModuleType("fuzz")
+    package.__path__ = [HERE]  # type: ignore[attr-defined]
+    sys.modules["fuzz"] = package
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != HERE]
+    wire = importlib.import_module("fuzz.wire")
+    if not backend.endswith(".py"):
+        return wire, importlib.import_module("fuzz.backends." + backend)
+    name = "fuzz.backends." + os.path.basename(backend)[:-3]
+    spec = importlib.util.spec_from_file_location(name, backend)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return wire, module
+
+
+# ---------------------------------------------------------------- the worker: runs jobs
+
+
+class Worker:
+    """Runs jobs one after another until its request pipe closes."""
+
+    def __init__(self, wire: Any, backend: types.ModuleType, fds: List[int]) -> None:
+        self.wire, self.backend = wire, backend
+        self.requests, self.results = fds[0], fds[1]
+        self.beat = mmap.mmap(fds[2], mmap.PAGESIZE)
+        self.pid = os.getpid()
+        self.peak_reset = os.open("/proc/self/clear_refs", os.O_WRONLY)
+        self.stage = 0
+        self.out_of_memory = False
+
+    def enter(self, stage: str) -> None:
+        """Called by the backend as it reaches a stage."""
+        self.stage = STAGES.index(stage)
+        self.beat[16] = self.stage
+
+    def serve(self) -> None:
+        """Read jobs and answer them, in order, until the parent closes the pipe."""
+        unpacker = self.wire.Unpacker()
+        while True:
+            data = os.read(self.requests, 1 << 20)
+            if not data:
+                return
+            for frame in unpacker.feed(data):
+                reply = self._answer(frame)
+                if os.getpid() != self.pid:  # a backend forked and its child came back here
+                    os._exit(0)
+                _write_all(self.results, reply)
+                if frame.header.get("fresh"):
+                    _shake_heap()
+
+    def _answer(self, frame: Any) -> bytes:
+        header = frame.header
+        sequence = header["seq"]
+        BEAT.pack_into(self.beat, 0, sequence, time.monotonic(), 0)
+        os.write(2, MARK % sequence)
+        os.pwrite(self.peak_reset, b"5\n", 0)  # forget the peak of earlier jobs
+        if header.get("perturb") is not None:
+            _libc.mallopt(_M_PERTURB, header["perturb"])
+        started = time.perf_counter()
+        outputs: List[Tuple[str, Any]] = []
+        answer: Dict[str, Any] = {}
+        self.enter("load")
+        try:
+            outputs, answer = self._perform(header, frame)
+        # The process edge: SystemExit and KeyboardInterrupt from a compiler are data as well.
+        except BaseException as error:
+            if isinstance(error, MemoryError):
+                self._release_reserve()
+            answer = {"error": self._describe(error, header, frame)}
+        answer["seconds"] = time.perf_counter() - started
+        answer["seq"], answer["stage"] = sequence, STAGES[self.stage]
+        answer["peak_kb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        answer["tired"] = self.out_of_memory or _has_children()
+        return self._encode(answer, outputs)
+
+    def _release_reserve(self) -> None:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+        self.out_of_memory = True
+
+    def _perform(self, header: Dict[str, Any], frame: Any) -> Tuple[List[Tuple[str, Any]], Dict[str, Any]]:
+        operation = header["op"]
+        if operation == "run":
+            return self.backend.execute(_job(self.wire, header, frame), self.enter), {}
+        if operation == "devices":
+            return [], {"devices": self.backend.devices()}
+        if operation == "converters":
+            look_up = getattr(self.backend, "converters", None)
+            operators = [tuple(entry) for entry in header["operators"]]
+            return [], {"converters": look_up(operators) if look_up else ["" for _ in operators]}
+        raise ValueError("unknown operation %r" % operation)
+
+    def _encode(self, answer: Dict[str, Any], outputs: List[Tuple[str, Any]]) -> bytes:
+        try:
+            answer["names"] = [str(name) for name, _ in outputs]
+            values = {str(position): value for position, (_, value) in enumerate(outputs)}
+            size = self.wire.nbytes(list(values.values()))
+            if size > MOST_RESULT_BYTES:
+                raise self.wire.WireError("results of %d MiB are too large to compare" % (size >> 20))
+            return bytes(self.wire.pack(answer, values))
+        # The process edge: what a compiler returned may be any object, with any methods.
+        except BaseException as error:
+            if isinstance(error, MemoryError):
+                self._release_reserve()
+            said = _message(error)
+            answer["names"] = []
+            answer["unencodable"] = said if isinstance(error, self.wire.WireError) else _kind(error) + ": " + said
+            return bytes(self.wire.pack(answer, {}))
+
+    def _describe(self, error: BaseException, header: Dict[str, Any], frame: Any) -> Dict[str, Any]:
+        operator = function = ""
+        if header["op"] == "run" and hasattr(self.backend, "blame"):
+            try:
+                operator, function = self.backend.blame(error, _job(self.wire, header, frame))
+            except BaseException as problem:  # evidence only: the failure itself is reported all the same
+                os.write(2, ("blame() failed: %s: %s\n" % (_kind(problem), _message(problem))).encode("utf-8", "replace"))
+        return {
+            "type": _kind(error),
+            "message": _message(error),
+            "frames": _frames(error),
+            "operator": str(operator),
+            "function": str(function),
+        }
+
+
+def _job(wire: Any, header: Dict[str, Any], frame: Any) -> Any:
+    return wire.Job(header["kind"], frame.blob, frame.values, header["options"])
+
+
+def _kind(error: BaseException) -> str:
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else "%s.%s" % (kind.__module__, kind.__qualname__)
+
+
+def _message(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException as problem:
+        text = "<message could not be formatted: %s>" % type(problem).__name__
+    return text[:LONGEST_MESSAGE]
+
+
+def _frames(error: BaseException) -> List[Tuple[str, int, str]]:
+    """(file, line, qualified function), outermost first; a long stack keeps both ends."""
+    found = []
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        found.append((code.co_filename, line, getattr(code, "co_qualname", code.co_name)))
+    found = [entry for entry in found if entry[0] != os.path.abspath(__file__)]
+    if len(found) > MOST_FRAMES:
+        found = found[:8] + found[8 - MOST_FRAMES :]
+    return found
+
+
+def _has_children() -> bool:
+    """Whether a job left processes behind: the worker is a subreaper, so daemons come back to it."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def _shake_heap() -> None:
+    """After a lone job: let a corrupted heap or a late thread show itself before the exit."""
+    gc.collect()
+    held = [_libc_malloc(size) for size in (24, 120, 600, 3000, 70000) for _ in range(16)]
+    for pointer in held:
+        _libc_free(pointer)
+    _libc.malloc_trim(0)
+    time.sleep(0.02)
+
+
+_libc_malloc = _libc.malloc
+_libc_malloc.restype, _libc_malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+_libc_free = _libc.free
+_libc_free.restype, _libc_free.argtypes = None, [ctypes.c_void_p]
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def _become_worker(wire: Any, backend: types.ModuleType, fds: List[int], limits: Dict[str, int]) -> None:
+    """In the freshly forked child: own session, limits, pipes, then serve. Never returns."""
+    zygote = os.getppid()
+    os.setsid()
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    if os.getppid() != zygote:
+        os._exit(1)
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    requests, results, errors, beat = fds
+    os.dup2(errors, 1)
+    os.dup2(errors, 2)
+    os.close(errors)
+    sys.stdout = os.fdopen(1, "w", buffering=1, errors="backslashreplace")
+    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace")
+    # What native code prints before it dies must not die in a buffer of C's stdio.
+    _libc.setvbuf(ctypes.c_void_p.in_dll(_libc, "stdout"), None, _IOLBF, 0)
+    faulthandler.enable(file=2, all_threads=False)
+    faulthandler.register(signal.SIGUSR1, file=2, all_threads=True)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    ceiling = _data_bytes() + limits["memory_mb"] * (1 << 20)
+    resource.setrlimit(resource.RLIMIT_DATA, (ceiling, ceiling + _RESERVE_BYTES))
+    home = os.environ["HOME"]
+    furnish(home)
+    os.chdir(os.path.join(home, "work"))
+    gc.freeze()
+    Worker(wire, backend, [requests, results, beat]).serve()
+
+
+def furnish(home: str) -> None:
+    """Make a private home complete: folders, no telemetry, a pip that refuses. Idempotent.
+
+    Done again for every worker, because a case may delete or change what it finds there.
+    """
+    for folder in ("work", "tmp", "bin", "intel"):
+        os.makedirs(os.path.join(home, folder), exist_ok=True)
+    with open(os.path.join(home, "intel", "openvino_telemetry"), "w") as choice:
+        choice.write("0")
+    for name in ("pip", "pip3"):  # importing some packages installs others behind the user's back
+        refusal = os.path.join(home, "bin", name)
+        if not os.access(refusal, os.X_OK):
+            with open(refusal, "w") as script:
+                script.write("#!/bin/sh\necho 'pip is not available to workers' >&2\nexit 1\n")
+            os.chmod(refusal, 0o755)
+
+
+def _data_bytes() -> int:
+    with open("/proc/self/status") as status:
+        for line in status:
+            if line.startswith("VmData:"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+# ---------------------------------------------------------------- the zygote: forks workers
+
+
+class Zygote:
+    """Serves one control socket. Each message is one JSON object with file descriptors.
+
+    The base forks clones, a clone forks one worker at a time. Whatever else it parents is what a
+    dead child of its own has left behind.
+    """
+
+    def __init__(self, control: socket.socket, wire: Any, backend: types.ModuleType) -> None:
+        self.control, self.wire, self.backend = control, wire, backend
+        self.children: Set[int] = set()
+        self.wake_read, self.wake_write = os.pipe()
+        os.set_blocking(self.wake_read, False)
+        os.set_blocking(self.wake_write, False)
+
+    def serve(self) -> None:
+        """Fork on request and report deaths, until the parent hangs up; then kill what is left."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self.wake_write, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self.control, select.POLLIN)
+        poll.register(self.wake_read, select.POLLIN)
+        while True:
+            ready = {fd for fd, _ in poll.poll()}
+            if self.wake_read in ready:
+                os.read(self.wake_read, 4096)
+                self._report_deaths()
+            if self.control.fileno() in ready and not self._obey():
+                kill_descendants(os.getpid())
+                return
+
+    def _obey(self) -> bool:
+        try:
+            message, fds = _receive(self.control)
+        except OSError:
+            return False
+        if not message:
+            return False
+        request = json.loads(message)
+        if request["op"] == "clone":
+            self._fork(lambda: _serve_clone(socket.socket(fileno=fds[0]), self.wire, self.backend))
+        else:
+            pid = self._fork(lambda: _become_worker(self.wire, self.backend, fds, request["limits"]))
+            self._send({"pid": pid})
+        for fd in fds:
+            os.close(fd)
+        return True
+
+    def _fork(self, child: Callable[[], None]) -> int:
+        pid = os.fork()
+        if pid:
+            self.children.add(pid)
+            return pid
+        status = 70
+        try:
+            os.close(self.wake_read)
+            os.close(self.wake_write)
+            self.control.close()
+            child()
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:  # printing fails, too, where a case has closed stderr
+            os._exit(status)
+
+    def _report_deaths(self) -> None:
+        while True:
+            try:
+                pid, status, usage = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            if pid in self.children:
+                self.children.discard(pid)
+                self._send({"exit": pid, "status": status, "peak_kb": usage.ru_maxrss})
+                kill_descendants(os.getpid(), self.children)
+
+    def _send(self, message: Dict[str, Any]) -> None:
+        try:
+            self.control.send(json.dumps(message).encode())
+        except OSError:
+            os._exit(0)  # the parent is gone; PDEATHSIG takes the workers with us
+
+
+def _serve_clone(control: socket.socket, wire: Any, backend: types.ModuleType) -> None:
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    Zygote(control, wire, backend).serve()
+
+
+def kill_descendants(pid: int, spared: Iterable[int] = ()) -> None:
+    """SIGKILL everything below `pid`, however deep, until nothing is left that could fork again.
+
+    The children `spared` and what is below them are left alone.
+    """
+    for _ in range(200):
+        found = descendants(pid, spared)
+        if not found:
+            return
+        for child in found:
+            try:
+                os.kill(child, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+            try:
+                os.waitpid(child, os.WNOHANG)
+            except ChildProcessError:
+                continue
+        time.sleep(0.002)
+
+
+def descendants(pid: int, spared: Iterable[int] = ()) -> List[int]:
+    """Ids of all processes below `pid`, zombies included, without the children `spared` and theirs."""
+    found = [child for child in _children(pid) if child not in spared]
+    for parent in found:  # grows as it goes: breadth first
+        found += _children(parent)
+    return found
+
+
+def _children(pid: int) -> List[int]:
+    found: List[int] = []
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/children" % (pid, task)) as children:
+                found += [int(child) for child in children.read().split()]
+    except (FileNotFoundError, ProcessLookupError):
+        pass  # it ended while we looked
+    return found
+
+
+def _receive(control: socket.socket) -> Tuple[bytes, List[int]]:
+    """One message with its descriptors (socket.recv_fds needs Python 3.9)."""
+    size = struct.calcsize("i")
+    message, ancillary, _, _ = control.recvmsg(1 << 16, socket.CMSG_LEN(8 * size))
+    fds: List[int] = []
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            fds += struct.unpack("%di" % (len(data) // size), data[: len(data) - len(data) % size])
+    return message, fds
+
+
+def _leave_network() -> None:
+    """Enter an empty network namespace where the system lets us; a compiler needs no network."""
+    user, group = os.getuid(), os.getgid()
+    if _libc.unshare(_CLONE_NEWNET) == 0 or _libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
+        return
+    for name, line in (("setgroups", "deny"), ("uid_map", "%d %d 1" % (user, user)), ("gid_map", "%d %d 1" % (group, group))):
+        with open("/proc/self/" + name, "w") as file:
+            file.write(line)
+
+
+def _end_with_the_parent(control: socket.socket, armed: bool) -> None:
+    """While armed, SIGIO ends this process when the parent hangs up, even during an import that hangs.
+
+    (PR_SET_PDEATHSIG would also fire when only the thread ends that started us.)
+    """
+    fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
+    flags = fcntl.fcntl(control, fcntl.F_GETFL)
+    fcntl.fcntl(control, fcntl.F_SETFL, flags | os.O_ASYNC if armed else flags & ~os.O_ASYNC)
+
+
+def main(control_fd: int, backend_name: str) -> None:
+    """Import the backend, say so, then serve. The first message tells whether the import worked."""
+    control = socket.socket(fileno=control_fd)
+    _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _leave_network()
+    _end_with_the_parent(control, True)
+    try:
+        wire, backend = _load_project(backend_name)
+        backend.warm()
+    except BaseException as error:
+        reason = "%s: %s" % (type(error).__name__, _message(error))
+        control.send(json.dumps({"ready": False, "reason": reason[:8000]}).encode())
+        return
+    control.send(json.dumps({"ready": True}).encode())
+    _end_with_the_parent(control, False)
+    gc.freeze()
+    Zygote(control, wire, backend).serve()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2])

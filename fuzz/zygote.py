@@ -1,0 +1,193 @@
+"""The parent's end of `fuzz.worker`: starts the zygote of a backend, clones it, has it fork workers."""
+
+from __future__ import annotations
+
+import array
+import contextlib
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import weakref
+from dataclasses import dataclass
+from pathlib import Path
+
+WORKER = Path(__file__).with_name("worker.py")
+START_SECONDS = 120.0
+#: Passed on to workers; everything else of our environment (keys, tokens, paths) stays here.
+_PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "MALLOC_ARENA_MAX")
+_THREAD_COUNTS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "TVM_NUM_THREADS",
+    "TORCHINDUCTOR_COMPILE_THREADS",
+)
+
+
+class BackendUnavailable(RuntimeError):
+    """The backend cannot be imported or cannot compile here; the message says why."""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A worker's end as wait(2) reports it."""
+
+    pid: int
+    status: int
+
+
+class Zygote:
+    """One control connection to a zygote process or to a clone of it. Not thread-safe: one owner."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self._exits: list[Exit] = []
+
+    def clone(self) -> Zygote:
+        """A second zygote forked from this one, for another thread: nothing is imported again."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._send({"op": "clone"}, [theirs.fileno()])
+        return Zygote(ours)
+
+    def fork_worker(self, fds: list[int], memory_mb: int) -> int:
+        """Fork a worker that uses `fds` (requests, results, stderr, heartbeat); returns its pid."""
+        self._send({"op": "worker", "limits": {"memory_mb": memory_mb}}, fds)
+        while True:
+            message = self._receive(START_SECONDS)
+            if "pid" in message:
+                return int(message["pid"])
+
+    def exits(self) -> list[Exit]:
+        """Workers that ended since the last call. Does not block. Raises BackendUnavailable if the zygote is gone."""
+        while select.select([self.control], [], [], 0)[0]:
+            self._receive(0)
+        found, self._exits = self._exits, []
+        return found
+
+    def close(self) -> None:
+        """Hang up: the zygote kills its workers and ends."""
+        self.control.close()
+
+    def _send(self, message: dict[str, object], fds: list[int]) -> None:
+        ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds).tobytes())]
+        try:
+            self.control.sendmsg([json.dumps(message).encode()], ancillary)
+        except OSError as error:
+            raise BackendUnavailable(f"the worker's parent process is gone ({error})") from error
+
+    def _receive(self, timeout: float) -> dict[str, object]:
+        if not select.select([self.control], [], [], timeout)[0]:
+            raise BackendUnavailable(f"the worker's parent process did not answer within {timeout:.0f} s")
+        data = self.control.recv(1 << 16)
+        if not data:
+            raise BackendUnavailable("the worker's parent process is gone")
+        message: dict[str, object] = json.loads(data)
+        if "exit" in message:
+            self._exits.append(Exit(int(str(message["exit"])), int(str(message["status"]))))
+        return message
+
+
+class BaseZygote:
+    """The process that has imported one backend under one interpreter; hands out clones.
+
+    Raises BackendUnavailable when the backend cannot be imported.
+    """
+
+    def __init__(self, backend_source: str, python: str = "") -> None:
+        self.home = Path(tempfile.mkdtemp(prefix="graphwarden-"))
+        self._lock = threading.Lock()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, (self.home / "start.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [python or sys.executable, "-B", str(WORKER), str(theirs.fileno()), backend_source],
+                pass_fds=[theirs.fileno()],
+                env=private_environment(self.home),
+                cwd=self.home / "work",
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        self._zygote = Zygote(ours)
+        self._finalizer = weakref.finalize(self, _end, self._zygote, self._process, self.home)
+        self._await_ready()
+
+    def _await_ready(self) -> None:
+        try:
+            message = self._zygote._receive(START_SECONDS)
+        except BackendUnavailable as error:
+            self.close()
+            raise BackendUnavailable(f"{error} while importing: {self._died_how()}") from error
+        if not message["ready"]:
+            self.close()
+            raise BackendUnavailable(str(message["reason"]).strip())
+
+    def _died_how(self) -> str:
+        status = self._process.returncode
+        return f"signal {-status}" if status is not None and status < 0 else f"exit status {status}"
+
+    def clone(self) -> Zygote:
+        """A control connection of one's own. Safe to call from several threads."""
+        with self._lock:
+            return self._zygote.clone()
+
+    def close(self) -> None:
+        """End the process, all clones and workers, and remove its private home folder."""
+        self._finalizer()
+
+
+def _end(zygote: Zygote, process: subprocess.Popen[bytes], home: Path) -> None:
+    zygote.close()
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def private_environment(home: Path) -> dict[str, str]:
+    """A worker's whole environment: a private home, no pip, no telemetry, one native thread."""
+    for folder in ("work", "tmp", "bin", "intel"):
+        (home / folder).mkdir()
+    (home / "intel" / "openvino_telemetry").write_text("0")
+    for name in ("pip", "pip3"):  # importing some packages installs others behind the user's back
+        refusal = home / "bin" / name
+        refusal.write_text("#!/bin/sh\necho 'pip is not available to workers' >&2\nexit 1\n")
+        refusal.chmod(0o755)
+    environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
+    environment |= dict.fromkeys(_THREAD_COUNTS, "1")
+    environment |= {
+        "PATH": f"{home / 'bin'}:/usr/local/bin:/usr/bin:/bin",
+        "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
+        "LANG": "C.UTF-8",
+        "CI": "true",
+        "PYTHONHASHSEED": "0",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return environment
+
+
+def sweep_stale_homes() -> None:
+    """Remove private homes whose zygote is gone (a campaign that was killed cannot clean up)."""
+    in_use = {_cwd(pid).parent for pid in Path("/proc").glob("[0-9]*")}
+    for home in Path(tempfile.gettempdir()).glob("graphwarden-*"):
+        old = home.is_dir() and time.time() - home.stat().st_mtime > START_SECONDS
+        if old and home not in in_use and (home / "start.log").exists():
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def _cwd(process: Path) -> Path:
+    with contextlib.suppress(OSError):
+        return (process / "cwd").readlink()
+    return Path("/nonexistent/x")

@@ -1,0 +1,108 @@
+"""The inductor backend on the real torch.compile (seconds per case: kernels are built by the C++ compiler)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from fuzz import instance, instance_torch
+from fuzz.backends import inductor as backend
+from fuzz.wire import Job
+
+
+@pytest.fixture(autouse=True, scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One cache folder for this file's cases, removed with pytest's other temporary folders."""
+    folder = tmp_path_factory.mktemp("inductor")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(backend._CACHE, os.getpid(), str(folder))
+        patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder))
+        yield folder
+
+
+def job(api: str, *args: Any, options: dict[str, str] | None = None, **keys: Any) -> Job:
+    found = instance.parse(json.dumps({"api": api, "args": list(args), **keys}))
+    return Job("instance", instance.canonical(found), {}, options or {})
+
+
+X = {"dtype": "float32", "shape": [4, 5]}
+
+
+def test_a_cpu_needs_a_c_plus_plus_compiler() -> None:
+    assert backend.devices() == ["CPU"]
+
+
+def test_without_a_compiler_the_reason_is_given() -> None:
+    from torch._inductor import config
+
+    with config.patch({"cpp.cxx": ("no-such-compiler",)}), pytest.raises(RuntimeError, match=r"install g\+\+"):
+        backend.devices()
+
+
+@pytest.mark.parametrize("options", [{}, {"shapes": "dynamic"}], ids=["static", "dynamic"])
+def test_an_instance_gives_what_eager_torch_gives(options: dict[str, str], cache: Path) -> None:
+    asked = job("torch.var_mean", X, kwargs={"dim": -1, "keepdim": True}, options=options)
+    stages: list[str] = []
+    found = backend.execute(asked, stages.append)
+    assert stages == ["convert", "compile", "run"]
+    for (name, value), (_, expected) in zip(found, instance_torch.run_eager(asked), strict=True):
+        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-5, err_msg=name)  # type: ignore[arg-type]
+    assert any(cache.iterdir())
+
+
+def test_graphs_are_not_cached_across_cases() -> None:
+    backend._isolate()
+    assert not torch._inductor.config.fx_graph_cache
+    assert not torch._functorch.config.enable_autograd_cache
+
+
+def test_what_dynamo_cannot_trace_fails_in_convert() -> None:
+    asked = job("torch.nn.LSTM", {"dtype": "float32", "shape": [2, 1, 3]}, init={"args": [3, 2]})
+    stages: list[str] = []
+    with pytest.raises(torch._dynamo.exc.Unsupported):
+        backend.execute(asked, stages.append)
+    assert stages == ["convert"]
+
+
+def test_a_failing_lowering_is_blamed() -> None:
+    from torch._inductor.exc import LoweringException
+
+    error: BaseException = LoweringException(ValueError("bad"), torch.ops.aten.sort.stable, (), {})
+    assert backend.blame(error, job("torch.sort", X))[0] == "aten.sort.stable"
+    wrapper = RuntimeError("backend='inductor' raised")
+    wrapper.__cause__ = error
+    assert backend.blame(wrapper, job("torch.sort", X)) == backend.blame(error, job("torch.sort", X))
+
+
+def test_an_error_without_an_operator_blames_nobody() -> None:
+    assert backend.blame(ValueError("no operator here"), job("torch.relu", X)) == ("", "")
+
+
+def test_converters_are_keyed_on_the_operator() -> None:
+    asked = ["torch.relu", "torch.nn.functional.conv2d", "torch.linalg.vector_norm", "torch.nn.functional.elu"]
+    found = backend.converters([("torch", api, 0) for api in asked])
+    assert found[:2] == ["lowering aten.relu", "lowering aten.convolution"]
+    assert found[2].endswith("aten.linalg_vector_norm") and found[3].endswith("aten.elu")
+    assert backend.converters([("torch", "torch.no_such_operator", 0), ("", "Relu", 14)]) == ["", ""]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_the_snippet_gives_the_outputs(dtype: str) -> None:
+    module, args, _ = instance_torch.build(instance.parse(job("torch.neg", {**X, "dtype": dtype}).model))
+    scope: dict[str, Any] = {"torch": torch, "module": module, "args": args}
+    exec(backend.reproduce("instance", {}, {dtype}), scope)
+    expected = instance_torch.to_wire(-args[0])
+    assert scope["actual"][0].tobytes() == np.asarray(expected).tobytes()
+    assert scope["actual"][0].dtype == dtype
+
+
+def test_onnx_models_have_no_snippet() -> None:
+    with pytest.raises(ValueError, match="takes operator instances"):
+        backend.reproduce("onnx", {})

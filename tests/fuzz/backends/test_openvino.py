@@ -1,0 +1,269 @@
+"""The OpenVINO backend on the real OpenVINO: both frontends, every dtype, blame and reproducers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+import torch
+from onnx import TensorProto, helper
+
+from fuzz import instance, instance_torch
+from fuzz.backends import openvino as backend
+from fuzz.wire import CannotFeed, Job, Raw, Value
+
+Made = tuple[onnx.ModelProto, dict[str, Value]]
+
+
+def single(op_type: str, inputs: dict[str, np.ndarray], opset: int = 21, **attributes: Any) -> Made:
+    """A model of one node with one output of unknown shape, and its inputs."""
+    types = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in inputs.items()}
+    graph = helper.make_graph(
+        [helper.make_node(op_type, list(inputs), ["y"], **attributes)],
+        "g",
+        [helper.make_tensor_value_info(name, types[name], value.shape) for name, value in inputs.items()],
+        [helper.make_tensor_value_info("y", next(iter(types.values())), None)],
+    )
+    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", opset)]), dict(inputs)
+
+
+def run(made: Made, **options: str) -> tuple[list[tuple[str, Value]], list[str]]:
+    stages: list[str] = []
+    job = Job("onnx", made[0].SerializeToString(), made[1], options)
+    return backend.execute(job, stages.append), stages
+
+
+def torch_job(api: str, *args: Any, options: dict[str, str] | None = None, **keys: Any) -> Job:
+    found = instance.parse(json.dumps({"api": api, "args": list(args), **keys}))
+    return Job("instance", instance.canonical(found), {}, options or {})
+
+
+def raised(job: Job) -> Exception:
+    with pytest.raises(Exception) as caught:
+        backend.execute(job, lambda stage: None)
+    return caught.value
+
+
+def test_a_cpu_is_found() -> None:
+    assert "CPU" in backend.devices()
+
+
+@pytest.mark.parametrize("options", [{}, {"precision": "auto"}, {"threads": "2"}])
+def test_an_onnx_model_passes_all_stages(options: dict[str, str]) -> None:
+    x = np.array([[1.0, 2.0, 3.0]], np.float32)
+    ((name, value),), stages = run(single("Softmax", {"x": x}, axis=1), **options)
+    assert (name, stages) == ("y", ["convert", "compile", "run"])
+    np.testing.assert_allclose(np.asarray(value), np.exp(x) / np.exp(x).sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 3), (0, 2), ()])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *[np.float32, np.float64, np.float16, np.int8, np.uint16, np.int64, np.uint64, np.bool_],
+        *[ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2],
+        *[ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.float4_e2m1fn],
+    ],
+    ids=lambda dtype: dtype.__name__,
+)
+def test_tensors_of_every_dtype_go_in_and_come_back(dtype: type, shape: tuple[int, ...]) -> None:
+    value: np.ndarray = np.resize(np.arange(3), shape).astype(dtype)
+    back = backend._value(backend._tensor(value))
+    assert isinstance(back, np.ndarray)
+    assert (back.dtype, back.shape, back.tobytes()) == (value.dtype, value.shape, value.tobytes())
+
+
+def test_negative_int4_keeps_its_sign() -> None:
+    value = np.array([-8, -1, 7], ml_dtypes.int4)
+    np.testing.assert_array_equal(backend._value(backend._tensor(value)), value)
+
+
+def test_a_raw_bfloat16_is_fed_as_its_bits() -> None:
+    value = np.array([1.5, -2.0], ml_dtypes.bfloat16)
+    back = backend._value(backend._tensor(Raw("bfloat16", (2,), value.tobytes())))
+    assert isinstance(back, np.ndarray) and back.tobytes() == value.tobytes()
+
+
+def test_strings_go_in_and_come_back() -> None:
+    value = np.array([["a", "été"]], dtype=object)
+    back = backend._value(backend._tensor(value))
+    assert isinstance(back, np.ndarray) and back.dtype == object and back.tolist() == value.tolist()
+
+
+@pytest.mark.parametrize("value", [None, [np.zeros(1)], np.zeros(1, ml_dtypes.float8_e4m3fnuz)])
+def test_what_openvino_has_no_tensor_for_cannot_be_fed(value: Value) -> None:
+    with pytest.raises(CannotFeed):
+        backend._tensor(value)
+
+
+def test_bfloat16_runs_through_a_model() -> None:
+    x = np.array([1.0, -2.5], ml_dtypes.bfloat16)
+    ((_, value),), _ = run(single("Abs", {"x": x}))
+    assert isinstance(value, np.ndarray) and value.dtype == x.dtype
+    np.testing.assert_array_equal(value, np.abs(x))
+
+
+def test_outputs_keep_the_models_order() -> None:
+    node = helper.make_node("Split", ["x"], ["b", "a"], axis=0, num_outputs=2)
+    x = np.arange(3, dtype=np.float32)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("b", "a")],
+    )
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+    outputs, _ = run((model, {"x": x}))
+    assert [(name, np.asarray(value).tolist()) for name, value in outputs] == [("b", [0.0, 1.0]), ("a", [2.0])]
+
+
+class Port:
+    """An input of a compiled model, as far as feeding is concerned."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = set(names)
+
+    def get_names(self) -> set[str]:
+        return self.names
+
+
+def test_inputs_are_fed_by_name_before_position() -> None:
+    a, b = np.zeros(1), np.ones(1)
+    assert backend._in_order([Port("b"), Port("a")], {"a": a, "b": b}) == [b, a]
+
+
+def test_a_renamed_input_is_fed_by_position() -> None:
+    a, b, c = np.zeros(1), np.ones(1), np.full(1, 2)
+    assert backend._in_order([Port("other"), Port("b"), Port()], {"a": a, "b": b, "c": c}) == [a, b, c]
+
+
+def test_an_input_that_openvino_dropped_is_left_out() -> None:
+    assert backend._in_order([Port("b")], {"a": 0, "b": 1}) == [1]  # type: ignore[dict-item]
+
+
+def test_inputs_that_cannot_be_told_apart_are_not_guessed() -> None:
+    with pytest.raises(CannotFeed, match="cannot be told apart"):
+        backend._in_order([Port("other")], {"a": None, "b": None})
+
+
+def test_an_operator_without_a_converter_has_no_conversion_function() -> None:
+    made = single("NoSuchOperator", {"x": np.zeros(1, np.float32)})
+    job = Job("onnx", made[0].SerializeToString(), made[1], {})
+    error = raised(job)
+    assert "No conversion rule found" in str(error)
+    assert backend.blame(error, job) == ("NoSuchOperator", "")
+
+
+def test_a_failing_onnx_converter_is_blamed_by_its_file() -> None:
+    made = single("MaxPool", {"x": np.zeros((1, 1, 4), np.float32)})  # kernel_shape is missing
+    job = Job("onnx", made[0].SerializeToString(), made[1], {})
+    operator, function = backend.blame(raised(job), job)
+    assert operator == "MaxPool" and ":" not in function
+
+
+def test_a_failing_torch_converter_is_blamed_by_its_file() -> None:
+    x = {"dtype": "float32", "shape": [1, 1, 4, 4]}
+    job = torch_job("torch.nn.functional.avg_pool2d", x, 2, kwargs={"divisor_override": 3})
+    assert backend.blame(raised(job), job) == ("aten.avg_pool2d.default", "frontends/pytorch/op/avg_poolnd.cpp")
+
+
+MESSAGES = [
+    (
+        "Check 'x' failed at src/plugins/intel_cpu/src/node.cpp:1626:\n[CPU] Pad node with name 'y'\n"
+        "Exception from src/plugins/intel_cpu/src/nodes/pad.cpp:61:\n",
+        ("Pad", "plugins/intel_cpu/nodes/pad.cpp(Pad)"),
+    ),
+    (
+        "-- ai.onnx.ml.Nope-3 with a message:\nCheck failed at src/core/src/op/concat.cpp:5:\n",
+        ("Nope", "core/op/concat.cpp(Nope)"),
+    ),
+    (
+        "-- ReduceSum-13 with a message:\nCheck failed at src/core/src/op/concat.cpp:5:\n",
+        ("ReduceSum", "frontends/onnx/op/reduce.cpp"),
+    ),
+    (
+        "-- SequenceMark with a message:\n internal\n-- Conv-1 with a message:\n"
+        "failed at src/frontends/onnx/frontend/src/op/conv.cpp:1",
+        ("Conv", "frontends/onnx/op/conv.cpp"),
+    ),
+    ("something else", ("", "")),
+]
+
+
+@pytest.mark.parametrize(("message", "blamed"), MESSAGES)
+def test_a_message_is_blamed_on_the_telling_place_without_its_line(message: str, blamed: tuple[str, str]) -> None:
+    assert backend.blame(RuntimeError(message), Job("onnx", b"", {}, {})) == blamed
+
+
+def test_converters_are_found_in_the_frontends_libraries() -> None:
+    asked = [("", "TopK", 11), ("", "ReduceMax", 13), ("", "BatchNormalization", 15), ("", "Nope", 1)]
+    assert backend.converters(asked) == [
+        "frontends/onnx/op/topk.cpp",
+        "frontends/onnx/op/reduce.cpp",
+        "frontends/onnx/op/batch_norm.cpp",
+        "",
+    ]
+    assert backend.converters([("torch", "torch.nn.functional.conv2d", 0), ("torch", "torch.where", 0)]) == [
+        "frontends/pytorch/op/convolution.cpp",
+        "frontends/pytorch/op/where.cpp",
+    ]
+    assert len(backend._converter_files("onnx")) > 50 and len(backend._converter_files("pytorch")) > 30
+
+
+@pytest.mark.parametrize("options", [{}, {"torch": "script"}], ids=["export", "script"])
+def test_an_instance_gives_what_eager_torch_gives(options: dict[str, str]) -> None:
+    x, w = ({"dtype": "float32", "shape": shape, "seed": 1} for shape in ([1, 2, 5, 5], [2, 2, 3, 3]))
+    job = torch_job("torch.nn.functional.conv2d", x, w, kwargs={"padding": 1}, options=options)
+    stages: list[str] = []
+    ((_, value),) = backend.execute(job, stages.append)
+    ((_, expected),) = instance_torch.run_eager(job)
+    assert stages == ["convert", "compile", "run"]
+    np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-5)  # type: ignore[arg-type]
+
+
+def test_complex_inputs_cannot_be_fed() -> None:
+    assert isinstance(raised(torch_job("torch.abs", {"dtype": "complex64", "shape": [2]})), CannotFeed)
+
+
+def no_context() -> dict[str, Any]:
+    return {"np": np, "torch": torch}
+
+
+@pytest.mark.parametrize("options", [{}, {"precision": "auto"}])
+def test_the_onnx_snippet_gives_the_outputs(options: dict[str, str]) -> None:
+    model, inputs = single("Add", {"a": np.ones(2, np.float32), "b": np.ones(2, np.float32)})
+    scope = {**no_context(), "model": model, "inputs": inputs}
+    exec(backend.reproduce("onnx", options), scope)
+    assert [value.tolist() for value in scope["actual"]] == [[2.0, 2.0]]
+
+
+@pytest.mark.parametrize("options", [{}, {"torch": "script"}], ids=["export", "script"])
+def test_the_instance_snippet_gives_the_outputs(options: dict[str, str]) -> None:
+    module, args, _ = instance_torch.build(
+        instance.parse('{"api": "torch.neg", "args": [{"dtype": "float32", "values": [1, 2]}]}')
+    )
+    scope = {**no_context(), "module": module, "args": args}
+    exec(backend.reproduce("instance", options), scope)
+    assert [value.tolist() for value in scope["actual"]] == [[-1.0, -2.0]]
+
+
+def test_the_snippets_show_bfloat16_as_what_it_is() -> None:
+    x = np.array([1.0, -2.5], ml_dtypes.bfloat16)
+    model, inputs = single("Abs", {"x": x})
+    scope = {**no_context(), "model": model, "inputs": inputs}
+    exec(backend.reproduce("onnx", {}, {"bfloat16"}), scope)
+    assert scope["actual"][0].dtype == x.dtype and scope["actual"][0].tolist() == [1.0, 2.5]
+    text = '{"api": "torch.neg", "args": [{"dtype": "bfloat16", "values": [1, 2]}]}'
+    module, args, _ = instance_torch.build(instance.parse(text))
+    scope = {**no_context(), "module": module, "args": args}
+    exec(backend.reproduce("instance", {}, {"bfloat16"}), scope)
+    assert scope["actual"][0].dtype == x.dtype and scope["actual"][0].tolist() == [-1.0, -2.0]
+
+
+def test_four_bit_values_have_no_snippet() -> None:
+    with pytest.raises(ValueError, match="no short way to show int4"):
+        backend.reproduce("onnx", {}, ["float32", "int4"])

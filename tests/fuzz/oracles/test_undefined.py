@@ -1,0 +1,490 @@
+"""The screen: rules that hold on real disagreements, and near misses on which they must keep quiet."""
+
+import json
+import warnings
+
+import numpy as np
+import onnx
+import pytest
+from ml_dtypes import int4
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+from fuzz.oracles import undefined
+from fuzz.oracles._predicates import PREDICATES
+from fuzz.oracles.undefined import Kind, nondeterministic, rules, screen
+
+NAN, INF = np.nan, np.inf
+
+
+def squeezed(text):
+    return " ".join((text or "").split())
+
+
+def onnx_documentation(source):
+    """All texts of an operator's schema: its newest version, or the one asked for (``Mod-10``)."""
+    name, _, version = source.partition("-")
+    schema = onnx.defs.get_schema(name, int(version)) if version else onnx.defs.get_schema(name)
+    parts = [*schema.attributes.values(), *schema.inputs, *schema.outputs]
+    return squeezed(" ".join([schema.doc or "", *(part.description for part in parts)]))
+
+
+@pytest.mark.parametrize("rule", [r for r in rules() if r.library == "onnx" and r.spec], ids=lambda r: r.operators[0])
+def test_every_onnx_quotation_stands_in_the_installed_specification(rule):
+    assert squeezed(rule.spec) in onnx_documentation(rule.source or rule.operators[0])
+
+
+@pytest.mark.parametrize("rule", [r for r in rules() if r.library == "torch" and r.spec], ids=lambda r: r.operators[0])
+def test_every_torch_quotation_stands_in_the_installed_docstring(rule):
+    import torch
+
+    holder = torch
+    for part in (rule.source or rule.operators[0]).split(".")[1:]:
+        holder = getattr(holder, part)
+    assert squeezed(rule.spec) in squeezed(holder.__doc__)
+
+
+def test_every_operator_and_api_of_the_rules_exists():
+    import torch
+
+    for rule in rules():
+        for name in rule.operators:
+            if rule.library == "onnx":
+                assert onnx.defs.has(name), name
+            else:
+                holder = torch
+                for part in name.split(".")[1:]:
+                    holder = getattr(holder, part)
+
+
+def test_every_predicate_is_used_and_every_gap_says_what_was_measured():
+    assert {rule.when for rule in rules()} == set(PREDICATES)
+    assert all(rule.spec or rule.measured for rule in rules())
+
+
+def test_only_random_operators_and_decompositions_are_objected_to_whatever_their_values():
+    always = {rule.operators[0] for rule in rules() if rule.when == "always" and rule.kind is not Kind.NONDETERMINISTIC}
+    assert always == {"torch.linalg.svd", "torch.linalg.eigh"}
+
+
+@pytest.mark.parametrize("change", [{"when": "never"}, {"kind": "odd"}, {"spec": ""}, {"colour": "red"}])
+def test_a_malformed_rule_is_refused_with_its_operators(change):
+    entry = {
+        "operators": ["Relu"],
+        "library": "onnx",
+        "kind": "undefined",
+        "when": "always",
+        "reason": "r",
+        "spec": "s",
+    }
+    with pytest.raises(undefined.RuleError, match="Relu"):
+        undefined._rule({**entry, **change})
+
+
+# ---------------------------------------------------------------- single nodes
+
+
+def single(op_type, inputs, opset=22, output=TensorProto.FLOAT, outputs=1, **attributes):
+    """A model of one node; `inputs` are arrays, None for an absent one."""
+    names = ["" if value is None else f"i{at}" for at, value in enumerate(inputs)]
+    results = [f"o{at}" for at in range(outputs)]
+    node = helper.make_node(op_type, names, results, name="it", **attributes)
+    declared = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in zip(names, inputs, strict=True)
+        if value is not None
+    ]
+    codes = [output, TensorProto.INT64, TensorProto.INT64, TensorProto.INT64]
+    infos = [helper.make_tensor_value_info(name, codes[at], None) for at, name in enumerate(results)]
+    graph = helper.make_graph([node], "g", declared, infos)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    feeds = {name: value for name, value in zip(names, inputs, strict=True) if value is not None}
+    return model, feeds
+
+
+def objection(op_type, inputs, **options):
+    model, feeds = single(op_type, inputs, **options)
+    return screen("onnx", model.SerializeToString(), feeds)
+
+
+def a(values, dtype="float32"):
+    return np.array(values, dtype=dtype)
+
+
+def i64(values):
+    return a(values, "int64")
+
+
+INT8, INT32, INT64, STRING = TensorProto.INT8, TensorProto.INT32, TensorProto.INT64, TensorProto.STRING
+
+#: what is left open, and beside it the nearest thing that is defined: operator, inputs, near miss, options
+PAIRS = {
+    "float out of range": ("Cast", [a([3e9])], [a([2e9])], {"to": INT32, "output": INT32}),
+    "NaN to integer": ("Cast", [a([NAN])], [a([127.9])], {"to": INT8, "output": INT8}),
+    "-1.5 to unsigned": ("Cast", [a([-1.5])], [a([-0.5])], {"to": TensorProto.UINT8, "output": TensorProto.UINT8}),
+    "8 to int4": ("Cast", [a([8.0])], [a([-8.0])], {"to": TensorProto.INT4, "output": TensorProto.INT4}),
+    "2^63 to int64": ("Cast", [a([2.0**63])], [a([-(2.0**63)])], {"to": INT64, "output": INT64}),
+    "integer out of range wraps": ("Cast", [a([300.0])], [a([300], "int32")], {"to": INT8, "output": INT8}),
+    "a word to float": ("Cast", [a(["hello"], object)], [a(["1e3"], object)], {"to": TensorProto.FLOAT}),
+    "a fraction to integer": ("Cast", [a(["2.718"], object)], [a(["-2"], object)], {"to": INT32, "output": INT32}),
+    "NaN to string": ("Cast", [a([NAN])], [a([0.5])], {"to": STRING, "output": STRING}),
+    "negative to e8m0": ("Cast", [a([-1.0])], [a([1.0])], {"to": 24, "output": 24, "opset": 24}),
+    "cast like": ("CastLike", [a([3e9]), a([0], "int32")], [a([3e9]), a([0], "float64")], {"output": INT32}),
+    "integer / 0": ("Div", [a([7], "int32"), a([0], "int32")], [a([7]), a([0])], {"output": INT32}),
+    "integer % 0": (
+        "Mod",
+        [a([7], "int32"), a([0], "int32")],
+        [a([-7, 0], "int32"), a([-3, 3], "int32")],
+        {"output": INT32},
+    ),
+    "smallest / -1": (
+        "Div",
+        [a([-(2**31)], "int32"), a([-1], "int32")],
+        [a([-(2**31) + 1], "int32"), a([-1], "int32")],
+        {"output": INT32},
+    ),
+    "int8 sum": ("Add", [a([100], "int8"), a([28], "int8")], [a([100], "int8"), a([27], "int8")], {"output": INT8}),
+    "uint8 difference": ("Sub", [a([1], "uint8"), a([2], "uint8")], [a([2], "uint8"), a([2], "uint8")], {"output": 2}),
+    "negated minimum": ("Neg", [a([-128], "int8")], [a([-127], "int8")], {"output": INT8}),
+    "float infinity is defined": ("Mul", [a([2**30], "int32"), a([2], "int32")], [a([1e38]), a([1e38])], {}),
+    "reduced sum": (
+        "ReduceSum",
+        [a([[2**31 - 1, 5], [0, 0]], "int32"), i64([1])],
+        [a([[2**31 - 1, 5], [0, 0]], "int32"), i64([0])],
+        {"output": INT32},
+    ),
+    "power too large": ("Pow", [a([10], "int32"), i64([12])], [a([10], "int32"), i64([9])], {"output": INT32}),
+    "negative power": ("Pow", [a([2], "int32"), i64([-1])], [a([-1], "int32"), i64([-3])], {"output": INT32}),
+    "wide shift": (
+        "BitShift",
+        [a([1], "uint8"), a([8], "uint8")],
+        [a([1], "uint8"), a([7], "uint8")],
+        {"output": 2, "direction": "LEFT"},
+    ),
+    "unsorted": (
+        "TopK",
+        [a([1, 5, 3]), i64([2])],
+        [a([3, 3, 3]), i64([2])],
+        {"outputs": 2, "sorted": 0, "near": {"sorted": 1}},
+    ),
+    "NaN among numbers": ("TopK", [a([1, NAN, 3]), i64([1])], [a([1, INF, 3]), i64([1])], {"outputs": 2}),
+    "NaN maximum": ("ArgMax", [a([1, NAN])], [a([1, 1])], {"output": INT64, "axis": 0}),
+    "scattered twice": (
+        "ScatterElements",
+        [a([0, 0, 0]), i64([1, -2]), a([5, 6])],
+        [a([0, 0, 0]), i64([1, -1]), a([5, 6])],
+        {},
+    ),
+    "same value twice": (
+        "ScatterND",
+        [a([0, 0, 0]), i64([[1], [1]]), a([5, 6])],
+        [a([0, 0, 0]), i64([[1], [1]]), a([5, 5])],
+        {},
+    ),
+    "added twice": (
+        "ScatterND",
+        [a([0, 0, 0]), i64([[1], [-2]]), a([5, 6])],
+        [a([0, 0, 0]), i64([[1], [-2]]), a([5, 6])],
+        {"near": {"reduction": "add"}},
+    ),
+    "repeated axis": (
+        "Slice",
+        [a([[1, 2]]), i64([0, 0]), i64([1, 1]), i64([1, -1])],
+        [a([[1, 2]]), i64([0, 0]), i64([1, 1]), i64([0, -1])],
+        {},
+    ),
+    "mean of nothing": (
+        "ReduceMean",
+        [np.zeros((0, 2), "float32"), i64([0])],
+        [np.zeros((0, 2), "float32"), i64([1])],
+        {},
+    ),
+    "log-sum of nothing": (
+        "ReduceLogSum",
+        [np.zeros((0, 2), "int32"), i64([0])],
+        [np.zeros((0, 2), "float32"), i64([0])],
+        {},
+    ),
+    "quantized infinity": ("QuantizeLinear", [a([INF]), a(0.1)], [a([1e9]), a(0.1)], {"output": 2}),
+    "grid of NaN": (
+        "GridSample",
+        [np.ones((1, 1, 2, 2), "float32"), np.full((1, 1, 1, 2), NAN, "float32")],
+        [np.ones((1, 1, 2, 2), "float32"), np.full((1, 1, 1, 2), 9, "float32")],
+        {},
+    ),
+    "maximum of a region": (
+        "RoiAlign",
+        [np.ones((1, 1, 4, 4), "float32"), a([[0, 0, 2, 2]]), i64([0])],
+        [np.ones((1, 1, 4, 4), "float32"), a([[0, 0, 2, 2]]), i64([0])],
+        {"mode": "max", "near": {"mode": "avg"}},
+    ),
+    "case of a letter": (
+        "StringNormalizer",
+        [a(["İ"], object)],
+        [a(["I"], object)],
+        {"output": STRING, "case_change_action": "LOWER"},
+    ),
+    "platform's dividend": (
+        "Mod",
+        [a([0], "int32"), a([3], "int32")],
+        [a([1], "int32"), a([3], "int32")],
+        {"opset": 10},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_rule_holds_on_what_is_open_and_not_on_the_nearest_thing_that_is_defined(name):
+    op_type, inputs, near_inputs, options = PAIRS[name]
+    near_options = options.get("near", {})
+    options = {key: value for key, value in options.items() if key != "near"}
+    found = objection(op_type, inputs, **options)
+    assert found is not None
+    assert (found.operator, found.node_name) == (op_type, "it")
+    assert found.reason
+    assert objection(op_type, near_inputs, **{**options, **near_options}) is None
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "options"),
+    [
+        ("TopK", [a([3, 3, 1]), i64([1])], {"outputs": 2}),
+        ("ArgMax", [a([3, 3])], {"axis": 0, "output": INT64}),
+        ("Hardmax", [a([[3, 3]])], {}),
+        ("Trilu", [np.ones((2, 2), "float32"), i64(9)], {}),
+        ("OneHot", [i64([9]), i64(3), a([0, 1])], {}),
+        ("Cast", [a([NAN])], {"to": TensorProto.BOOL, "output": TensorProto.BOOL}),
+        ("Sqrt", [a([-1])], {}),
+        ("Log", [a([-1, 0])], {}),
+        ("Div", [a([1]), a([0])], {}),
+        ("Clip", [a([1]), a(5), a(2)], {}),
+        ("BitShift", [a([1], "uint8"), a([8], "uint8")], {"output": 2, "direction": "LEFT", "opset": 28}),
+        ("Mod", [a([0], "int32"), a([3], "int32")], {"output": INT32, "opset": 13}),
+        ("ReduceSum", [a([[1, 2]], "int32"), i64([1])], {"output": INT32}),
+        ("Add", [a([7], int4), a([-8], int4)], {"output": TensorProto.INT4}),
+    ],
+)
+def test_what_the_specification_defines_is_never_objected_to(op_type, inputs, options):
+    assert objection(op_type, inputs, **options) is None
+
+
+def test_values_that_are_not_known_raise_no_objection():
+    model, _ = single("Div", [a([7], "int32"), a([0], "int32")], output=INT32)
+    assert screen("onnx", model.SerializeToString(), {}) is None
+
+
+# ---------------------------------------------------------------- real disagreements
+
+
+def by_onnxruntime(model, feeds):
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    return onnxruntime.InferenceSession(model.SerializeToString(), options).run(None, feeds)
+
+
+DISAGREEMENTS = {
+    "pow": ("Pow", [a([10], "int32"), a([12], "int32")], {"output": INT32}),
+    "sum": ("ReduceSum", [a([2**31 - 1, 5], "int32"), i64([0])], {"output": INT32, "opset": 13}),
+    "order": ("TopK", [a([1, NAN, 3, 2]), i64([2])], {"outputs": 2}),
+    "unsorted": ("TopK", [a([1, 3, 5, 2, 4]), i64([3])], {"outputs": 2, "sorted": 0}),
+    "quantize": ("QuantizeLinear", [a([INF]), a(0.1), a(3, "uint8")], {"output": 2}),
+    "empty": ("ReduceMean", [np.zeros((0, 2), "float32"), i64([0])], {"opset": 18}),
+    "spelling": ("Cast", [a([NAN])], {"to": STRING, "output": STRING}),
+}
+
+
+@pytest.mark.parametrize("name", DISAGREEMENTS)
+def test_implementations_really_disagree_where_a_rule_holds(name):
+    op_type, inputs, options = DISAGREEMENTS[name]
+    model, feeds = single(op_type, inputs, **options)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the mean of nothing
+        values = ReferenceEvaluator(model).run(None, feeds, intermediate=True)
+    results = by_onnxruntime(model, feeds)
+    first = [np.asarray(values[output.name]).tolist() for output in model.graph.output]
+    assert repr(first) != repr([np.asarray(result).tolist() for result in results])
+    assert screen("onnx", model.SerializeToString(), {**feeds, **values}) is not None
+
+
+def test_implementations_agree_on_ties_which_the_specification_orders():
+    model, feeds = single("TopK", [a([1, 3, 3, 2]), i64([2])], outputs=2)
+    reference = ReferenceEvaluator(model).run(None, feeds)
+    for one, other in zip(reference, by_onnxruntime(model, feeds), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# ---------------------------------------------------------------- whole models
+
+
+def graph_model(nodes, inputs, outputs, functions=(), initializers=()):
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(name, code, None) for name, code in inputs],
+        [helper.make_tensor_value_info(name, code, None) for name, code in outputs],
+        list(initializers),
+    )
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10, functions=list(functions))
+    return model.SerializeToString()
+
+
+F = TensorProto.FLOAT
+RANDOM = helper.make_node("RandomNormalLike", ["x"], ["r"], name="dice")
+
+
+def test_a_random_operator_is_found_without_any_values():
+    found = nondeterministic("onnx", graph_model([RANDOM], [("x", F)], [("r", F)]))
+    assert found is not None
+    assert (found.operator, found.node_name, found.kind) == ("RandomNormalLike", "dice", Kind.NONDETERMINISTIC)
+
+
+def test_a_random_operator_that_reaches_no_output_does_not_matter():
+    relu = helper.make_node("Relu", ["x"], ["y"])
+    model = graph_model([RANDOM, relu], [("x", F)], [("y", F)])
+    assert nondeterministic("onnx", model) is None
+
+
+def test_an_objection_counts_only_for_the_outputs_that_it_can_reach():
+    div = helper.make_node("Div", ["n", "d"], ["q"])
+    relu = helper.make_node("Relu", ["x"], ["y"])
+    model = graph_model([div, relu], [("n", INT32), ("d", INT32), ("x", F)], [("q", INT32), ("y", F)])
+    values = {"n": a([1], "int32"), "d": a([0], "int32"), "x": a([1])}
+    assert screen("onnx", model, values, {"y"}) is None
+    assert screen("onnx", model, values, {"q"}) is not None
+    assert screen("onnx", model, values) is not None
+
+
+def test_a_random_operator_in_a_branch_or_a_function_is_found():
+    branch = helper.make_graph([RANDOM], "b", [], [helper.make_tensor_value_info("r", F, None)])
+    chosen = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    assert nondeterministic("onnx", graph_model([chosen], [("c", TensorProto.BOOL), ("x", F)], [("y", F)]))
+    body = helper.make_function("local", "Noise", ["x"], ["r"], [RANDOM], [helper.make_opsetid("", 21)])
+    call = helper.make_node("Noise", ["x"], ["y"], domain="local")
+    assert nondeterministic("onnx", graph_model([call], [("x", F)], [("y", F)], [body]))
+
+
+def test_a_random_operator_read_only_by_a_branch_is_found():
+    relu = helper.make_node("Relu", ["r"], ["z"])
+    branch = helper.make_graph([relu], "b", [], [helper.make_tensor_value_info("z", F, None)])
+    chosen = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    assert nondeterministic("onnx", graph_model([RANDOM, chosen], [("c", TensorProto.BOOL), ("x", F)], [("y", F)]))
+
+
+def test_a_function_that_calls_itself_ends_the_search():
+    call = helper.make_node("Noise", ["x"], ["r"], domain="local")
+    body = helper.make_function("local", "Noise", ["x"], ["r"], [call], [helper.make_opsetid("local", 1)])
+    assert nondeterministic("onnx", graph_model([call], [("x", F)], [("r", F)], [body])) is None
+
+
+def dropout(mode, ratio=0.5):
+    constants = [helper.make_tensor("ratio", F, [], [ratio])]
+    if mode is not None:
+        constants.append(helper.make_tensor("mode", TensorProto.BOOL, [], [mode]))
+    inputs = [("x", F)] if mode is not None else [("x", F), ("mode", TensorProto.BOOL)]
+    node = helper.make_node("Dropout", ["x", "ratio", "mode"], ["y"])
+    return graph_model([node], inputs, [("y", F)], initializers=constants)
+
+
+def test_dropout_is_random_only_when_it_trains():
+    assert nondeterministic("onnx", dropout(True)) is not None
+    assert nondeterministic("onnx", dropout(False)) is None
+    assert nondeterministic("onnx", dropout(True, ratio=0.0)) is None
+    unknown = dropout(None)
+    assert nondeterministic("onnx", unknown) is not None
+    assert nondeterministic("onnx", unknown, {"mode": np.array(False)}) is None
+
+
+def test_a_name_that_a_body_shadows_is_not_taken_for_the_outer_value():
+    """Inside the branch, ``d`` is another tensor than the zero divisor outside."""
+    inner = [
+        helper.make_node("Identity", ["n"], ["d"]),
+        helper.make_node("Div", ["n", "d"], ["q"]),
+    ]
+    branch = helper.make_graph(inner, "b", [], [helper.make_tensor_value_info("q", INT32, None)])
+    chosen = helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch)
+    model = graph_model([chosen], [("c", TensorProto.BOOL), ("n", INT32)], [("y", INT32)])
+    assert screen("onnx", model, {"n": a([1], "int32"), "d": a([0], "int32")}) is None
+
+
+def test_an_unreadable_model_raises_instead_of_passing_the_screen():
+    with pytest.raises(Exception, match=r"(?i)pars|decod"):
+        screen("onnx", b"\xff\xff not a model", {})
+
+
+# ---------------------------------------------------------------- PyTorch instances
+
+
+def instance(api, *args, tensors=(), **kwargs):
+    listed = [{"dtype": dtype, "shape": list(np.shape(values)), "values": values} for dtype, values in tensors]
+    document = {"library": "torch", "version": "2.13.0", "api": api, "args": args, "kwargs": kwargs, "tensors": listed}
+    return json.dumps(document).encode()
+
+
+T0, T1, T2 = {"tensor": 0}, {"tensor": 1}, {"tensor": 2}
+X = ("float32", [1.0, 2.0, 3.0])
+TIES = ("float32", [3.0, 1.0, 3.0])
+TWICE, ONCE = ("int64", [1, 1]), ("int64", [1, 0])
+PAIR = ("float32", [5.0, 6.0])
+
+TORCH_PAIRS = {
+    "bernoulli": (instance("torch.bernoulli", T0, tensors=[X]), instance("torch.relu", T0, tensors=[X])),
+    "dropout": (
+        instance("torch.nn.functional.dropout", T0, tensors=[X]),
+        instance("torch.nn.functional.dropout", T0, training=False, tensors=[X]),
+    ),
+    "dropout that drops nothing": (
+        instance("torch.nn.functional.dropout", T0, 0.5, tensors=[X]),
+        instance("torch.nn.functional.dropout", T0, 0.0, True, tensors=[X]),
+    ),
+    "rrelu": (
+        instance("torch.nn.functional.rrelu", T0, training=True, tensors=[X]),
+        instance("torch.nn.functional.rrelu", T0, tensors=[X]),
+    ),
+    "topk": (instance("torch.topk", T0, 1, tensors=[TIES]), instance("torch.topk", T0, 1, tensors=[X])),
+    "ties in different lines": (
+        instance("torch.topk", T0, 1, 1, tensors=[("float32", [[3.0, 3.0], [1.0, 2.0]])]),
+        instance("torch.topk", T0, 1, 1, tensors=[("float32", [[3.0, 1.0], [3.0, 1.0]])]),
+    ),
+    "sort": (instance("torch.sort", T0, tensors=[TIES]), instance("torch.sort", T0, stable=True, tensors=[TIES])),
+    "median": (instance("torch.median", T0, 0, tensors=[TIES]), instance("torch.median", T0, tensors=[TIES])),
+    "scatter": (
+        instance("torch.Tensor.scatter_", T0, 0, T1, T2, tensors=[X, TWICE, PAIR]),
+        instance("torch.Tensor.scatter_", T0, 0, T1, T2, tensors=[X, ONCE, PAIR]),
+    ),
+    "scatter of one value": (
+        instance("torch.scatter", T0, 0, T1, T2, tensors=[X, TWICE, PAIR]),
+        instance("torch.scatter", T0, 0, T1, 7.0, tensors=[X, TWICE]),
+    ),
+    "index_put": (
+        instance("torch.index_put", T0, [T1], T2, tensors=[X, TWICE, PAIR]),
+        instance("torch.index_put", T0, [T1], T2, True, tensors=[X, TWICE, PAIR]),
+    ),
+    "cast": (
+        instance("torch.Tensor.to", T0, {"dtype": "int8"}, tensors=[("float32", [300.0])]),
+        instance("torch.Tensor.to", T0, {"dtype": "int16"}, tensors=[("float32", [300.0])]),
+    ),
+    "long": (
+        instance("torch.Tensor.int", T0, tensors=[("float32", [3e9])]),
+        instance("torch.Tensor.long", T0, tensors=[("float32", [3e9])]),
+    ),
+    "svd": (
+        instance("torch.linalg.svd", T0, tensors=[("float32", [[1.0]])]),
+        instance("torch.linalg.svdvals", T0, tensors=[("float32", [[1.0]])]),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TORCH_PAIRS)
+def test_a_torch_rule_holds_on_what_is_open_and_not_beside_it(name):
+    open_case, defined_case = TORCH_PAIRS[name]
+    assert screen("instance", open_case, {}) is not None
+    assert screen("instance", defined_case, {}) is None
+
+
+def test_ties_of_a_torch_call_are_no_random_operator():
+    ties = TORCH_PAIRS["topk"][0]
+    assert nondeterministic("instance", ties) is None
+    assert nondeterministic("instance", TORCH_PAIRS["bernoulli"][0]) is not None

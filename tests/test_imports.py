@@ -1,0 +1,143 @@
+"""The house's order, read from the source: who may import whom (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+#: Each may import those before it.
+ROOMS = ("fuzz", "triage", "bot")
+COMPILERS = {"onnxruntime", "openvino", "tvm", "torch", "tensorrt", "MNN", "tensorflow", "jax", "iree"}
+SQL = {"sqlalchemy", "sqlmodel", "alembic", "sqlite3"}
+NETWORK = {"requests", "httpx", "aiohttp", "urllib3", "gidgethub", "fastapi", "starlette"}
+#: What a worker-side file may import beside the standard library and numpy, and only inside functions.
+#: ml_dtypes is used where it is installed and done without elsewhere.
+LAZILY = {
+    "fuzz/backends/inductor.py": {"torch"},
+    "fuzz/backends/onnxruntime.py": {"onnxruntime"},
+    "fuzz/backends/openvino.py": {"openvino", "torch"},
+    "fuzz/backends/reference.py": {"onnx"},
+    "fuzz/backends/tensorrt.py": {"tensorrt", "cuda"},
+    "fuzz/backends/tvm.py": {"tvm", "onnx", "torch"},  # its frontends take the models of these two
+    "fuzz/instance_torch.py": {"torch"},
+}
+
+
+class Import(NamedTuple):
+    """One imported module, with the place; `lazy` if only a function imports it."""
+
+    file: str
+    line: int
+    module: str
+    lazy: bool
+
+    @property
+    def package(self) -> str:
+        return self.module.partition(".")[0]
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} imports {self.module}"
+
+
+def python_files(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[Import]:
+    """Every import of a file, ``from package import module`` by the module's full name."""
+    file = path.relative_to(ROOT).as_posix()
+
+    def visit(node: ast.AST, lazy: bool) -> Iterator[Import]:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(file, node.lineno, alias.name, lazy)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}:{node.lineno}: a relative import hides which room it reaches into"
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield Import(file, node.lineno, inner if module_file(inner) else node.module or "", lazy)
+        lazy = lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, lazy)
+
+    yield from visit(ast.parse(path.read_text(encoding="utf-8"), file), False)
+
+
+def module_file(module: str) -> Path | None:
+    """The file of one of our own modules, None for everybody else's."""
+    if module.partition(".")[0] not in ROOMS:
+        return None
+    stem = ROOT.joinpath(*module.split("."))
+    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()), None)
+
+
+def worker_side() -> list[Path]:
+    """The files that a worker may load: itself, the backends, and what they import of ours."""
+    todo = [ROOT / "fuzz/worker.py", *python_files("fuzz/backends")]
+    seen: dict[Path, None] = {}
+    while todo:
+        path = todo.pop()
+        if path not in seen:
+            seen[path] = None
+            todo += [found for each in imports(path) if (found := module_file(each.module))]
+    return sorted(seen)
+
+
+def objections(found: Iterator[Import]) -> list[str]:
+    return [str(each) for each in found]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_imports_go_from_bot_to_triage_to_fuzz_only(room: str) -> None:
+    later = ROOMS[ROOMS.index(room) + 1 :]
+    assert not objections(each for path in python_files(room) for each in imports(path) if each.package in later)
+
+
+def test_only_the_store_and_its_migrations_know_sql() -> None:
+    def may(path: Path) -> bool:
+        inside = path.relative_to(ROOT).as_posix()
+        return inside.startswith(("triage/store", "triage/migrations/")) or inside == "triage/rows.py"
+
+    others = [path for path in python_files(*ROOMS) if not may(path)]
+    assert not objections(each for path in others for each in imports(path) if each.package in SQL)
+
+
+def test_rows_are_seen_by_the_store_alone() -> None:
+    others = [path for path in python_files(*ROOMS) if not path.name.startswith("store") and path.name != "env.py"]
+    assert not objections(each for path in others for each in imports(path) if each.module == "triage.rows")
+
+
+def test_only_bot_knows_the_network() -> None:
+    assert not objections(
+        each for path in python_files("fuzz", "triage") for each in imports(path) if each.package in NETWORK
+    )
+
+
+def test_compilers_are_imported_only_by_backends_and_only_inside_functions() -> None:
+    allowed = {ROOT / "fuzz/instance_torch.py", *python_files("fuzz/backends")}
+    found = [each for path in python_files(*ROOMS) for each in imports(path) if each.package in COMPILERS]
+    assert not objections(each for each in found if ROOT / each.file not in allowed or not each.lazy)
+
+
+def test_a_worker_loads_only_the_standard_library_numpy_and_its_own_compiler() -> None:
+    always = {"numpy", *sys.stdlib_module_names}
+
+    def may(each: Import) -> bool:
+        ours = each.package == "fuzz" and module_file(each.module) is not None
+        lazily = {"ml_dtypes", *LAZILY.get(each.file, ())}
+        return each.package in always or ours or (each.lazy and each.package in lazily)
+
+    files = worker_side()
+    assert ROOT / "fuzz/wire.py" in files
+    assert not objections(each for path in files for each in imports(path) if not may(each))
+
+
+@pytest.mark.parametrize("path", worker_side(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_worker_side_files_keep_to_the_syntax_of_python_3_8(path: Path) -> None:
+    ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))

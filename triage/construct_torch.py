@@ -1,0 +1,138 @@
+"""PyTorch operator instances as readable source: a small module and the tensors it is called with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from fuzz import instance as instances
+from fuzz.instance import Instance
+from fuzz.wire import SMALL_DTYPES, Raw, Value
+from triage.layout import STEP, Expr, call, followed, named, one_line, quote, render, tuple_display, with_imports
+from triage.literals import RECIPE_FROM, SMALL, Array, array_expr, as_array, nested, number_texts
+
+#: Tensor attributes, which are called through their descriptor.
+_PROPERTIES = frozenset(f"torch.Tensor.{name}" for name in ("T", "H", "mT", "mH", "real", "imag"))
+_GETTER = ".__get__"
+_MEMORY_FORMATS = {"contiguous": "contiguous_format", "preserve": "preserve_format"}
+
+
+def instance_code(instance_json: bytes) -> str:
+    """Source that defines `module` (a torch.nn.Module) and `args` (a tuple of tensors).
+
+    Parameters of module classes are drawn after ``torch.manual_seed(0)``. Raises
+    fuzz.instance.InstanceError for what is no instance.
+    """
+    instance = instances.parse(instance_json)
+    values = instances.tensors(instance)
+    lines = _module(instance, values)
+    inputs = [_tensor(values[at]) for at in _inputs(instance)]
+    lines += render(named("args = ", tuple_display(inputs)))
+    return with_imports("\n".join(lines))
+
+
+def _inputs(instance: Instance) -> list[int]:
+    """The tensors that are arguments of the module: those the call refers to and that vary."""
+    referred = _references([list(instance.args), dict(instance.kwargs)])
+    return sorted(at for at in referred if not instance.tensors[at].constant)
+
+
+def _references(encoded: Any) -> set[int]:
+    if isinstance(encoded, dict):
+        if list(encoded) == ["tensor"]:
+            return {encoded["tensor"]}
+        encoded = list(encoded.values())
+    return {at for item in encoded for at in _references(item)} if isinstance(encoded, list) else set()
+
+
+def _module(instance: Instance, values: list[Value]) -> list[str]:
+    inputs = _inputs(instance)
+    names = {at: f"x{at}" if at in inputs else f"self.c{at}" for at in range(len(instance.tensors))}
+    is_class = instance.init is not None
+    made = _call(instance.api, *(instance.init or ((), {})), names)
+    seed = ["torch.manual_seed(0)"] if is_class else []
+    if is_class and not instance.kwargs and [{"tensor": at} for at in range(len(names))] == list(instance.args):
+        return [*seed, *render(named("module = ", followed(made, ".eval()")))]
+    function = "self.inner" if is_class else instance.api + _GETTER * (instance.api in _PROPERTIES)
+    inner = render(named("self.inner = ", made), STEP * 2) if is_class else []
+    parameters = ", ".join(["self", *(names[at] for at in inputs)])
+    return [
+        "class Module(torch.nn.Module):",
+        *_constructor(instance, values, inner),
+        f"{STEP}def forward({parameters}):",
+        *render(named("return ", _call(function, instance.args, instance.kwargs, names)), STEP * 2),
+        "",
+        "",
+        *seed,
+        "module = Module().eval()",
+    ]
+
+
+def _constructor(instance: Instance, values: list[Value], inner: list[str]) -> list[str]:
+    buffers = [
+        line
+        for at in sorted(set(range(len(values))) - set(_inputs(instance)))
+        for line in render(call("self.register_buffer", quote(f"c{at}"), _tensor(values[at])), STEP * 2)
+    ]
+    if not (inner or buffers):
+        return []
+    return [f"{STEP}def __init__(self):", f"{STEP * 2}super().__init__()", *inner, *buffers, ""]
+
+
+def _call(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Mapping[int, str]) -> Expr:
+    named_arguments = [f"{name}={_argument(value, names)}" for name, value in kwargs.items() if name.isidentifier()]
+    unusual = {name: _argument(value, names) for name, value in kwargs.items() if not name.isidentifier()}
+    spread = [f"**{{{', '.join(f'{quote(key)}: {text}' for key, text in unusual.items())}}}"] if unusual else []
+    return call(function, *(_argument(value, names) for value in args), *named_arguments, *spread)
+
+
+def _argument(value: Any, names: Mapping[int, str]) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_argument(item, names) for item in value)}]"
+    if isinstance(value, str):
+        return quote(value)
+    if not isinstance(value, dict):
+        return repr(value)
+    ((key, content),) = value.items()
+    if key == "tensor":
+        return names[content]
+    if key == "tuple":
+        return one_line(tuple_display([_argument(item, names) for item in content]))
+    if key == "memory_format":
+        return f"torch.{_MEMORY_FORMATS.get(content, content)}"
+    if key == "complex":
+        return f"complex({', '.join(_argument(part, names) for part in content)})"
+    return _SPELLING[key].format(*content) if key == "slice" else _SPELLING[key].format(content)
+
+
+_SPELLING = {
+    "dtype": "torch.{}",
+    "float": 'float("{}")',
+    "slice": "slice({}, {}, {})",
+    "layout": "torch.{}",
+    "device": 'torch.device("{}")',
+    "ellipsis": "...",
+}
+
+
+def _tensor(value: Value) -> Expr:
+    """A tensor literal, or the exact bits by way of numpy when it is long."""
+    assert isinstance(value, np.ndarray | Raw)
+    array = as_array(value)
+    dtype = f"dtype=torch.{array.dtype.name}"
+    shape = repr(array.shape)
+    if not array.size:
+        return call("torch.zeros", shape, dtype)
+    if array.size >= RECIPE_FROM and array.tobytes() == np.repeat(array.ravel()[:1], array.size).tobytes():
+        return call("torch.full", shape, number_texts(array.ravel()[:1])[0][0], dtype)
+    if array.size <= SMALL:
+        return call("torch.tensor", nested(number_texts(array)[0], array.shape), dtype)
+    if array.dtype.name not in SMALL_DTYPES:
+        return call("torch.from_numpy", array_expr(array))
+    return followed(call("torch.from_numpy", array_expr(_bits(array))), f".view(torch.{array.dtype.name})")
+
+
+def _bits(array: Array) -> Array:
+    return array.view(np.uint16 if array.dtype.itemsize == 2 else np.uint8)

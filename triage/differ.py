@@ -1,0 +1,124 @@
+"""Where two values differ, for a reader: which elements, by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from fuzz.oracles.differential import tolerance
+from fuzz.wire import Raw, Value, dtype_name
+from triage.literals import Array, as_array, number_texts
+
+#: Rows in a table of differing elements, and elements of an array that is shown whole.
+MOST_ROWS = 8
+WHOLE = 24
+
+
+def is_inexact(value: Array) -> bool:
+    """Whether elements are compared with a tolerance: floats of every width and complex numbers."""
+    return value.dtype.kind in "fc" or "float" in value.dtype.name
+
+
+def widened(value: Array) -> Array:
+    """The same numbers in a dtype wide enough to subtract in."""
+    if value.dtype.kind == "O" or not is_inexact(value):
+        return value
+    return value.astype(np.complex128 if value.dtype.kind == "c" else np.float64)
+
+
+def differing(expected: Array, actual: Array) -> Array:
+    """A mask of the elements that differ by the oracle's measure; the shapes are equal. NaN equals NaN."""
+    if not is_inexact(expected) or not is_inexact(actual):
+        return np.asarray(expected != actual)
+    allowed = tolerance(dtype_name(expected))
+    close = np.isclose(widened(actual), widened(expected), rtol=allowed.relative, atol=allowed.absolute, equal_nan=True)
+    return ~np.asarray(close)
+
+
+def describe(name: str, expected: Value, actual: Value) -> list[str]:
+    """Lines that say how one output differs; empty when it does not.
+
+    Sequences are compared item by item; an item's name carries its position.
+    """
+    if isinstance(expected, list) and isinstance(actual, list):
+        if len(expected) != len(actual):
+            return [f"{name}: {len(expected)} items expected, {len(actual)} found"]
+        pairs = enumerate(zip(expected, actual, strict=True))
+        return [line for at, (one, two) in pairs for line in describe(f"{name}[{at}]", one, two)]
+    if not isinstance(expected, np.ndarray | Raw) or not isinstance(actual, np.ndarray | Raw):
+        same = expected is None and actual is None
+        return [] if same else [f"{name}: {dtype_name(expected)} expected, {dtype_name(actual)} found"]
+    return _describe_arrays(name, as_array(expected), as_array(actual))
+
+
+def summary(value: Value) -> str:
+    """Dtype and shape, as in ``float32 (2, 3)``."""
+    if isinstance(value, np.ndarray | Raw):
+        return f"{dtype_name(value)} {tuple(value.shape)}"
+    return "absent" if value is None else f"sequence of {len(value)}"
+
+
+def _describe_arrays(name: str, expected: Array, actual: Array) -> list[str]:
+    if expected.shape != actual.shape or dtype_name(expected) != dtype_name(actual):
+        return [f"{name}: expected {summary(expected)}", f"{' ' * len(name)}  but got {summary(actual)}"]
+    mask = differing(expected, actual)
+    count = int(mask.sum())
+    if not count:
+        return []
+    head = f"{name}: {summary(expected)}, {count} of {mask.size} elements differ"
+    lines = [head + _largest(expected, actual, mask)]
+    lines += _table(expected, actual, mask)
+    if 1 < expected.size <= WHOLE:
+        lines += _whole(f"{name} =", actual)
+    return lines
+
+
+def _largest(expected: Array, actual: Array, mask: Array) -> str:
+    if not is_inexact(expected) and expected.dtype.kind not in "iu":
+        return ""
+    wide = (lambda a: a.astype(object)) if expected.dtype.kind in "iu" else widened
+    with np.errstate(all="ignore"):
+        distances = np.abs(wide(actual)[mask] - wide(expected)[mask])
+    finite = [float(one) for one in distances.ravel() if np.isfinite(float(one))]
+    missing = len(distances.ravel()) - len(finite)
+    found = f", largest difference {max(finite):.6g}" if finite else ""
+    return found + (f", {missing} of them NaN or infinite on one side" if missing else "")
+
+
+def _table(expected: Array, actual: Array, mask: Array) -> Iterator[str]:
+    """One row for each of the first differing elements; a scalar has no index to show."""
+    where = np.argwhere(mask)
+    rows = [("index", "expected", "actual")]
+    for index in where[:MOST_ROWS]:
+        at = tuple(int(part) for part in index)
+        rows.append((_index_text(at), _element(expected, at), _element(actual, at)))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+    if len(where) > MOST_ROWS:
+        yield f"  ... and {len(where) - MOST_ROWS} more"
+
+
+def _index_text(index: Sequence[int]) -> str:
+    return "[" + ", ".join(map(str, index)) + "]" if index else "scalar"
+
+
+def _element(array: Array, index: tuple[int, ...]) -> str:
+    (text,), _ = number_texts(np.array([array[index]], array.dtype))
+    return text.replace("np.", "")[:40]
+
+
+def _whole(title: str, array: Array) -> list[str]:
+    shown: Any = widened(array)
+    text = np.array2string(shown, separator=", ", threshold=WHOLE + 1, max_line_width=90, precision=6)
+    return f"{title} {text}".replace("\n", "\n" + " " * (len(title) + 1)).splitlines()
+
+
+def shown(name: str, value: Value) -> list[str]:
+    """One output by itself: its type, and its elements when they are few."""
+    head = f"{name}: {summary(value)}"
+    if isinstance(value, np.ndarray | Raw) and 0 < as_array(value).size <= WHOLE:
+        return [head, *_whole(f"{name} =", as_array(value))]
+    return [head]

@@ -1,0 +1,75 @@
+"""A hunt: a campaign whose verdicts are recorded as they come, so that a kill loses nothing.
+
+Resuming means beginning the same campaign again: pairs that have a result are not run twice, and bugs
+wait in their state for the next step (triage/pipeline.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from fuzz.campaign import Campaign, Policy
+from fuzz.case import Case, Origin, Stage, Status, Target, Verdict
+from fuzz.generators import Skip
+from fuzz.runner import Runner
+from triage.records import CampaignInfo, Result
+from triage.signing import Signer
+from triage.store import Store
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a hunt has come: results so far (pairs of case and target) and failures among them."""
+
+    results: int
+    failures: int
+
+
+def hunt(
+    store: Store,
+    campaign: CampaignInfo,
+    source: Iterable[Case | Skip],
+    targets: Sequence[Target],
+    reference: Target,
+    runner: Runner,
+    policy: Policy,
+    tell: Callable[[Progress], None] = lambda progress: None,
+) -> bool:
+    """Run the source on the targets and record every chunk; true when the source was exhausted."""
+    done = store.done(campaign.id)
+    signer = Signer(runner)
+    results, failures = len(done), 0
+    for chunk in Campaign(runner, targets, reference, policy).run(source, lambda c, t: (c, t) in done):
+        rows = [row for entry in chunk for row in _results(entry, targets)]
+        found = [entry.failure for entry in chunk if isinstance(entry, Verdict) and entry.failure]
+        store.record(campaign.id, rows, [signer.describe(failure) for failure in found])
+        results += len(rows)
+        failures += len(found)
+        tell(Progress(results, failures))
+    return not policy.over()
+
+
+def _results(entry: Verdict | Skip, targets: Sequence[Target]) -> list[Result]:
+    if isinstance(entry, Skip):
+        key = skip_id(entry.origin)
+        return [Result(key, target.id, entry.origin, Status.SKIPPED, Stage.START, entry.reason) for target in targets]
+    outcome = entry.outcome
+    return [
+        Result(
+            case_id=entry.case.id,
+            target_id=entry.target.id,
+            origin=entry.case.origin,
+            status=entry.status,
+            stage=outcome.stage if outcome else Stage.START,
+            reason=entry.reason,
+            seconds=outcome.seconds if outcome else 0.0,
+            peak_mb=outcome.peak_mb if outcome else 0.0,
+        )
+    ]
+
+
+def skip_id(origin: Origin) -> str:
+    """The id under which a test without a case is counted: 16 hex digits, as for cases."""
+    return hashlib.sha256(f"skip\0{origin.generator}\0{origin.test}\0{origin.variant}".encode()).hexdigest()[:16]

@@ -1,0 +1,190 @@
+"""Values as Python source: the shortest spelling that gives back the very same bits.
+
+Every spelling is checked against the array it stands for before it is used, so a rounding surprise
+falls through to the next spelling and at last to the packed bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from fuzz.wire import SMALL_DTYPES, Raw, Value
+from triage.layout import Expr, Group, call, followed, listing, named, quote
+
+#: Arrays with at most this many elements are written out.
+SMALL = 64
+#: Below this size a plain list reads better than a recipe such as ``np.full``.
+RECIPE_FROM = 9
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def as_array(value: Array | Raw) -> Array:
+    """A numpy array of either form; `Raw` becomes an ml_dtypes array, strings an object array."""
+    if isinstance(value, Raw):
+        return np.frombuffer(value.data, np.dtype(getattr(ml_dtypes, value.dtype))).reshape(value.shape)
+    if value.dtype.kind in "UST":
+        return value.astype(object)
+    return value
+
+
+def dtype_text(dtype: np.dtype[Any]) -> str:
+    """The dtype as an attribute of its module: ``np.float32``, ``ml_dtypes.bfloat16``, ``object``."""
+    if dtype.kind == "O":
+        return "object"
+    if dtype.name in SMALL_DTYPES:
+        return f"ml_dtypes.{dtype.name}"
+    return "np.bool_" if dtype.name == "bool" else f"np.{dtype.name}"
+
+
+def array_expr(value: Array | Raw) -> Expr:
+    """An expression that rebuilds the array: same dtype, shape and bits. Raises nothing."""
+    array = as_array(value)
+    for spell in _SPELLINGS:
+        expr = spell(array)
+        if expr is not None:
+            return expr
+    return _packed(array)
+
+
+def value_expr(value: Value) -> Expr:
+    """An expression for any value that a graph takes: tensor, sequence or absent optional."""
+    if value is None:
+        return "None"
+    if isinstance(value, list | tuple) and not isinstance(value, Raw):
+        return listing(value_expr(item) for item in value)
+    return array_expr(value)
+
+
+def bytes_expr(data: bytes) -> Group:
+    """An expression for a byte string, deflated and in base64."""
+    text = base64.b64encode(zlib.compress(data, 9)).decode()
+    pieces = tuple(f'"{text[at : at + 80]}"' for at in range(0, len(text), 80))
+    return call("zlib.decompress", Group("base64.b64decode(", pieces, ")", comma=""))
+
+
+def number_texts(array: Array) -> tuple[list[str], list[Any]]:
+    """The elements in row order as source text, and as the Python objects that the text means."""
+    pairs = [_SPELL_ELEMENT.get(array.dtype.kind, _spell_float)(element) for element in array.ravel()]
+    return [text for text, _ in pairs], [meaning for _, meaning in pairs]
+
+
+def _spell_float(element: Any) -> tuple[str, Any]:
+    number = float(element)
+    sign = "-" if np.signbit(np.float64(number)) else ""
+    if np.isnan(number):
+        return f"{sign}np.nan", -np.nan if sign else np.nan
+    if np.isinf(number):
+        return f"{sign}np.inf", number
+    text = str(element)
+    if float(text) != number and type(element)(float(text)) != element:
+        text = repr(number)
+    return text, float(text)
+
+
+def _spell_complex(element: Any) -> tuple[str, Any]:
+    real, real_value = _spell_float(element.real)
+    imaginary, imaginary_value = _spell_float(element.imag)
+    return f"complex({real}, {imaginary})", complex(real_value, imaginary_value)
+
+
+def _spell_string(element: Any) -> tuple[str, Any]:
+    text = element.decode("utf-8", "replace") if isinstance(element, bytes) else str(element)
+    return quote(text), text
+
+
+def _spell_integer(element: Any) -> tuple[str, Any]:
+    return str(int(element)), int(element)
+
+
+_SPELL_ELEMENT: dict[str, Callable[[Any], tuple[str, Any]]] = {
+    "b": lambda element: (str(bool(element)), bool(element)),
+    "i": _spell_integer,
+    "u": _spell_integer,
+    "c": _spell_complex,
+    "O": _spell_string,
+}
+
+
+def _same(array: Array, rebuilt: Array) -> bool:
+    if array.dtype.kind == "O":
+        return [str(item) for item in array.ravel()] == list(rebuilt.ravel())
+    return array.tobytes() == rebuilt.tobytes()
+
+
+def _shape_text(shape: Sequence[int]) -> str:
+    return repr(tuple(int(size) for size in shape))
+
+
+def _as_empty(array: Array) -> Expr | None:
+    if array.size:
+        return None
+    return call("np.zeros", _shape_text(array.shape), f"dtype={dtype_text(array.dtype)}")
+
+
+def _as_constant(array: Array) -> Expr | None:
+    if array.size < RECIPE_FROM:
+        return None
+    first = array.ravel()[:1]
+    if not _same(array.ravel(), np.repeat(first, array.size)):
+        return None
+    (text,), (meaning,) = number_texts(first)
+    if not _same(array, _rebuilt([meaning] * array.size, array)):
+        return None
+    return call("np.full", _shape_text(array.shape), text, f"dtype={dtype_text(array.dtype)}")
+
+
+def _as_range(array: Array) -> Expr | None:
+    if array.size < RECIPE_FROM or array.dtype.kind not in "iuf" or array.dtype.name in SMALL_DTYPES:
+        return None
+    first, second = (float(element) for element in array.ravel()[:2])
+    step = second - first
+    if not (np.isfinite(first) and step and step.is_integer() and first.is_integer()):
+        return None
+    bounds = [int(first), int(first) + int(step) * array.size, int(step)]
+    if max(abs(bound) for bound in bounds) >= 2**31:
+        return None
+    if not _same(array, np.arange(*bounds).astype(array.dtype)):
+        return None
+    given = bounds if step != 1 else bounds[:2] if first else bounds[1:2]
+    expr = call("np.arange", *map(str, given), f"dtype={dtype_text(array.dtype)}")
+    return expr if array.ndim == 1 else followed(expr, f".reshape({_shape_text(array.shape)})")
+
+
+def _as_list(array: Array) -> Expr | None:
+    if array.size > SMALL and array.dtype.kind != "O":
+        return None
+    texts, meanings = number_texts(array)
+    if not _same(array, _rebuilt(meanings, array)):
+        return None
+    return call("np.array", nested(texts, array.shape), f"dtype={dtype_text(array.dtype)}")
+
+
+def _rebuilt(meanings: list[Any], array: Array) -> Array:
+    return np.array(meanings, dtype=array.dtype)
+
+
+def nested(texts: Sequence[str], shape: Sequence[int]) -> Expr:
+    """Element texts in row order as nested list displays of the given shape (no size of zero)."""
+    if not shape:
+        return texts[0]
+    if len(shape) == 1:
+        return listing(texts, fill=True)
+    row = len(texts) // shape[0]
+    return listing(nested(texts[at : at + row], shape[1:]) for at in range(0, len(texts), row))
+
+
+def _packed(array: Array) -> Expr:
+    data = bytes_expr(array.tobytes())
+    expr = call("np.frombuffer", data, named("dtype=", dtype_text(array.dtype)))
+    # frombuffer gives a read-only array, which some compilers refuse.
+    return followed(expr, f".reshape({_shape_text(array.shape)}).copy()")
+
+
+_SPELLINGS = (_as_empty, _as_constant, _as_range, _as_list)

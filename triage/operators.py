@@ -1,0 +1,42 @@
+"""The operators of a case, as a compiler's registry is asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import onnx
+
+from fuzz import instance
+from fuzz.case import Case
+from fuzz.runner import Operator
+
+
+def operators(case: Case) -> list[Operator]:
+    """(domain, type, opset) of every operator in the case, subgraphs and functions too, each once, in order."""
+    if case.kind == "instance":
+        return [("torch", instance.parse(case.model).api, 0)]
+    model = onnx.load_from_string(case.model)
+    opsets = {entry.domain or "": entry.version for entry in model.opset_import}
+    local = {(function.domain, function.name) for function in model.functions}
+    found: dict[Operator, None] = {}
+    for node in [*_walk(model.graph.node), *(n for f in model.functions for n in _walk(f.node))]:
+        if (node.domain, node.op_type) not in local:
+            domain = "" if node.domain == "ai.onnx" else node.domain
+            found[domain, node.op_type, opsets.get(domain, 1)] = None
+    return list(found)
+
+
+def node_count(case: Case) -> int:
+    """How many nodes the case's model has, subgraph bodies included; 1 for an operator instance."""
+    if case.kind == "instance":
+        return 1
+    model = onnx.load_from_string(case.model)
+    return sum(1 for _ in _walk(model.graph.node)) + sum(1 for f in model.functions for _ in _walk(f.node))
+
+
+def _walk(nodes: Sequence[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for graph in [attribute.g] if attribute.HasField("g") else list(attribute.graphs):
+                yield from _walk(graph.node)

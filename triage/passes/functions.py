@@ -1,0 +1,33 @@
+"""Model-local functions written out where they are called, so that their nodes can be dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import onnx.inliner
+from onnx import checker, shape_inference
+
+from fuzz.case import Case
+from fuzz.operators.graph import walk
+from fuzz.wire import Value
+from triage.submodel import load, with_model
+
+KINDS = ("onnx",)
+
+
+def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
+    """All calls inlined; and the functions that nothing calls dropped."""
+    model = load(case)
+    if not model.functions:
+        return
+    called = {(node.domain, node.op_type) for part in [model.graph, *model.functions] for node in walk(part)}
+    kept = [function for function in model.functions if (function.domain, function.name) in called]
+    if len(kept) < len(model.functions):
+        del model.functions[:]
+        model.functions.extend(kept)
+        yield with_model(case, model)
+    try:
+        inlined = onnx.inliner.inline_local_functions(load(case))
+    except (RuntimeError, ValueError, checker.ValidationError, shape_inference.InferenceError):
+        return  # a model that the inliner refuses is reduced with its functions
+    yield with_model(case, inlined)

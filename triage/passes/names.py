@@ -1,0 +1,65 @@
+"""Readable names for values: long ones replaced by short ones."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+
+import onnx
+
+from fuzz.case import Case
+from fuzz.operators.graph import bodies, walk
+from fuzz.wire import Value
+from triage.submodel import initializer_names, load, rename, with_model
+
+KINDS = ("onnx",)
+LONGEST = 8
+#: The names that people give: inputs, initializers, outputs, and what is in between.
+_INPUTS, _CONSTANTS, _OUTPUTS, _BETWEEN = "xyz", "w", "y", "t"
+
+
+def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
+    """One candidate in which every long or odd name of the main graph is short; good names stay."""
+    model = load(case)
+    graph = model.graph
+    taken = {name for name in _all_names(graph) if _good(name)}
+    renamed: dict[str, str] = {}
+    made = [name for node in graph.node for name in node.output if name]
+    returned = [info.name for info in graph.output]
+    groups = (
+        ([info.name for info in graph.input], _INPUTS),
+        (sorted(initializer_names(graph)), _CONSTANTS),
+        (returned, _OUTPUTS),
+        (made, _BETWEEN),
+    )
+    for names, letters in groups:
+        fresh = _fresh(letters, taken)
+        for name in names:
+            if name not in renamed and not _good(name):
+                renamed[name] = next(fresh)
+    shown = "g" if len(graph.name) > LONGEST or not graph.name else graph.name
+    if not renamed and shown == graph.name:
+        return
+    graph.name = shown
+    rename(model, renamed)
+    yield with_model(case, model, {renamed.get(name, name): value for name, value in case.inputs.items()})
+
+
+def _good(name: str) -> bool:
+    return name.isidentifier() and name.isascii() and len(name) <= LONGEST
+
+
+def _fresh(letters: str, taken: set[str]) -> Iterator[str]:
+    """x, y, z, x0, x1 …, without those already in use; each is taken as it is given out."""
+    numbered: Iterable[str] = (f"{letters[0]}{number}" for number in itertools.count())
+    for name in itertools.chain(letters, numbered):
+        if name not in taken:
+            taken.add(name)
+            yield name
+
+
+def _all_names(graph: onnx.GraphProto) -> set[str]:
+    names = {name for node in walk(graph) for name in [*node.input, *node.output]}
+    for body in [graph, *(body for node in walk(graph) for body in bodies(node))]:
+        names |= {info.name for info in [*body.input, *body.output]} | initializer_names(body)
+    return names

@@ -1,0 +1,221 @@
+"""What goes into the store and comes out of it: plain frozen values, and their stored forms. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, TypedDict
+
+from fuzz import wire
+from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
+from fuzz.wire import Value
+from triage.lifecycle import State
+
+#: Outputs of a failing case larger than this many bytes are not kept; the case can be run again.
+OUTPUT_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class CampaignInfo:
+    """A campaign: its id, whether it goes on from an earlier process, its parameters and start (UTC)."""
+
+    id: int
+    resumed: bool
+    parameters: Mapping[str, Any]
+    started: datetime
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one case did on one target. `reason` says why it was skipped, unsupported or invalid."""
+
+    case_id: str
+    target_id: str
+    origin: Origin
+    status: Status
+    stage: Stage = Stage.START
+    reason: str = ""
+    seconds: float = 0.0
+    peak_mb: float = 0.0
+
+
+@dataclass(frozen=True)
+class NewFailure:
+    """A failure and the bug it shows: the parts of its signature, `fingerprint` being the key."""
+
+    failure: Failure
+    fingerprint: str
+    conversion_function: str = ""
+    operators: tuple[str, ...] = ()
+    message: str = ""
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class StoredFailure:
+    """A failure as saved. Outputs that were too large to keep are missing from its outcomes."""
+
+    id: int
+    fingerprint: str
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The numbers of one campaign.
+
+    `statuses` counts results (pairs of case and target), `cases` the different cases among them,
+    `failures` the results with a saved failure, `bugs` their fingerprints, `drafts` those with a report.
+    """
+
+    statuses: Mapping[Status, int]
+    cases: int
+    failures: int
+    bugs: int
+    drafts: int
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One bug without its report's text (`Store.draft` has that). `count` is how many (case, target) pairs fail so.
+
+    `target` is the one it was first seen on; `created` and `updated` are UTC.
+    """
+
+    id: int
+    fingerprint: str
+    target: Target
+    state: State
+    symptom: str
+    conversion_function: str
+    operators: tuple[str, ...]
+    message: str
+    why: str
+    count: int
+    best_failure_id: int | None
+    reduced_case_id: str | None
+    nodes: int | None
+    report_path: str | None
+    title: str | None
+    note: str
+    created: datetime
+    updated: datetime
+
+    @property
+    def backend(self) -> str:
+        """The compiler's name."""
+        return self.target.backend
+
+    @property
+    def revision(self) -> str:
+        """The compiler's version."""
+        return self.target.revision.version
+
+
+@dataclass(frozen=True)
+class StoredDraft:
+    """The text of a bug's report: Markdown body and the reproducer, a Python script."""
+
+    title: str
+    body: str
+    script: str
+    labels: tuple[str, ...] = field(default=())
+
+
+class BugFields(TypedDict, total=False):
+    """What a step may save on a bug; absent keys stay as they are. `reduced` is saved as a case of its own."""
+
+    best_failure_id: int
+    reduced: Case
+    nodes: int
+    report_path: str
+    draft: StoredDraft
+    why: str
+    conversion_function: str
+    operators: Sequence[str]
+    note: str
+
+
+def dump(document: object) -> str:
+    """The stored form of a JSON document, the same for equal documents."""
+    # ASCII: foreign text may hold lone surrogates, which have no UTF-8 form but do have a JSON escape.
+    return json.dumps(document, sort_keys=True, separators=(",", ":"))
+
+
+def clean(text: str) -> str:
+    """Text that UTF-8 can hold: compilers' messages may contain lone surrogates, which become ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def pack_inputs(inputs: Mapping[str, Value]) -> bytes:
+    """Named values as one frame."""
+    return wire.pack({}, dict(inputs))
+
+
+def unpack_inputs(data: bytes) -> dict[str, Value]:
+    """The values of a frame made by `pack_inputs`."""
+    (frame,) = wire.Unpacker().feed(data)
+    return frame.values
+
+
+def pack_values(values: Sequence[Value]) -> bytes:
+    """Values in order as one frame; output names need not be unique, so they are kept elsewhere."""
+    return pack_inputs({str(index): value for index, value in enumerate(values)})
+
+
+def unpack_values(data: bytes) -> tuple[Value, ...]:
+    """The values of a frame made by `pack_values`."""
+    return tuple(unpack_inputs(data).values())
+
+
+def origin_json(origin: Origin) -> str:
+    return dump(asdict(origin))
+
+
+def origin_from(text: str) -> Origin:
+    document = json.loads(text)
+    return Origin(**dict(document, parents=tuple(document["parents"])))
+
+
+def target_json(target: Target) -> str:
+    return dump(asdict(target))
+
+
+def target_from(text: str) -> Target:
+    document = json.loads(text)
+    options = tuple((key, value) for key, value in document["options"])
+    return Target(document["backend"], Revision(**document["revision"]), options)
+
+
+def outcome_parts(outcome: Outcome) -> tuple[str, bytes | None]:
+    """An outcome as JSON and a frame of its outputs, None where there are none or they exceed OUTPUT_BYTES."""
+    frame = pack_values([value for _, value in outcome.outputs]) if outcome.outputs else None
+    if frame is not None and len(frame) > OUTPUT_BYTES:
+        frame = None
+    document = {
+        "status": outcome.status,
+        "stage": outcome.stage,
+        "seconds": outcome.seconds,
+        "peak_mb": outcome.peak_mb,
+        "names": [name for name, _ in outcome.outputs],
+        "error": asdict(outcome.error) if outcome.error else None,
+    }
+    return dump(document), frame
+
+
+def outcome_from(text: str, frame: bytes | None) -> Outcome:
+    document = json.loads(text)
+    error = document["error"]
+    if error is not None:
+        error = Error(**dict(error, frames=tuple(Frame(**each) for each in error["frames"])))
+    outputs = zip(document["names"], unpack_values(frame), strict=True) if frame is not None else ()
+    return Outcome(
+        Status(document["status"]),
+        Stage(document["stage"]),
+        document["seconds"],
+        document["peak_mb"],
+        tuple(outputs),
+        error,
+    )

@@ -1,0 +1,70 @@
+"""Running a reproducer script the way a maintainer would: alone, in a fresh process and folder."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzz.zygote import private_environment
+
+#: A reproducer pays for importing its compiler, so it gets more time than a warm case.
+SECONDS = 180.0
+LONGEST_OUTPUT = 20_000
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """How the script ended: `status` as subprocess gives it (negative: signal), None when it was stopped."""
+
+    status: int | None
+    output: str
+
+
+def rerun(script: str, python: str = "", seconds: float = SECONDS) -> Rerun:
+    """Execute the script under `python` ("" means our own) with nothing of ours in its environment."""
+    with tempfile.TemporaryDirectory(prefix="graphwarden-") as folder:
+        home = Path(folder)
+        environment = private_environment(home)
+        path = home / "work" / "reproducer.py"
+        path.write_text(script, encoding="utf-8")
+        try:
+            done = subprocess.run(
+                [python or sys.executable, "-I", path.name],
+                cwd=path.parent,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=seconds,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as stopped:
+            return Rerun(None, _text(stopped.output))
+    return Rerun(done.returncode, _text(done.stdout))
+
+
+def reproduces(symptom: str, message: str, found: Rerun) -> bool:
+    """Whether the script ended the way the symptom says.
+
+    An exception must show its class and the first line of its message, so that a script that fails for
+    another reason (a typing error, a missing package) is not taken for a reproducer.
+    """
+    kind, _, detail = symptom.removeprefix("dies-on-invalid:").partition(":")
+    if kind == "crash":
+        return found.status == -signal.Signals[detail].value
+    if kind == "hang":
+        return found.status is None or "Timeout (" in found.output
+    if kind == "oom":
+        return found.status != 0
+    if kind == "wrong":
+        return found.status == 1 and "Traceback (most recent call last)" not in found.output
+    first = next((line.strip() for line in message.splitlines() if line.strip()), "")
+    return found.status not in (0, None) and detail.rpartition(".")[2] in found.output and first[:80] in found.output
+
+
+def _text(output: bytes | None) -> str:
+    return (output or b"")[-LONGEST_OUTPUT:].decode("utf-8", "replace")

@@ -1,0 +1,117 @@
+"""The tables, as SQLModel classes. Only `triage/store.py` uses them; everything else sees `triage.records`.
+
+A change here needs a migration in `triage/migrations/versions`, and `SCHEMA` its name.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Index
+from sqlmodel import Field, SQLModel
+
+#: The migration that makes the tables below.
+SCHEMA = "0001"
+
+#: Written into the header of the SQLite file, so that no other program's database is taken for ours ("GWdn").
+APPLICATION_ID = 0x4757646E
+
+
+class CampaignRow(SQLModel, table=True):
+    """One hunt; `parameters` is canonical JSON, `finished` is empty while it may be resumed."""
+
+    __tablename__ = "campaign"
+    __table_args__ = {"sqlite_autoincrement": True}
+
+    id: int | None = Field(default=None, primary_key=True)
+    parameters: str
+    started: datetime
+    finished: datetime | None = None
+
+
+class ResultRow(SQLModel, table=True):
+    """What one case did on one target in one campaign. `origin` is JSON."""
+
+    __tablename__ = "result"
+    # Three quarters of a result is its key; without row ids it is stored once instead of twice.
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    campaign_id: int = Field(primary_key=True, foreign_key="campaign.id")
+    case_id: str = Field(primary_key=True)
+    target_id: str = Field(primary_key=True)
+    origin: str
+    status: str
+    stage: str
+    reason: str
+    seconds: float
+    peak_mb: float
+
+
+class CaseRow(SQLModel, table=True):
+    """A case worth keeping, once: failing ones and what they were reduced to.
+
+    `inputs` and `expected` are frames of `fuzz.wire`; `origin` is JSON.
+    """
+
+    __tablename__ = "case"
+
+    id: str = Field(primary_key=True)
+    kind: str
+    model: bytes
+    inputs: bytes
+    expected: bytes | None = None
+    origin: str
+
+
+class FailureRow(SQLModel, table=True):
+    """One case failing on one target. `target`, `outcome`, `reference` are JSON, `*_values` frames of `fuzz.wire`."""
+
+    __tablename__ = "failure"
+    __table_args__ = (Index("ix_failure_case_target", "case_id", "target_id", unique=True),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    case_id: str = Field(foreign_key="case.id")
+    target_id: str
+    target: str
+    fingerprint: str = Field(foreign_key="bug.fingerprint", index=True)
+    oracle: str
+    symptom: str
+    detail: str
+    outcome: str
+    outcome_values: bytes | None = None
+    reference: str | None = None
+    reference_values: bytes | None = None
+
+
+class BugRow(SQLModel, table=True):
+    """One bug: all failures with one fingerprint. How many they are is counted, not stored.
+
+    `target`, `operators` and `labels` are JSON; `target` is the one that the bug was first seen on.
+    """
+
+    __tablename__ = "bug"
+    # Reports name bugs by number: the number of a deleted one must not come back.
+    __table_args__ = {"sqlite_autoincrement": True}
+
+    id: int | None = Field(default=None, primary_key=True)
+    fingerprint: str = Field(unique=True)
+    backend: str
+    revision: str
+    target: str
+    state: str
+    symptom: str
+    conversion_function: str
+    operators: str
+    message: str
+    why: str
+    best_failure_id: int | None = None
+    reduced_case_id: str | None = Field(default=None, foreign_key="case.id")
+    nodes: int | None = None
+    report_path: str | None = None
+    title: str | None = None
+    body: str | None = None
+    script: str | None = None
+    labels: str | None = None
+    note: str = ""
+    created: datetime
+    updated: datetime

@@ -1,0 +1,83 @@
+"""Making foreign text fit for a public issue: nothing private in it, nothing that GitHub acts upon.
+
+Error messages, names inside models and native output are written by others. `scrub` takes away paths,
+users and hosts; `code`, `fence` and `prose` put a text where Markdown cannot be triggered by it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_BIDI = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_PART = r"[^\s\"'<>|:*?()\[\]/\\]{1,255}"
+#: The start of an absolute path, which is neither inside a word nor the slashes of a URL.
+_START = r"(?<![\w./\\<])(?:~|[A-Za-z]:)?[\\/](?![\\/])"
+_PATH = rf"(?:{_PART}[\\/]){{0,40}}?"
+#: Rules in order: what to look for, what to write instead.
+_PRIVATE: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\b(?:gh[pousr]|github_pat|hf|sk)[_-][A-Za-z0-9_]{16,}"), "<token>"),
+    (re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+@"), ""),
+    (re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\b"), "<address>"),
+    (re.compile(r"file://"), ""),
+    (re.compile(rf"(?<![\w.])(?:/home|/Users|[A-Za-z]:\\Users)[\\/]{_PART}|(?<![\w./])/root\b"), "~"),
+    # The installed package's own path is what a maintainer can use.
+    (re.compile(rf"{_START}{_PATH}(?:site|dist)-packages[\\/]"), ""),
+    (re.compile(rf"{_START}{_PATH}lib[\\/]python3[.\d]*[\\/]"), ""),
+    (re.compile(rf"{_START}{_PATH}(?=(?:src|include|python|onnxruntime|torch|aten)[\\/])"), ""),
+    # Any other absolute path keeps its last part.
+    (re.compile(rf"{_START}(?:{_PART}[\\/])+"), ""),
+    (re.compile(r"\b0x[0-9a-fA-F]{6,16}\b"), "0x…"),
+)
+
+
+def plain(text: str) -> str:
+    """The text without terminal codes, control characters and invisible direction marks."""
+    return _BIDI.sub("", _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def scrub(text: str, private: Iterable[str] = ()) -> str:
+    """The text without paths, users, hosts, addresses, tokens, control characters.
+
+    `private` are further words to take out wherever they stand alone, such as this machine's host
+    and user names; words shorter than three letters and "root" are too common to be taken out.
+    """
+    text = plain(text)
+    for pattern, replacement in _PRIVATE:
+        text = pattern.sub(replacement, text)
+    for word in private:
+        if len(word) >= 3 and word != "root":
+            text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", "<name>", text)
+    return text.replace("<!--", "<!..").replace("-->", "..>")
+
+
+def fence(text: str, language: str = "") -> str:
+    """A code block whose fence is longer than any run of backticks or tildes in the text."""
+    mark = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
+    return f"{mark}{language}\n{text.rstrip(chr(10))}\n{mark}"
+
+
+def code(text: str, limit: int = 200) -> str:
+    """An inline code span on one line; GitHub resolves no mention and no reference inside it."""
+    flat = " ".join(text.split())
+    flat = flat if len(flat) <= limit else flat[: limit - 1] + "…"
+    if not flat:
+        return "`?`"
+    mark = "`" * (1 + max((len(run) for run in re.findall(r"`+", flat)), default=0))
+    pad = " " if flat[0] == "`" or flat[-1] == "`" else ""
+    return f"{mark}{pad}{flat}{pad}{mark}"
+
+
+_MARKDOWN = re.compile(r"([\\`*\[|~<>&$]|(?<!\w)_|_(?!\w)|^[#+=-])")
+_TRIGGER = re.compile(r"(?<=[@#])(?=\w)|(?<=GH-)(?=\d)|(?<=github)(?=\.com)", re.IGNORECASE)
+
+
+def prose(text: str, limit: int = 600) -> str:
+    """A sentence on one line: Markdown and HTML escaped, mentions and references broken.
+
+    A zero-width space follows ``@`` and ``#``, since GitHub resolves those even when escaped.
+    """
+    flat = " ".join(text.split())
+    flat = flat if len(flat) <= limit else flat[: limit - 1] + "…"
+    return _MARKDOWN.sub(r"\\\1", _TRIGGER.sub("\u200b", flat))

@@ -1,0 +1,130 @@
+"""Failure -> Signature: the key by which failures are the same bug (OPERA section IV-E).
+
+One bug = the function that converts the failing operator + the symptom class + the normalised message.
+Where no conversion function is known, normalised stack frames take its place. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fuzz import registry
+from fuzz.case import Error, Failure
+from fuzz.runner import Operator
+from triage import stack
+
+LONGEST_MESSAGE = 300
+
+#: What differs between two runs, machines or tests of one bug, in the order in which it is replaced.
+_NORMAL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.MULTILINE), by)
+    for pattern, by in (
+        (r"\x1b\[[0-9;]*m", ""),
+        (r"^Traceback .*?(?=^\w)|^\s+File \".*$|^Stack trace:[\s\S]*$", ""),
+        (r"0x[0-9a-fA-F]+", "ADDR"),
+        (r"(?:[A-Za-z]:)?(?:/[\w.+@-]+)+/([\w.+-]+)", r"\1"),
+        (r"(\.(?:cpp|cc|cxx|h|hpp|py)):\d+", r"\1"),
+        (r"Name:\s*'[^']*'", "Name"),
+        (r"\bfriendly_name '[^']*'|\bname '[^']*'", "NAME"),
+        (r"\b(?:lv|gv|v_|T_\w+?|ax|lambda|constant|parameter|node)_?\d+\b", "SSA"),
+        (r"[\[({](?:\s*-?(?:\d+|\?|N|None)\.?\.?\d*\s*[,x]?)+[\])}]", "SHAPE"),
+        (r"(?<![A-Za-z_])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "N"),
+        (r"\s+", " "),
+    )
+)
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The deduplication key, and the sentence that explains it.
+
+    `place` is the conversion function, or the telling stack frames, or the operators; `kind` says which.
+    """
+
+    backend: str
+    place: str
+    kind: str
+    symptom: str
+    message: str
+    why: str
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hex digits over backend, place, symptom and message."""
+        key = "\0".join((self.backend, self.place, self.symptom, self.message))
+        return hashlib.sha256(key.encode()).hexdigest()[:16]
+
+    @property
+    def conversion_function(self) -> str:
+        """The conversion function, "" when the place is something else."""
+        return self.place if self.kind == "conversion function" else ""
+
+
+def normalise(message: str) -> str:
+    """A message without addresses, numbers, shapes, paths, line numbers and generated names."""
+    for pattern, by in _NORMAL:
+        message = pattern.sub(by, message)
+    return message.strip()[:LONGEST_MESSAGE]
+
+
+def sign(failure: Failure, operators: Sequence[Operator], converters: Sequence[str]) -> Signature:
+    """The signature of a failure.
+
+    `operators` are those that may be at fault (all of the model's, or the one that was localised) and
+    `converters` their conversion functions in the same order, "" where the compiler's registry has none.
+    """
+    error = failure.outcome.error or Error()
+    backend = registry.backend(failure.target.backend).name
+    place, kind, source = _place(failure, error, operators, converters)
+    wrong = failure.oracle == "inconsistency"
+    message = "" if wrong else normalise(error.message)
+    why = f"same because {source}, the symptom is {_spoken(failure.symptom)}" + (
+        f' and the message reads "{message[:120]}" once numbers, shapes and names are taken out' if message else ""
+    )
+    return Signature(backend, place, kind, failure.symptom, message, why)
+
+
+def _place(
+    failure: Failure, error: Error, operators: Sequence[Operator], converters: Sequence[str]
+) -> tuple[str, str, str]:
+    """(place, kind, the clause that says how it is known)."""
+    if error.conversion_function:
+        named = error.conversion_function
+        return named, "conversion function", f"the failing call is inside {named}"
+    suspects = _in_fault(error, operators, converters)
+    functions = sorted({function for _, function in suspects if function})
+    if len(functions) == 1 and all(function for _, function in suspects):
+        types = ", ".join(sorted({operator[1] for operator, _ in suspects}))
+        return functions[0], "conversion function", f"{functions[0]} converts {types} in this compiler"
+    telling = stack.telling(stack.frames(error))
+    site = stack.native_site(error.message)
+    if failure.oracle == "crash" and (telling or site):
+        shown = " < ".join([*([site] if site else []), *telling])
+        return shown, "stack", f"the telling frames are {shown}"
+    types = "+".join(sorted({operator[1] for operator, _ in suspects})) or "model"
+    return types, "operators", f"the model's operators are {types}"
+
+
+def _in_fault(
+    error: Error, operators: Sequence[Operator], converters: Sequence[str]
+) -> list[tuple[Operator, str]]:
+    """The operators that may be at fault: the one that the error names, else all, each once."""
+    pairs = list(dict.fromkeys(zip(operators, converters, strict=True)))
+    named = [pair for pair in pairs if error.operator and pair[0][1] == error.operator]
+    return named or pairs
+
+
+def _spoken(symptom: str) -> str:
+    kind, _, detail = symptom.partition(":")
+    spoken = {
+        "exception": f"exception {detail}",
+        "crash": f"a crash with {detail}",
+        "hang": "a hang",
+        "oom": "memory running out",
+        "wrong": f"a wrong result ({detail})",
+        "dies-on-invalid": f"dying on an invalid model ({detail})",
+    }
+    return spoken.get(kind, symptom)

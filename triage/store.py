@@ -1,0 +1,301 @@
+"""All SQL: campaigns, results, cases, failures and bugs in one SQLite file.
+
+Values of `triage.records` go in and out; no session or row leaves this module. Every method is one
+transaction, so a process may be killed at any moment and other processes may write meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, Unpack
+
+from sqlalchemy import Engine, func, update
+from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy.orm import defer
+from sqlalchemy.sql.elements import ColumnElement
+from sqlmodel import Session, SQLModel, col, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from fuzz.case import Case, Origin, Status
+from triage import records, store_rows
+from triage.lifecycle import WITH_DRAFT, State, check_move
+from triage.records import Bug, BugFields, CampaignInfo, Counts, NewFailure, Result, StoredDraft, StoredFailure
+from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
+from triage.store_file import StoreError, one_line_errors, open_file
+
+__all__ = ["Conflict", "Store", "StoreError", "Unknown", "open_store"]
+
+#: table -> the columns that name a row.
+_KEYS = {
+    "result": ("campaign_id", "case_id", "target_id"),
+    "case": ("id",),
+    "bug": ("fingerprint",),
+    "failure": ("case_id", "target_id"),
+}
+#: Results that never show a failure, whatever another campaign saw.
+_HARMLESS = (Status.OK, Status.SKIPPED, Status.UNSUPPORTED)
+
+
+#: Of failures joined with their cases.
+_SMALLEST_FIRST = (func.length(CaseRow.model), func.length(CaseRow.inputs), col(FailureRow.id))
+_WITHOUT_TEXTS = [defer(getattr(BugRow, name), raiseload=True) for name in ("body", "script")]
+
+
+class Unknown(StoreError):
+    """An id that the database does not hold."""
+
+
+class Conflict(StoreError):
+    """The bug is no longer in the expected state: another process was faster."""
+
+
+def open_store(path: Path | str, create: bool) -> Store:
+    """The store in the SQLite file at `path`, migrated to the newest schema.
+
+    Raises StoreError for a missing file unless `create`, and for a folder, a file that is no database,
+    another program's database, or one of a newer schema.
+    """
+    path = Path(path)
+    return Store(path, open_file(path, create))
+
+
+class Store:
+    """One database, for use by the threads of one process; close it, or use it in a ``with``."""
+
+    def __init__(self, path: Path, engine: Engine) -> None:
+        self.path = path
+        self._engine = engine
+
+    def close(self) -> None:
+        """Close the connections; what was recorded is safe without this."""
+        with one_line_errors(self.path):
+            self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _session(self, begin: str) -> Iterator[Session]:
+        engine = self._engine.execution_options(begin=begin)
+        with one_line_errors(self.path), Session(engine) as session, session.begin():
+            yield session
+
+    def _read(self) -> AbstractContextManager[Session]:
+        return self._session("DEFERRED")
+
+    def _write(self) -> AbstractContextManager[Session]:
+        return self._session("IMMEDIATE")
+
+    # Campaigns
+
+    def begin_campaign(self, parameters: Mapping[str, Any], resume: bool = True) -> CampaignInfo:
+        """The newest unfinished campaign with equal `parameters` (a JSON document), else a new one."""
+        text = records.dump(parameters)
+        same = select(CampaignRow).where(CampaignRow.parameters == text, col(CampaignRow.finished).is_(None))
+        with self._write() as session:
+            found = session.exec(same.order_by(col(CampaignRow.id).desc())).first() if resume else None
+            row = found or CampaignRow(parameters=text, started=_now())
+            session.add(row)
+            session.flush()
+            assert row.id is not None
+            return CampaignInfo(row.id, found is not None, json.loads(text), row.started)
+
+    def finish_campaign(self, campaign_id: int) -> None:
+        """Mark a campaign as done: it will not be resumed. Raises Unknown."""
+        with self._write() as session:
+            row = session.get(CampaignRow, campaign_id)
+            if row is None:
+                raise Unknown(f"{self.path}: no campaign {campaign_id}")
+            row.finished = row.finished or _now()
+
+    def done(self, campaign_id: int) -> set[tuple[str, str]]:
+        """The (case id, target id) pairs that the campaign has results for."""
+        query = select(ResultRow.case_id, ResultRow.target_id).where(ResultRow.campaign_id == campaign_id)
+        known: dict[str, str] = {}  # equal ids share one string: there are few targets
+        with self._read() as session:
+            return {
+                (known.setdefault(case, case), known.setdefault(target, target)) for case, target in session.exec(query)
+            }
+
+    def counts(self, campaign_id: int) -> Counts:
+        """The numbers of a campaign, all from one moment."""
+        failures = _failures_of(campaign_id).subquery()
+        bugs = select(func.count(), func.count().filter(col(BugRow.state).in_(WITH_DRAFT))).where(
+            col(BugRow.fingerprint).in_(select(failures.c.fingerprint))
+        )
+        mine = ResultRow.campaign_id == campaign_id
+        statuses = select(ResultRow.status, func.count()).where(mine).group_by(col(ResultRow.status))
+        with self._read() as session:
+            return Counts(
+                {Status(status): number for status, number in session.exec(statuses)},
+                session.exec(select(func.count(col(ResultRow.case_id).distinct())).where(mine)).one(),
+                session.exec(select(func.count()).select_from(failures)).one(),
+                *session.exec(bugs).one(),
+            )
+
+    # Results and failures
+
+    def record(self, campaign_id: int, results: Iterable[Result], failures: Iterable[NewFailure] = ()) -> None:
+        """Save a batch, all or nothing.
+
+        What is recorded again replaces what was there. A failure whose fingerprint is unknown makes a NEW bug.
+        """
+        failures = list(failures)
+        now = _now()
+        with self._write() as session:
+            _upsert(session, "result", [store_rows.result_columns(campaign_id, result) for result in results])
+            _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])
+            _insert(session, "bug", [store_rows.new_bug_columns(new, now) for new in failures])
+            _upsert(session, "failure", [store_rows.failure_columns(new) for new in failures])
+            if failures:
+                _choose_best_failures(session)
+
+    def case(self, case_id: str) -> Case:
+        """A case that was saved: a failing or a reduced one. Raises Unknown."""
+        with self._read() as session:
+            return self._case(session, case_id)
+
+    def failure_ids(self, bug_id: int) -> list[int]:
+        """The failures of a bug, the one with the smallest model first. Raises Unknown."""
+        query = select(FailureRow.id).join(CaseRow).where(FailureRow.fingerprint == self.bug(bug_id).fingerprint)
+        with self._read() as session:
+            return [number for number in session.exec(query.order_by(*_SMALLEST_FIRST)) if number is not None]
+
+    def failure(self, failure_id: int) -> StoredFailure:
+        """One failure with its case and outcomes. Raises Unknown."""
+        with self._read() as session:
+            row = session.get(FailureRow, failure_id)
+            if row is None:
+                raise Unknown(f"{self.path}: no failure {failure_id}")
+            return StoredFailure(
+                failure_id, row.fingerprint, store_rows.failure_from(row, self._case(session, row.case_id))
+            )
+
+    def origins(self, bug_id: int) -> list[Origin]:
+        """Where the failing cases of a bug come from, the smallest model first. Raises Unknown."""
+        query = select(CaseRow.origin).join(FailureRow).where(FailureRow.fingerprint == self.bug(bug_id).fingerprint)
+        with self._read() as session:
+            return [records.origin_from(text) for text in session.exec(query.order_by(*_SMALLEST_FIRST))]
+
+    def _case(self, session: Session, case_id: str) -> Case:
+        row = session.get(CaseRow, case_id)
+        if row is None:
+            raise Unknown(f"{self.path}: no case {case_id}")
+        return store_rows.case_from(row)
+
+    # Bugs
+
+    def bugs(
+        self, states: Iterable[State] | None = None, backend: str | None = None, campaign_id: int | None = None
+    ) -> list[Bug]:
+        """Bugs by id; those in `states`, of one backend, or seen in one campaign where that is given.
+
+        A bug's count is 0 once all its failures turned out to be another's.
+        """
+        wanted: list[ColumnElement[bool]] = []
+        if states is not None:
+            wanted.append(col(BugRow.state).in_(list(states)))
+        if backend is not None:
+            wanted.append(col(BugRow.backend) == backend)
+        if campaign_id is not None:
+            wanted.append(col(BugRow.fingerprint).in_(select(_failures_of(campaign_id).subquery().c.fingerprint)))
+        return self._bugs(*wanted)
+
+    def bug(self, bug_id: int) -> Bug:
+        """One bug. Raises Unknown."""
+        for bug in self._bugs(col(BugRow.id) == bug_id):
+            return bug
+        raise Unknown(f"{self.path}: no bug {bug_id}")
+
+    def _bugs(self, *wanted: ColumnElement[bool]) -> list[Bug]:
+        count = select(func.count()).where(FailureRow.fingerprint == BugRow.fingerprint).scalar_subquery()
+        # The reports' texts are long and read one at a time.
+        query = select(BugRow, count).where(*wanted).order_by(col(BugRow.id)).options(*_WITHOUT_TEXTS)
+        with self._read() as session:
+            return [store_rows.bug_from(row, number) for row, number in session.exec(query)]
+
+    def draft(self, bug_id: int) -> StoredDraft | None:
+        """The text of a bug's report, None while there is none. Raises Unknown."""
+        query = select(BugRow.title, BugRow.body, BugRow.script, BugRow.labels).where(BugRow.id == bug_id)
+        with self._read() as session:
+            found = session.exec(query).first()
+        if found is None:
+            raise Unknown(f"{self.path}: no bug {bug_id}")
+        title, body, script, labels = found
+        if title is None or body is None or script is None:
+            return None
+        return StoredDraft(title, body, script, tuple(json.loads(labels or "[]")))
+
+    def advance(self, bug_id: int, expected: State, new: State, **fields: Unpack[BugFields]) -> None:
+        """Move a bug from one state to another and save `fields`, all or nothing.
+
+        Raises IllegalMove for a move that there is not, Unknown, and Conflict if the bug is not in `expected`.
+        """
+        check_move(expected, new)
+        self._change(bug_id, expected, new, fields)
+
+    def amend(self, bug_id: int, expected: State, **fields: Unpack[BugFields]) -> None:
+        """Save `fields` of a bug that stays in its state. Raises Unknown, and Conflict if it is not in `expected`."""
+        self._change(bug_id, expected, expected, fields)
+
+    def _change(self, bug_id: int, expected: State, new: State, fields: BugFields) -> None:
+        changes = store_rows.changed_columns(fields) | {"state": new.value, "updated": _now()}
+        with self._write() as session:
+            row = session.get(BugRow, bug_id)
+            if row is None:
+                raise Unknown(f"{self.path}: no bug {bug_id}")
+            if row.state != expected:
+                raise Conflict(f"{self.path}: bug {bug_id} is {row.state}, not {expected}")
+            if reduced := fields.get("reduced"):
+                _insert(session, "case", [store_rows.case_columns(reduced)])
+            for name, value in changes.items():
+                setattr(row, name, value)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _failures_of(campaign_id: int) -> SelectOfScalar[str]:
+    """The fingerprint of every failing result of a campaign."""
+    return (
+        select(FailureRow.fingerprint)
+        .join(
+            ResultRow,
+            (col(ResultRow.case_id) == FailureRow.case_id) & (col(ResultRow.target_id) == FailureRow.target_id),
+        )
+        .where(ResultRow.campaign_id == campaign_id, col(ResultRow.status).not_in(_HARMLESS))
+    )
+
+
+def _insert(session: Session, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add the rows that are not there yet."""
+    if rows:
+        statement = insert(SQLModel.metadata.tables[table]).on_conflict_do_nothing(index_elements=_KEYS[table])
+        session.connection().execute(statement, rows)
+
+
+def _upsert(session: Session, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add rows or replace those with equal keys; their ids stay."""
+    if rows:
+        statement = insert(SQLModel.metadata.tables[table])
+        new = {name: statement.excluded[name] for name in rows[0] if name not in _KEYS[table]}
+        session.connection().execute(statement.on_conflict_do_update(index_elements=_KEYS[table], set_=new), rows)
+
+
+def _choose_best_failures(session: Session) -> None:
+    """Give every bug without a best failure, or whose best turned out to be another bug's, its smallest one."""
+    own = FailureRow.fingerprint == BugRow.fingerprint
+    best = select(FailureRow.id).join(CaseRow).where(own).order_by(*_SMALLEST_FIRST).limit(1).scalar_subquery()
+    lost = ~select(FailureRow.id).where(own, FailureRow.id == BugRow.best_failure_id).exists()
+    session.connection().execute(update(BugRow).where(lost).values(best_failure_id=best))

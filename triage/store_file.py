@@ -1,0 +1,179 @@
+"""The database file: checked, opened, and brought to the newest schema. The first half of `triage.store`."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from triage.rows import APPLICATION_ID, SCHEMA
+
+#: How long a transaction waits for another process's before it gives up.
+BUSY_SECONDS = 30.0
+_MIGRATIONS = Path(__file__).with_name("migrations")
+_MAGIC = b"SQLite format 3\x00"
+_ADVICE = {
+    "database is locked": f"another process has been writing for more than {BUSY_SECONDS:.0f} s",
+    "attempt to write a readonly database": "give write permission on the file and its folder",
+    "unable to open database file": "check the permissions of the file and its folder",
+    "database disk image is malformed": "the file is damaged: restore a copy or start a new one",
+    "database or disk is full": "free some space; what was committed is safe",
+}
+
+
+class StoreError(Exception):
+    """The database cannot do what was asked. The text is one line: what, where, how to mend it."""
+
+
+@contextmanager
+def one_line_errors(path: Path) -> Iterator[None]:
+    """Raise StoreError for what SQLite or SQLAlchemy's driver layer raise inside."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        advice = _ADVICE.get(str(cause))
+        raise StoreError(f"{path}: {cause}" + (f" ({advice})" if advice else "")) from error
+
+
+def open_file(path: Path, create: bool) -> Engine:
+    """An engine for the database at `path`, its schema up to date.
+
+    `create` allows a missing (or empty) file; otherwise nothing is made. Raises StoreError.
+    """
+    _check_kind(path, create)
+    with one_line_errors(path):
+        _check_owner(path, create)
+        engine = _engine(path, create)
+        try:
+            _migrate(engine, path)
+        except BaseException:
+            engine.dispose()
+            raise
+    return engine
+
+
+def _check_kind(path: Path, create: bool) -> None:
+    """Raise StoreError unless `path` is, or with `create` may become, an SQLite file."""
+    if path.is_dir():
+        raise StoreError(f"{path}: is a folder, not a database")
+    if not path.exists():
+        if not create:
+            raise StoreError(f"{path}: no such database (a hunt makes one)")
+        if not path.parent.is_dir():
+            raise StoreError(f"{path}: cannot be made, there is no folder {path.parent}")
+        return
+    if not path.is_file():
+        raise StoreError(f"{path}: is not a regular file")
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(_MAGIC))
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from error
+    if head != _MAGIC and not (create and not head):
+        raise StoreError(f"{path}: is {'not a database' if head else 'empty'} (a hunt makes one: name another file)")
+
+
+def _check_owner(path: Path, create: bool) -> None:
+    """Raise StoreError if the database belongs to another program; it has not been written to then."""
+    with closing(_connect(path, create)) as raw:
+        raw.execute("BEGIN")  # both answers from one moment: another process may be making the tables
+        (owner,) = raw.execute("PRAGMA application_id").fetchone()
+        (tables,) = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    if owner != APPLICATION_ID and tables:
+        raise StoreError(f"{path}: is a database of another program (name another file)")
+
+
+def _connect(path: Path, create: bool) -> sqlite3.Connection:
+    mode = "rwc" if create else "rw"
+    return sqlite3.connect(
+        f"file:{quote(str(path.absolute()))}?mode={mode}",
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,  # transactions begin where we say, not where the driver guesses
+        check_same_thread=False,  # the pool lends a connection to one thread at a time
+    )
+
+
+def _engine(path: Path, create: bool) -> Engine:
+    # The URL names no file, so SQLAlchemy would choose the pool for databases in memory, which closes connections
+    # that other threads still use.
+    engine = create_engine("sqlite://", creator=lambda: _connect(path, create), poolclass=QueuePool)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: Any, _record: Any) -> None:
+        _use_wal(connection)
+        # With WAL, NORMAL keeps every commit over a killed process; only a power cut may lose the last ones.
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A writer takes the lock first: a reader that turns writer is refused without waiting.
+        connection.exec_driver_sql("BEGIN " + connection.get_execution_options().get("begin", "DEFERRED"))
+
+    return engine
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switch to WAL. Unlike a statement, the switch does not wait for other processes, so this does."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
+def _version(connection: Connection) -> str | None:
+    """The schema that the database has; None while it has none."""
+    if not connection.exec_driver_sql("SELECT 1 FROM sqlite_master WHERE name = 'alembic_version'").scalar():
+        return None
+    version: str | None = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
+    return version
+
+
+def _migrate(engine: Engine, path: Path) -> None:
+    """Bring the schema to `SCHEMA` in one transaction, or raise StoreError if it is a newer one."""
+    with engine.connect() as connection:
+        if _version(connection) == SCHEMA:
+            return
+        driver = connection.connection.driver_connection
+        connection.rollback()
+        # Alembic changes a table by copying it; with keys enforced, dropping the old one would drop its children.
+        driver.execute("PRAGMA foreign_keys=OFF")  # type: ignore[union-attr]
+        connection.execution_options(begin="IMMEDIATE")
+        with connection.begin():
+            _upgrade(connection, path)
+        connection.invalidate()  # the next user gets a connection that enforces keys
+
+
+def _upgrade(connection: Connection, path: Path) -> None:
+    version = _version(connection)
+    if version == SCHEMA:  # another process was faster
+        return
+    # Alembic takes a third of a second to import and is needed once per database.
+    from alembic import command
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+    if version is not None and version not in known:
+        raise StoreError(
+            f"{path}: was made by a newer Graphwarden (schema {version}, this one knows {SCHEMA}): upgrade"
+        )
+    command.upgrade(config, SCHEMA)
+    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
