@@ -87,7 +87,8 @@ class Campaign:
                     verdicts.append(early)
                 else:
                     shown.append(case)
-            for case, outcome in zip(shown, self._until_deadline(shown, target), strict=False):
+            # The outcomes come first: a batch that is not drawn to its end would be abandoned with its worker.
+            for outcome, case in zip(self._until_deadline(shown, target), shown, strict=False):
                 outcomes[case.id, target.id] = outcome
         judge = ChunkJudge(Judge(self._runner, self._reference), references, outcomes)
         pairs = [(case, target) for target, cases in todo.items() for case in cases if (case.id, target.id) in outcomes]

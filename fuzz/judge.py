@@ -34,20 +34,22 @@ def values(outcome: Outcome) -> list[Value]:
 
 @dataclass(frozen=True)
 class Judge:
-    """Judges single cases: what the command line, the reducer and the triage steps ask."""
+    """Judges single cases: what the command line, the reducer and the triage steps ask.
+
+    With `perturb`, fresh memory is filled with that byte (see `Runner.run_fresh`), always in fresh processes.
+    """
 
     runner: Runner
     reference: Target
+    perturb: int | None = None
 
-    def examine(
-        self, case: Case, target: Target, *, fresh: bool = True, perturb: int | None = None
-    ) -> Verdict:
-        """Run reference and target and give the verdict, without other compilers' votes.
-
-        `perturb` (only with `fresh`) fills new memory with that byte: see `Runner.run_fresh`.
-        """
+    def examine(self, case: Case, target: Target, *, fresh: bool = True) -> Verdict:
+        """Run reference and target and give the verdict, without other compilers' votes."""
         [known] = validity.judge(self.runner, [case], self.reference)
-        outcome = self.runner.run_fresh(case, target, perturb=perturb) if fresh else self.runner.run(case, target)
+        if fresh or self.perturb is not None:
+            outcome = self.runner.run_fresh(case, target, perturb=self.perturb)
+        else:
+            outcome = self.runner.run(case, target)
         return self.conclude(case, target, outcome, known)
 
     def conclude(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:

@@ -6,7 +6,6 @@ A lane belongs to one thread. It never interprets results; `fuzz.runner` turns r
 from __future__ import annotations
 
 import contextlib
-import errno
 import mmap
 import os
 import select
@@ -18,14 +17,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuzz import wire
-from fuzz.worker import BEAT, MARK, STAGES, descendants
-from fuzz.zygote import Exit, Zygote
+from fuzz.worker import BEAT, MARK, MOST_RESULT_BYTES, STAGES, descendants
+from fuzz.zygote import Exit, Zygote, ZygoteGone
 
 TICK_SECONDS = 0.1
+#: A worker that is silent for so long may be blocked on a full stderr pipe, which is read only then
+#: and when its text is wanted: being woken for every line that a compiler prints costs a tenth.
+_QUIET_SECONDS = 0.005
+#: With many jobs ahead the worker stays busy while we wait for several answers at once.
+_REST_SECONDS = 0.001
 #: How much of a job's native output is kept: the last messages tell what went wrong.
 STDERR_BYTES = 16 * 1024
 MOST_PROCESSES = 200
 _PIPE_BYTES = 1 << 20
+_MOST_READS = 8
+#: Keys of every answer of a worker.
+_REPLY_KEYS = {"seq", "stage", "seconds", "peak_kb", "tired", "names"}
+#: How often the native output of jobs that went well is taken out of the pipe.
+_JOBS_PER_LOG = 32
 _AHEAD_JOBS = 16
 _AHEAD_BYTES = 1 << 19
 
@@ -51,7 +60,8 @@ class Reply:
     """A worker's answer to one job, or how it died over it.
 
     `header` and `values` are the worker's; `death` is set instead when there is no answer:
-    ``exit:N``, ``signal:SIGSEGV``, ``timeout``, ``oom``, ``processes`` or ``garbage``.
+    ``exit:N``, ``signal:SIGSEGV``, ``timeout``, ``oom``, ``processes``, ``garbage``, or ``orphaned``
+    when the process that had forked it died first.
     """
 
     header: dict[str, Any]
@@ -79,8 +89,16 @@ class Lane:
         self._worker: _Worker | None = None
         self._sequence = 0
 
+    @property
+    def usable(self) -> bool:
+        """Whether the lane can run more jobs; false once its zygote is gone."""
+        return self._worker is None or not self._worker.orphaned
+
     def run(self, jobs: Sequence[Job]) -> Iterator[Reply]:
-        """One Reply per job, in order. A death costs only the job that was running."""
+        """One Reply per job, in order. A death costs only the job that was running.
+
+        Raises ZygoteGone before a job when no worker can be forked for it.
+        """
         done = 0
         while done < len(jobs):
             worker = self._worker or self._start()
@@ -89,18 +107,21 @@ class Lane:
                 yield reply
                 if reply.death or self._worn_out(worker):
                     break
+            if worker.orphaned:
+                raise ZygoteGone("a case killed the worker's parent process")
             if worker.ended or self._worn_out(worker):
                 self._retire()
 
     def run_alone(self, job: Job) -> Reply:
-        """Run one job in a worker that has run nothing before, and see it exit in peace."""
+        """Run one job in a worker that has run nothing before, and see it exit in peace. Raises ZygoteGone."""
         self._retire()
         worker = self._start()
         header, model, inputs = job
         reply = next(iter(worker.run([({**header, "fresh": True}, model, inputs)])))
         if not reply.death:
             reply = worker.farewell(reply)
-        self._retire()
+        if not worker.orphaned:
+            self._retire()
         return reply
 
     def close(self) -> None:
@@ -121,11 +142,11 @@ class Lane:
 
     def _worn_out(self, worker: _Worker) -> bool:
         grown = worker.peak_mb - worker.first_peak_mb > self._recycling.growth_mb
-        return worker.left_children or grown or worker.jobs >= self._recycling.jobs
+        return worker.tired or grown or worker.jobs >= self._recycling.jobs
 
     def _retire(self) -> None:
         if self._worker is not None:
-            self._worker.kill()
+            self._worker.close()
             self._worker = None
 
 
@@ -139,25 +160,30 @@ class _Worker:
         requests, self._requests = _pipe()
         self._results, results = _pipe()
         self._errors, errors = _pipe()
-        zygote.exits()
         try:
+            zygote.exits()
             self._pid = zygote.fork_worker([requests, results, errors, beat_fd], limits.memory_mb)
+        except ZygoteGone:
+            for fd in (self._requests, self._results, self._errors):
+                os.close(fd)
+            raise
         finally:
             for fd in (requests, results, errors):
                 os.close(fd)
         for fd in (self._requests, self._results, self._errors):
             os.set_blocking(fd, False)
-        self._unpacker = wire.Unpacker()
+        self._unpacker = wire.Unpacker(MOST_RESULT_BYTES + (16 << 20))
         self._arrived: deque[wire.Frame] = deque()
         self._outgoing = bytearray()
         self._log = b""
         self._exit: Exit | None = None
         self._garbage = ""
-        self.ended = False
+        self._kernel_kills = _kernel_kills()
+        self.ended = self.orphaned = False
         self.jobs = 0
         self._idle_mb = _resident_mb([self._pid])
         self.peak_mb = self.first_peak_mb = 0.0
-        self.left_children = False
+        self.tired = False  # it says itself that it should be replaced
 
     # ------------------------------------------------------------ jobs
 
@@ -175,6 +201,9 @@ class _Worker:
                 upcoming += 1
             if not ahead:
                 return
+            self._write_requests()
+            if len(ahead) == _AHEAD_JOBS and not self._arrived:
+                time.sleep(_REST_SECONDS)
             reply = self._await(ahead[0][0])
             ahead.popleft()
             yield reply
@@ -184,47 +213,59 @@ class _Worker:
     def _await(self, sequence: int) -> Reply:
         """The answer to job `sequence`, or how the worker died over it."""
         handed_over = time.monotonic()
+        looked = handed_over
+        quiet = False
         while True:
             if self._arrived:
                 return self._answer(self._arrived.popleft(), sequence)
-            if self._exit is not None or self._garbage:
+            if self.ended or self._garbage:
                 return self._obituary(sequence, self._manner_of_death())
-            moved = self._pump(TICK_SECONDS)
-            if not (moved or self._arrived or self._exit):
+            if quiet:
+                self._pump(TICK_SECONDS, errors=True)
+            else:
+                quiet = not self._pump(_QUIET_SECONDS)
+            now = time.monotonic()
+            if now - looked >= TICK_SECONDS and not self._arrived:
+                looked = now
                 verdict = self._overstepped(sequence, handed_over)
                 if verdict:
                     return self._execute_sentence(sequence, verdict)
 
     def _answer(self, frame: wire.Frame, sequence: int) -> Reply:
         header = frame.header
-        self._read_errors()
-        text, self._log = _split_log(self._log, sequence)
+        if header.get("seq") != sequence or not header.keys() >= _REPLY_KEYS:
+            self._garbage = f"a reply that answers no job: {str(header)[:200]}"
+            return self._obituary(sequence, "garbage")
         self.jobs += 1
+        text = ""
+        if "error" in header or self.jobs % _JOBS_PER_LOG == 0:
+            self._read_errors()
+            text, self._log = _split_log(self._log, sequence)
         self.peak_mb = header["peak_kb"] / 1024
         self.first_peak_mb = self.first_peak_mb or self.peak_mb
-        self.left_children = self.left_children or header["children"]
-        stage, seconds = str(header["stage"]), float(header["seconds"])
-        return Reply(header, frame.values, text, "", stage, seconds, self.peak_mb)
+        self.tired = self.tired or header["tired"]
+        return Reply(header, frame.values, text, "", header["stage"], header["seconds"], self.peak_mb)
 
     def farewell(self, reply: Reply) -> Reply:
         """Close the request pipe and wait for the exit; a death now belongs to this job too."""
         self._close_requests()
         deadline = time.monotonic() + min(10.0, self._limits.seconds)
-        while self._exit is None and time.monotonic() < deadline:
-            self._pump(TICK_SECONDS)
+        while not self.ended and time.monotonic() < deadline:
+            self._pump(TICK_SECONDS, errors=True)
         if self._exit is not None and self._exit.status == 0:
             return reply
-        death = self._manner_of_death() if self._exit is not None else "timeout"
+        death = self._manner_of_death() if self.ended else "timeout"
         return self._obituary(int(reply.header["seq"]), death)
 
     # ------------------------------------------------------------ watching
 
-    def _pump(self, timeout: float) -> bool:
-        """Move bytes for at most `timeout` seconds; true when a part of a result came in."""
+    def _pump(self, timeout: float, errors: bool = False) -> bool:
+        """Move bytes when there are any within `timeout` seconds; false when there were none."""
         poll = select.poll()
         poll.register(self._results, select.POLLIN)
-        poll.register(self._errors, select.POLLIN)
         poll.register(self._zygote.control, select.POLLIN)
+        if errors:
+            poll.register(self._errors, select.POLLIN)
         if self._outgoing:
             poll.register(self._requests, select.POLLOUT)
         events = poll.poll(timeout * 1000)
@@ -236,11 +277,21 @@ class _Worker:
         if self._errors in ready:
             self._read_errors()
         if self._zygote.control.fileno() in ready:
+            self._hear_zygote()
+        if self._results in ready or self.ended:
+            self._read_results()
+        return bool(events)
+
+    def _hear_zygote(self) -> None:
+        try:
             self._exit = next((gone for gone in self._zygote.exits() if gone.pid == self._pid), self._exit)
-            self.ended = self.ended or self._exit is not None
-        return (self._results in ready or self._exit is not None) and self._read_results()
+        except ZygoteGone:
+            self.orphaned = True  # the kernel has killed the worker with its parent
+        self.ended = self.ended or self.orphaned or self._exit is not None
 
     def _write_requests(self) -> None:
+        if not self._outgoing:
+            return
         try:
             written = os.write(self._requests, memoryview(self._outgoing)[:_PIPE_BYTES])
         except BlockingIOError:
@@ -250,15 +301,14 @@ class _Worker:
             return
         del self._outgoing[:written]
 
-    def _read_results(self) -> bool:
-        moved = False
+    def _read_results(self) -> None:
         for data in _available(self._results):
-            moved = True
+            if self._garbage:
+                return
             try:
                 self._arrived.extend(self._unpacker.feed(data))
             except wire.WireError as error:
                 self._garbage = str(error)
-        return moved
 
     def _read_errors(self) -> None:
         for data in _available(self._errors):
@@ -274,65 +324,69 @@ class _Worker:
         processes = [self._pid, *descendants(self._pid)]
         if len(processes) > MOST_PROCESSES:
             return "processes"
-        if _resident_mb(processes) > self._idle_mb + self._limits.memory_mb:
-            return "oom"
-        return ""
+        limit = self._idle_mb + self._limits.memory_mb
+        return "oom" if _resident_mb(processes) > limit and _used_mb(processes) > limit else ""
 
     # ------------------------------------------------------------ death
 
     def _execute_sentence(self, sequence: int, verdict: str) -> Reply:
         """Have a stuck worker print its Python stack, then kill it and all it started."""
-        peak = _resident_mb([self._pid, *descendants(self._pid)])
+        peak = _used_mb([self._pid, *descendants(self._pid)])
         if verdict == "timeout":
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGUSR1)
             until = time.monotonic() + TICK_SECONDS
-            while time.monotonic() < until and self._exit is None:
-                self._pump(TICK_SECONDS / 4)
-        self.kill(close=False)
+            while time.monotonic() < until and not self.ended:
+                self._pump(TICK_SECONDS / 4, errors=True)
         return self._obituary(sequence, verdict, peak)
 
     def _obituary(self, sequence: int, death: str, peak_mb: float = 0.0) -> Reply:
-        self._read_errors()
-        text, _ = _split_log(self._log, sequence)
         running, started, stage = BEAT.unpack_from(self._beat, 0)
         began = running == sequence
-        self.kill(close=False)
+        lasted = time.monotonic() - started if began else 0.0
+        self.kill()
+        self._read_errors()  # all of it is there now
+        text, _ = _split_log(self._log, sequence)
         return Reply(
             header={"seq": sequence},
             values={},
             stderr=text + (f"\n[worker sent garbage: {self._garbage}]" if self._garbage else ""),
             death=death,
             stage=STAGES[stage] if began and stage < len(STAGES) else "start",
-            seconds=time.monotonic() - started if began else 0.0,
-            peak_mb=peak_mb,
+            seconds=lasted,
+            peak_mb=peak_mb or (self._exit.peak_mb if self._exit else 0.0),
         )
 
     def _manner_of_death(self) -> str:
-        if self._exit is None:
+        if self._garbage:
             return "garbage"
+        if self._exit is None:
+            return "orphaned"
         status = self._exit.status
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            # Nobody here sent SIGKILL on this path: the kernel's out-of-memory killer did.
-            return "oom" if number == signal.SIGKILL else f"signal:{signal.Signals(number).name}"
+            if number == signal.SIGKILL and _kernel_kills() != self._kernel_kills:
+                return "oom"
+            return f"signal:{_signal_name(number)}"
         return f"exit:{os.WEXITSTATUS(status)}"
 
-    def kill(self, close: bool = True) -> None:
-        """End the worker and everything below it. Idempotent."""
-        self.ended = True
-        if self._exit is None:
+    def kill(self) -> None:
+        """End the worker and everything below it, and wait for its exit. Idempotent."""
+        if not self.ended:
             for pid in [*descendants(self._pid), self._pid]:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             until = time.monotonic() + 5
-            while self._exit is None and time.monotonic() < until:
-                self._pump(TICK_SECONDS)
-        if close:
-            self._close_requests()
-            for fd in (self._results, self._errors):
-                with contextlib.suppress(OSError):
-                    os.close(fd)
+            while not self.ended and time.monotonic() < until:
+                self._pump(TICK_SECONDS, errors=True)
+        self.ended = True
+
+    def close(self) -> None:
+        """Kill the worker and give its pipes back. Once only."""
+        self.kill()
+        self._close_requests()
+        os.close(self._results)
+        os.close(self._errors)
 
     def _close_requests(self) -> None:
         if self._requests >= 0:
@@ -351,16 +405,12 @@ def _pipe() -> tuple[int, int]:
 
 
 def _available(fd: int) -> Iterator[bytes]:
-    """Everything that can be read now, in pieces."""
-    while True:
+    """What can be read now, in pieces; not for ever when the other end never stops writing."""
+    for _ in range(_MOST_READS):
         try:
             data = os.read(fd, _PIPE_BYTES)
         except BlockingIOError:
             return
-        except OSError as error:
-            if error.errno == errno.EBADF:
-                return
-            raise
         if not data:
             return
         yield data
@@ -376,6 +426,30 @@ def _split_log(log: bytes, sequence: int) -> tuple[str, bytes]:
     rest = mine[following:] if following >= 0 else b""
     mine = mine[:following] if following >= 0 else mine
     return mine[-STDERR_BYTES:].decode("utf-8", "replace"), rest
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal between the two that have names
+        return f"SIGRTMIN+{number - signal.SIGRTMIN}"
+
+
+def _kernel_kills() -> int:
+    """How many processes the kernel has killed for want of memory since the machine started."""
+    with open("/proc/vmstat") as counters:
+        return next((int(line.split()[1]) for line in counters if line.startswith("oom_kill ")), 0)
+
+
+def _used_mb(pids: Sequence[int]) -> float:
+    """Memory of a process family in MiB. Forked children share most pages: those count once (PSS; slow)."""
+    if len(pids) == 1:
+        return _resident_mb(pids)
+    total = 0
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as rollup:
+            total += next((int(line.split()[1]) for line in rollup if line.startswith("Pss:")), 0)
+    return total / 1024
 
 
 def _resident_mb(pids: Sequence[int]) -> float:

@@ -17,10 +17,12 @@ from weakref import WeakKeyDictionary
 from fuzz import registry, unsupported
 from fuzz.case import Case, Error, Frame, Outcome, Stage, Status, Target
 from fuzz.lane import Job, Lane, Limits, Recycling, Reply
-from fuzz.zygote import BackendUnavailable, BaseZygote, Zygote
+from fuzz.zygote import BackendUnavailable, BaseZygote, Zygote, ZygoteGone
 
 #: How many earlier cases of a worker are suspected when its death does not repeat.
 SUSPECTS = 32
+#: How often in a row a zygote may die under us before the backend counts as unavailable.
+_MOST_LOSSES = 5
 #: An operator as a backend's registry is asked for it: (domain, operator type, opset).
 Operator = tuple[str, str, int]
 _OUT_OF_MEMORY_TYPES = ("MemoryError", "numpy._core._exceptions._ArrayMemoryError")
@@ -65,7 +67,9 @@ class Runner:
     def __enter__(self) -> Runner:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -83,14 +87,17 @@ class Runner:
     # ------------------------------------------------------------ running
 
     def run(self, case: Case, target: Target) -> Outcome:
-        """One case in a warm worker. A failure seen here is only a suspicion: see `run_fresh`."""
+        """One case in a warm worker. A failure seen here is only a suspicion: see `run_fresh`.
+
+        All methods that run cases raise BackendUnavailable when the backend cannot be imported.
+        """
         [outcome] = self.run_batch([case], target)
         return outcome
 
     def run_batch(self, cases: Sequence[Case], target: Target) -> Iterator[Outcome]:
         """One Outcome per case, in order, all by one warm worker at a time."""
         jobs = [_job(case, target) for case in cases]
-        done = 0
+        done = losses = 0
         while done < len(jobs):
             try:
                 with self._lane(target) as lane:
@@ -102,11 +109,10 @@ class Runner:
                         else:
                             history.append(cases[done])
                         done += 1
+                        losses = 0
                         yield _outcome(reply, target)
-            except BackendUnavailable:
-                # The zygote itself died under this job: whatever did that must do it again alone.
-                yield self.run_fresh(cases[done], target)
-                done += 1
+            except ZygoteGone as problem:  # a case killed it, and has its reply: go on with another
+                losses = _count_loss(losses, problem)
 
     def run_fresh(self, case: Case, target: Target, *, perturb: int | None = None) -> Outcome:
         """One case in a process that has run nothing else, which must also exit in peace.
@@ -116,13 +122,16 @@ class Runner:
         """
         header, model, inputs = _job(case, target)
         job = ({**header, "perturb": perturb}, model, inputs)
-        for _ in range(2):
+        return _outcome(self._run_alone(job, target), target)
+
+    def _run_alone(self, job: Job, target: Target) -> Reply:
+        losses = 0
+        while True:
             try:
                 with self._lane(target) as lane:
-                    return _outcome(lane.run_alone(job), target)
-            except BackendUnavailable as problem:
-                death = str(problem)
-        return Outcome(Status.EXCEPTION, Stage.START, error=Error(type="Exit", message=f"took its parent down: {death}"))
+                    return lane.run_alone(job)
+            except ZygoteGone as problem:
+                losses = _count_loss(losses, problem)
 
     def predecessors(self, case: Case, target: Target) -> tuple[Case, ...]:
         """The cases that ran before `case` in the worker that died under it; each is told once."""
@@ -141,14 +150,17 @@ class Runner:
         missing = [entry for entry in dict.fromkeys(operators) if (key, entry) not in self._converters]
         if missing:
             reply = self._ask(target, {"op": "converters", "kind": "", "options": {}, "operators": missing})
-            self._converters |= {(key, entry): str(name) for entry, name in zip(missing, reply["converters"], strict=True)}
+            self._converters |= {
+                (key, entry): str(name) for entry, name in zip(missing, reply["converters"], strict=True)
+            }
         return [self._converters[key, entry] for entry in operators]
 
     def _ask(self, target: Target, header: dict[str, object]) -> dict[str, list[object]]:
-        with self._lane(target) as lane:
-            reply = lane.run_alone((header, b"", {}))
+        reply = self._run_alone((header, b"", {}), target)
         if reply.death:
-            raise BackendUnavailable(f"died when asked for its {header['op']}: {reply.death} {reply.stderr[-500:]}".strip())
+            raise BackendUnavailable(
+                f"died when asked for its {header['op']}: {reply.death} {reply.stderr[-500:]}".strip()
+            )
         if "error" in reply.header:
             error = reply.header["error"]
             raise BackendUnavailable(f"{error['type']}: {error['message']}")
@@ -163,16 +175,17 @@ class Runner:
         with self._lock:
             lane = self._idle[interpreter].pop() if self._idle[interpreter] else None
         lane = lane or Lane(self._clone(interpreter), self.limits, self._recycling)
+        finished = False
         try:
             yield lane
-        except (BackendUnavailable, OSError):
-            lane.close()
-            raise
-        except GeneratorExit:
-            lane.close()  # a batch was abandoned half-way; its worker still has jobs in its pipe
-            raise
-        with self._lock:
-            self._idle[interpreter].append(lane)
+            finished = lane.usable
+        finally:
+            # A batch that was abandoned half-way has left jobs in its worker's pipe.
+            if finished:
+                with self._lock:
+                    self._idle[interpreter].append(lane)
+            else:
+                lane.close()
 
     def _clone(self, interpreter: Interpreter) -> Zygote:
         with self._starting[interpreter]:
@@ -180,12 +193,18 @@ class Runner:
             if base is not None:
                 try:
                     return base.clone()
-                except BackendUnavailable:
+                except ZygoteGone:
                     base.close()
             base = BaseZygote(interpreter.backend, interpreter.python)
             with self._lock:
                 self._bases[interpreter] = base
             return base.clone()
+
+
+def _count_loss(losses: int, problem: ZygoteGone) -> int:
+    if losses >= _MOST_LOSSES:
+        raise BackendUnavailable(f"its process dies again and again: {problem}") from problem
+    return losses + 1
 
 
 def _job(case: Case, target: Target) -> Job:
@@ -228,6 +247,7 @@ _OVERSTEPPED = {
     "oom": "used more memory than the limit",
     "processes": "started too many processes",
     "garbage": "wrote over the worker's result pipe",
+    "orphaned": "killed the worker's parent process",
 }
 
 

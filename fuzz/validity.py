@@ -35,10 +35,8 @@ def reference_target(version: str, **options: str) -> Target:
 
 def judge(runner: Runner, cases: Sequence[Case], target: Target) -> list[Reference]:
     """Run the reference on `cases` and say which are invalid or incomparable."""
-    found = []
-    for case, outcome in zip(cases, runner.run_batch(cases, target), strict=True):
-        found.append((case, outcome))
-    return [_judge(runner, case, outcome, target) for case, outcome in found]
+    outcomes = list(runner.run_batch(cases, target))
+    return [_judge(runner, case, outcome, target) for case, outcome in zip(cases, outcomes, strict=True)]
 
 
 def _judge(runner: Runner, case: Case, outcome: Outcome, target: Target) -> Reference:

@@ -59,7 +59,7 @@ def _load_project(backend: str) -> Tuple[Any, types.ModuleType]:
     In an installed project that folder is a site-packages with another numpy and another compiler.
     """
     package = types.ModuleType("fuzz")
-    package.__path__ = [HERE]  # type: ignore[attr-defined]
+    package.__path__ = [HERE]
     sys.modules["fuzz"] = package
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != HERE]
     wire = importlib.import_module("fuzz.wire")
@@ -124,7 +124,7 @@ class Worker:
         try:
             outputs, answer = self._perform(header, frame)
         # The process edge: SystemExit and KeyboardInterrupt from a compiler are data as well.
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             if isinstance(error, MemoryError):
                 self._release_reserve()
             answer = {"error": self._describe(error, header, frame)}
@@ -160,7 +160,7 @@ class Worker:
                 raise self.wire.WireError("results of %d MiB are too large to compare" % (size >> 20))
             return bytes(self.wire.pack(answer, values))
         # The process edge: what a compiler returned may be any object, with any methods.
-        except BaseException as error:
+        except BaseException as error:  # noqa: BLE001
             if isinstance(error, MemoryError):
                 self._release_reserve()
             said = _message(error)
@@ -173,8 +173,9 @@ class Worker:
         if header["op"] == "run" and hasattr(self.backend, "blame"):
             try:
                 operator, function = self.backend.blame(error, _job(self.wire, header, frame))
-            except BaseException as problem:  # evidence only: the failure itself is reported all the same
-                os.write(2, ("blame() failed: %s: %s\n" % (_kind(problem), _message(problem))).encode("utf-8", "replace"))
+            except BaseException as problem:  # noqa: BLE001 evidence only: the failure is reported all the same
+                said = "blame() failed: %s: %s\n" % (_kind(problem), _message(problem))
+                os.write(2, said.encode("utf-8", "replace"))
         return {
             "type": _kind(error),
             "message": _message(error),
@@ -196,7 +197,7 @@ def _kind(error: BaseException) -> str:
 def _message(error: BaseException) -> str:
     try:
         text = str(error)
-    except BaseException as problem:
+    except BaseException as problem:  # noqa: BLE001 a compiler's class, a compiler's __str__
         text = "<message could not be formatted: %s>" % type(problem).__name__
     return text[:LONGEST_MESSAGE]
 
@@ -312,8 +313,8 @@ class Zygote:
     dead child of its own has left behind.
     """
 
-    def __init__(self, control: socket.socket, wire: Any, backend: types.ModuleType) -> None:
-        self.control, self.wire, self.backend = control, wire, backend
+    def __init__(self, control: socket.socket, wire: Any, backend: types.ModuleType, base: bool) -> None:
+        self.control, self.wire, self.backend, self.base = control, wire, backend, base
         self.children: Set[int] = set()
         self.wake_read, self.wake_write = os.pipe()
         os.set_blocking(self.wake_read, False)
@@ -364,7 +365,7 @@ class Zygote:
             self.control.close()
             child()
             status = 0
-        except BaseException:
+        except BaseException:  # noqa: BLE001 a forked child must never return into its parent's code
             traceback.print_exc()
         finally:  # printing fails, too, where a case has closed stderr
             os._exit(status)
@@ -379,7 +380,8 @@ class Zygote:
                 return
             if pid in self.children:
                 self.children.discard(pid)
-                self._send({"exit": pid, "status": status, "peak_kb": usage.ru_maxrss})
+                if not self.base:  # nobody reads the deaths of clones, and unread reports would block us
+                    self._send({"exit": pid, "status": status, "peak_kb": usage.ru_maxrss})
                 kill_descendants(os.getpid(), self.children)
 
     def _send(self, message: Dict[str, Any]) -> None:
@@ -392,7 +394,7 @@ class Zygote:
 def _serve_clone(control: socket.socket, wire: Any, backend: types.ModuleType) -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    Zygote(control, wire, backend).serve()
+    Zygote(control, wire, backend, base=False).serve()
 
 
 def kill_descendants(pid: int, spared: Iterable[int] = ()) -> None:
@@ -451,7 +453,8 @@ def _leave_network() -> None:
     user, group = os.getuid(), os.getgid()
     if _libc.unshare(_CLONE_NEWNET) == 0 or _libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET) != 0:
         return
-    for name, line in (("setgroups", "deny"), ("uid_map", "%d %d 1" % (user, user)), ("gid_map", "%d %d 1" % (group, group))):
+    mapped = {"setgroups": "deny", "uid_map": "%d %d 1" % (user, user), "gid_map": "%d %d 1" % (group, group)}
+    for name, line in mapped.items():  # so that the user's files still look like their own
         with open("/proc/self/" + name, "w") as file:
             file.write(line)
 
@@ -475,14 +478,15 @@ def main(control_fd: int, backend_name: str) -> None:
     try:
         wire, backend = _load_project(backend_name)
         backend.warm()
-    except BaseException as error:
+    except BaseException as error:  # noqa: BLE001 whatever an import raises is the reason to show
         reason = "%s: %s" % (type(error).__name__, _message(error))
+        _end_with_the_parent(control, False)
         control.send(json.dumps({"ready": False, "reason": reason[:8000]}).encode())
         return
+    _end_with_the_parent(control, False)  # from here on, traffic on the socket is expected
     control.send(json.dumps({"ready": True}).encode())
-    _end_with_the_parent(control, False)
     gc.freeze()
-    Zygote(control, wire, backend).serve()
+    Zygote(control, wire, backend, base=True).serve()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +18,9 @@ import time
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from fuzz.worker import descendants, furnish
 
 WORKER = Path(__file__).with_name("worker.py")
 START_SECONDS = 120.0
@@ -36,12 +40,17 @@ class BackendUnavailable(RuntimeError):
     """The backend cannot be imported or cannot compile here; the message says why."""
 
 
+class ZygoteGone(RuntimeError):
+    """The process that forks workers has ended or does not answer; a new one can be started."""
+
+
 @dataclass(frozen=True)
 class Exit:
-    """A worker's end as wait(2) reports it."""
+    """A worker's end as wait4(2) reports it."""
 
     pid: int
     status: int
+    peak_mb: float
 
 
 class Zygote:
@@ -67,7 +76,7 @@ class Zygote:
                 return int(message["pid"])
 
     def exits(self) -> list[Exit]:
-        """Workers that ended since the last call. Does not block. Raises BackendUnavailable if the zygote is gone."""
+        """Workers that ended since the last call. Does not block. Raises ZygoteGone."""
         while select.select([self.control], [], [], 0)[0]:
             self._receive(0)
         found, self._exits = self._exits, []
@@ -82,17 +91,20 @@ class Zygote:
         try:
             self.control.sendmsg([json.dumps(message).encode()], ancillary)
         except OSError as error:
-            raise BackendUnavailable(f"the worker's parent process is gone ({error})") from error
+            raise ZygoteGone(f"the worker's parent process is gone ({error})") from error
 
-    def _receive(self, timeout: float) -> dict[str, object]:
+    def _receive(self, timeout: float) -> dict[str, Any]:
         if not select.select([self.control], [], [], timeout)[0]:
-            raise BackendUnavailable(f"the worker's parent process did not answer within {timeout:.0f} s")
-        data = self.control.recv(1 << 16)
+            raise ZygoteGone(f"the worker's parent process did not answer within {timeout:.0f} s")
+        try:
+            data = self.control.recv(1 << 16)
+        except ConnectionResetError:
+            data = b""
         if not data:
-            raise BackendUnavailable("the worker's parent process is gone")
-        message: dict[str, object] = json.loads(data)
+            raise ZygoteGone("the worker's parent process is gone")
+        message: dict[str, Any] = json.loads(data)
         if "exit" in message:
-            self._exits.append(Exit(int(str(message["exit"])), int(str(message["status"]))))
+            self._exits.append(Exit(message["exit"], message["status"], message["peak_kb"] / 1024))
         return message
 
 
@@ -115,6 +127,7 @@ class BaseZygote:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,  # Ctrl-C is for the campaign, which ends its workers in order
             )
         self._zygote = Zygote(ours)
         self._finalizer = weakref.finalize(self, _end, self._zygote, self._process, self.home)
@@ -123,16 +136,20 @@ class BaseZygote:
     def _await_ready(self) -> None:
         try:
             message = self._zygote._receive(START_SECONDS)
-        except BackendUnavailable as error:
+        except ZygoteGone as error:
+            log = (self.home / "start.log").read_text(errors="replace").strip()[-2000:]
+            hangs = self._process.poll() is None and not _hung_up(self._zygote.control)
             self.close()
-            raise BackendUnavailable(f"{error} while importing: {self._died_how()}") from error
+            how = f"its import does not end within {START_SECONDS:.0f} s" if hangs else self._died_how()
+            raise BackendUnavailable(f"{how}\n{log}".strip()) from error
         if not message["ready"]:
             self.close()
             raise BackendUnavailable(str(message["reason"]).strip())
 
     def _died_how(self) -> str:
         status = self._process.returncode
-        return f"signal {-status}" if status is not None and status < 0 else f"exit status {status}"
+        died = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+        return f"its import ended the process with {died}"
 
     def clone(self) -> Zygote:
         """A control connection of one's own. Safe to call from several threads."""
@@ -144,25 +161,27 @@ class BaseZygote:
         self._finalizer()
 
 
+def _hung_up(control: socket.socket) -> bool:
+    return bool(select.select([control], [], [], 0)[0])
+
+
 def _end(zygote: Zygote, process: subprocess.Popen[bytes], home: Path) -> None:
     zygote.close()
     try:
         process.wait(timeout=5)
     except subprocess.TimeoutExpired:
+        below = descendants(process.pid)
         process.kill()
         process.wait()
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
     shutil.rmtree(home, ignore_errors=True)
 
 
 def private_environment(home: Path) -> dict[str, str]:
     """A worker's whole environment: a private home, no pip, no telemetry, one native thread."""
-    for folder in ("work", "tmp", "bin", "intel"):
-        (home / folder).mkdir()
-    (home / "intel" / "openvino_telemetry").write_text("0")
-    for name in ("pip", "pip3"):  # importing some packages installs others behind the user's back
-        refusal = home / "bin" / name
-        refusal.write_text("#!/bin/sh\necho 'pip is not available to workers' >&2\nexit 1\n")
-        refusal.chmod(0o755)
+    furnish(str(home))
     environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
     environment |= dict.fromkeys(_THREAD_COUNTS, "1")
     environment |= {

@@ -23,8 +23,13 @@ from triage.store import Store
 _MOST_EXAMPLES = 6
 
 
-def write(store: Store, bug: Bug, failure: Failure, limits: Limits, signer: Signer) -> StoredDraft:
-    """The report of a bug, from its reduced failure and what else the store knows of it."""
+def write(
+    store: Store, bug: Bug, failure: Failure, limits: Limits, signer: Signer, perturb: int | None = None
+) -> StoredDraft:
+    """The report of a bug, from its reduced failure and what else the store knows of it.
+
+    `perturb` is the byte that fresh memory must be filled with for the bug to show.
+    """
     backend = registry.backend(bug.backend)
     described = signer.describe(failure)
     options = dict(failure.target.options)
@@ -49,6 +54,7 @@ def write(store: Store, bug: Bug, failure: Failure, limits: Limits, signer: Sign
         reduced_from=node_count(original.case),
         timeout=limits.seconds,
         memory_mb=limits.memory_mb if failure.symptom == "oom" else 0,
+        environment={} if perturb is None else {"MALLOC_PERTURB_": str(perturb)},
         private=_private_words(),
     )
     text = report.draft(facts)

@@ -17,6 +17,7 @@ from fuzz.case import Failure, Status, Target, Verdict
 from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage import drafting, reduce, reproducer
+from triage.interesting import recorded, same_signature
 from triage.lifecycle import State
 from triage.operators import operators
 from triage.records import Bug
@@ -28,6 +29,7 @@ from triage.store import Conflict, Store
 CONFIRMATIONS = 3
 #: The byte that fills memory when a result varies (glibc's M_PERTURB).
 PERTURB = 170
+UNINITIALISED = f"reads uninitialised memory: fails every time when fresh memory is filled with byte {PERTURB}"
 REDUCE_SECONDS = 60.0
 #: What maintainers want to hear about first.
 _URGENCY = ("crash", "hang", "oom", "wrong", "exception", "dies-on-invalid")
@@ -72,33 +74,39 @@ def confirm(desk: Desk, bug: Bug) -> None:
         desk.store.advance(bug.id, State.NEW, State.INVALID, note=excused.reason)
         return
     if _fails_perturbed(desk, failure):
-        note = f"reads uninitialised memory: fails every time when fresh memory is filled with byte {PERTURB}"
-        desk.store.advance(bug.id, State.NEW, State.CONFIRMED, note=note)
+        desk.store.advance(bug.id, State.NEW, State.CONFIRMED, note=UNINITIALISED)
         return
     note = f"{failure.symptom} in {len(same)} of {len(verdicts)} fresh processes"
     desk.store.advance(bug.id, State.NEW, State.FLAKY, note=note)
 
 
 def _fails_perturbed(desk: Desk, failure: Failure) -> bool:
-    for _ in range(CONFIRMATIONS):
-        if _symptom(desk.judge.examine(failure.case, failure.target, perturb=PERTURB)) != failure.symptom:
-            return False
-    return True
+    judge = replace(desk.judge, perturb=PERTURB)
+    return all(
+        _symptom(judge.examine(failure.case, failure.target)) == failure.symptom for _ in range(CONFIRMATIONS)
+    )
+
+
+def perturbation(bug: Bug) -> int | None:
+    """The byte that memory must be filled with for the bug to show every time, None for other bugs."""
+    return PERTURB if bug.note == UNINITIALISED else None
 
 
 def reduce_bug(desk: Desk, bug: Bug) -> None:
     """CONFIRMED: the smallest case with the same signature, which then stands for the bug."""
     failure = _failure(desk, bug)
-    signer = Signer(desk.runner)
-    interesting = reduce.same_signature(desk.judge, failure.target, signer.sign(failure), signer.sign)
+    judge = replace(desk.judge, perturb=perturbation(bug))
+    interesting = same_signature(judge, failure, Signer(desk.runner).sign)
     limit = time.monotonic() + REDUCE_SECONDS
     deadline = limit if desk.deadline is None else min(limit, desk.deadline)
     try:
         found = reduce.reduce(
             failure.case,
             interesting,
-            values=reduce.recorded(desk.runner, desk.reference),
+            values=recorded(desk.runner, desk.reference),
             deadline=deadline,
+            suspects=bug.operators,
+            most_runs=reduce.most_runs(failure.symptom),
         )
     except reduce.NotInteresting as problem:
         desk.store.advance(bug.id, State.CONFIRMED, State.FLAKY, note=str(problem))
@@ -170,7 +178,7 @@ def draft(desk: Desk, bug: Bug) -> None:
         note = "the reduced case does not fail in a fresh process"
         desk.store.advance(bug.id, State.LOCATED, State.FLAKY, note=note)
         return
-    text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner))
+    text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner), perturbation(bug))
     rerun = reproducer.rerun(text.script, failure.target.revision.python)
     message = failure.outcome.error.message if failure.outcome.error else ""
     if not reproducer.reproduces(failure.symptom, message, rerun):
@@ -184,7 +192,7 @@ def draft(desk: Desk, bug: Bug) -> None:
 def reduced_failure(desk: Desk, bug: Bug) -> Failure | None:
     """The failure of the bug's reduced case, run again in a fresh process; None when it passes now."""
     case = desk.store.case(bug.reduced_case_id) if bug.reduced_case_id else _failure(desk, bug).case
-    verdict = desk.judge.examine(case, bug.target)
+    verdict = replace(desk.judge, perturb=perturbation(bug)).examine(case, bug.target)
     return verdict.failure if verdict.failure and verdict.failure.symptom == bug.symptom else None
 
 

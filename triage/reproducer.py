@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzz.zygote import private_environment
+from triage.script import confirms
 
 #: A reproducer pays for importing its compiler, so it gets more time than a warm case.
 SECONDS = 180.0
@@ -50,20 +50,15 @@ def rerun(script: str, python: str = "", seconds: float = SECONDS) -> Rerun:
 def reproduces(symptom: str, message: str, found: Rerun) -> bool:
     """Whether the script ended the way the symptom says.
 
-    An exception must show its class and the first line of its message, so that a script that fails for
-    another reason (a typing error, a missing package) is not taken for a reproducer.
+    Beyond `script.confirms`, an exception must show the first line of its message, so that a script
+    that raises the same class for another reason is not taken for a reproducer.
     """
-    kind, _, detail = symptom.removeprefix("dies-on-invalid:").partition(":")
-    if kind == "crash":
-        return found.status == -signal.Signals[detail].value
-    if kind == "hang":
-        return found.status is None or "Timeout (" in found.output
-    if kind == "oom":
-        return found.status != 0
-    if kind == "wrong":
-        return found.status == 1 and "Traceback (most recent call last)" not in found.output
+    if found.status is None:
+        return symptom.endswith("hang")
+    if not confirms(symptom, found.status, found.output):
+        return False
     first = next((line.strip() for line in message.splitlines() if line.strip()), "")
-    return found.status not in (0, None) and detail.rpartition(".")[2] in found.output and first[:80] in found.output
+    return not symptom.startswith("exception:") or first[:80] in found.output
 
 
 def _text(output: bytes | None) -> str:

@@ -18,6 +18,7 @@ from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
 from triage import reduce as reducer
+from triage.interesting import recorded, same_signature
 from triage.signing import Signer
 
 
@@ -47,13 +48,16 @@ def reduce(
             told = verdict.reason or "the result agrees with the reference"
             raise Refusal(f"{case_path} does not fail on {target.backend}: {verdict.status}, {told}", ExitCode.FAILED)
         signature = signer.sign(verdict.failure)
+        error = verdict.failure.outcome.error
         try:
             found = reducer.reduce(
                 case,
-                reducer.same_signature(judge, target, signature, signer.sign),
-                values=reducer.recorded(runner, reference),
+                same_signature(judge, verdict.failure, signer.sign),
+                values=recorded(runner, reference),
                 deadline=None if limit is None else time.monotonic() + limit,
-                progress=lambda name, nodes: status.update(f"reducing: {nodes} nodes, {name}"),
+                progress=lambda name, runs: status.update(f"reducing: {runs} runs, pass {name}"),
+                suspects=[error.operator] if error and error.operator else (),
+                most_runs=reducer.most_runs(verdict.failure.symptom),
             )
         except reducer.NotInteresting as problem:
             raise Refusal(f"{case_path}: {problem}", ExitCode.FAILED) from problem

@@ -21,12 +21,10 @@ _OPERATOR = re.compile(r"\b(aten[.:]+\w+(?:\.\w+)?|(?:torchvision|prims)[.:]+\w+
 #: The operator that a functional api or module becomes, where their names differ.
 _ATEN = (
     (re.compile(r"conv(_transpose)?\dd|Conv(Transpose)?\dd"), "convolution"),
-    (re.compile(r"interpolate|Upsample"), "upsample_nearest2d"),
-    (re.compile(r"(\w+)Pool(\dd)"), ""),
     (re.compile(r"layer_norm|LayerNorm"), "native_layer_norm"),
     (re.compile(r"group_norm|GroupNorm"), "native_group_norm"),
     (re.compile(r"(batch|instance)_norm|(Batch|Instance)Norm\dd"), "native_batch_norm"),
-    (re.compile(r"linear|Linear|matmul|einsum"), "addmm"),
+    (re.compile(r"linear|Linear"), "addmm"),
     (re.compile(r"softmax"), "_softmax"),
     (re.compile(r"log_softmax"), "_log_softmax"),
     (re.compile(r"__getitem__"), "index"),
@@ -93,7 +91,11 @@ def _staged(mode: str, enter: Callable[[str], None]) -> Callable[[Any, Any], Any
 
 
 def _isolate() -> None:
-    """Own cache folder for this process, no cached graphs: a result must not come from an earlier case."""
+    """Own folder of kernels for this process, no cached graphs: a result must not come from an earlier case.
+
+    A worker killed while it links would leave half a library for the next one. Precompiled headers do
+    stay in the temporary folder that the workers share.
+    """
     import torch._functorch.config
     import torch._inductor.config
 
@@ -103,6 +105,26 @@ def _isolate() -> None:
     torch._inductor.config.compile_threads = 1
     torch._inductor.config.fx_graph_cache = False
     torch._functorch.config.enable_autograd_cache = False
+    _test_instruction_sets_once()
+
+
+def _test_instruction_sets_once() -> None:
+    """Let inductor's test builds for the CPU's vector instructions (10 s) serve the later workers too.
+
+    They are skipped only after all of them were seen to succeed with this compiler on this machine.
+    """
+    from torch._inductor import config, cpu_vec_isa
+
+    marker = os.path.join(tempfile.gettempdir(), "inductor-instruction-sets-build")
+    if os.path.exists(marker):
+        config.cpp.vec_isa_ok = True
+        return
+    built = cpu_vec_isa.valid_vec_isa_list()
+    with config.patch({"cpp.vec_isa_ok": True}):
+        claimed = cpu_vec_isa.valid_vec_isa_list.__wrapped__()
+    if built == claimed:
+        with open(marker, "w"):
+            pass
 
 
 def blame(error: BaseException, job: Job) -> Tuple[str, str]:
@@ -132,7 +154,7 @@ def _aten(api: str) -> str:
     """The likeliest aten operator of an api such as ``torch.linalg.norm``."""
     namespace, _, name = api.rpartition(".")
     for pattern, operator in _ATEN:
-        if operator and pattern.fullmatch(name):
+        if pattern.fullmatch(name):
             return "aten." + operator
     if namespace in ("torch.linalg", "torch.fft", "torch.special"):
         return "aten.%s_%s" % (namespace.rpartition(".")[2], name)

@@ -51,10 +51,11 @@ def warm() -> None:
 
 
 def devices() -> List[str]:
-    """Execution providers of this build."""
+    """Devices that this build has execution providers for; Azure is a service, not a device."""
     import onnxruntime
 
-    return [str(name) for name in onnxruntime.get_available_providers()]
+    providers = [str(name) for name in onnxruntime.get_available_providers()]
+    return [name.replace("ExecutionProvider", "") for name in providers if not name.startswith("Azure")]
 
 
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:

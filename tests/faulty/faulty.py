@@ -51,9 +51,17 @@ def devices():
 def execute(job, enter):
     enter("convert")
     asked = re.search(rb"fault:(\w+);", job.model)
+    name, argument = re.fullmatch(r"(\w*?)_?(\d*)", asked.group(1).decode() if asked else "").groups()
+    enter("compile")
+    if name == "abort_while_compiling":
+        libc.abort()
     enter("run")
-    found = FAULTS[asked.group(1).decode()](job) if asked else None
+    found = FAULTS[name](*([job, int(argument)] if argument else [job])) if name else None
     return found if found is not None else [("y", np.maximum(job.inputs["x"], 0))]
+
+
+def blame(error, job):
+    return (1 / 0, "") if "blame me" in str(error) else ("Relu", "")
 
 
 def wrong(job):
@@ -123,6 +131,11 @@ def native_stack_overflow(job):
     again = compare(descend)
     HELD.extend([kind, again])
     libc.qsort(data, 2, 4, again)
+
+
+@fault
+def plain_exception_with_bad_blame(job):
+    raise ValueError("blame me")
 
 
 @fault
@@ -308,6 +321,11 @@ def fork_a_long_chain(job):
 
 
 @fault
+def leave_a_child(job):
+    in_child(lambda: time.sleep(1000))
+
+
+@fault
 def leave_a_daemon(job):
     daemonise()
 
@@ -413,6 +431,17 @@ def print_a_hundred_megabytes(job):
         os.write(1, b"o" * MEGABYTE)
         os.write(2, b"e" * MEGABYTE)
     os.write(2, b"\nthe last words\n")
+
+
+@fault
+def print_a_hundred_megabytes_and_raise(job):
+    print_a_hundred_megabytes(job)
+    raise ValueError("after all that")
+
+
+@fault
+def print_a_line(job):
+    os.write(2, b"a line of chatter\n")
 
 
 @fault
@@ -538,17 +567,14 @@ def cannot_feed(job):
 
 
 @fault
-def use_the_network(job):
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as connection:
-        connection.settimeout(1)
-        connection.connect(("127.0.0.1", int(os.environ.get("PORT", "1"))))
+def use_the_network(job, port):
+    socket.create_connection(("127.0.0.1", port), timeout=1).close()
 
 
 @fault
 def install_packages(job):
-    for command in ("pip install numpy", "pip3 install numpy", sys.executable + " -c 0"):
-        HELD.append(subprocess.run(command, shell=True, capture_output=True, text=True))
-    raise ValueError("|".join("%d %s" % (done.returncode, done.stderr.strip()) for done in HELD[-3:]))
+    done = [subprocess.run("%s install numpy" % pip, shell=True, capture_output=True, text=True) for pip in ("pip", "pip3")]
+    raise ValueError("|".join("%d %s" % (one.returncode, one.stderr.strip()) for one in done))
 
 
 @fault

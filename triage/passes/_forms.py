@@ -41,9 +41,8 @@ def _formed(array: np.ndarray, form: Form) -> np.ndarray | None:
     with np.errstate(all="ignore"):
         wide = form(array.astype(np.complex128 if complex_ else np.float64))
         narrow = np.asarray(wide.astype(array.dtype))
-        back = narrow.astype(wide.dtype)
-    exact = array.dtype.kind in "iub" or array.dtype.itemsize == 1
-    return None if exact and not np.array_equal(back, wide) else narrow
+        exact = array.dtype.kind in "iub" or array.dtype.itemsize == 1
+        return None if exact and not np.array_equal(narrow.astype(wide.dtype), wide) else narrow
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:

@@ -19,7 +19,8 @@ class Plan:
 def plans(shapes: Mapping[str, Shape], together: frozenset[str]) -> Iterator[Plan]:
     """Smaller shapes, big steps first; `together` names the tensors whose equal sizes shrink as one.
 
-    All sizes to 1, to 2 and to half; then every distinct size, the largest first; then single axes.
+    All sizes to 1, to 2 and to half; then every distinct size, the largest first, alone
+    and with its multiples; then single axes.
     """
     joint = {name: shape for name, shape in shapes.items() if name in together}
     extents = sorted({size for shape in joint.values() for size in shape if size > 1}, reverse=True)
@@ -29,6 +30,9 @@ def plans(shapes: Mapping[str, Shape], together: frozenset[str]) -> Iterator[Pla
     for extent in extents:
         for target in _targets(extent):
             yield from _resized(joint, {extent: target})
+            multiples = {size: size // extent * target for size in extents if size % extent == 0}
+            if len(multiples) > 1:  # gates of a recurrent cell, channels of groups
+                yield from _resized(joint, multiples)
     for name, shape in shapes.items():
         for axis, size in enumerate(shape):
             for target in _targets(size):
@@ -47,5 +51,3 @@ def _resized(shapes: Mapping[str, Shape], sizes: dict[int, int]) -> Iterator[Pla
             changed[name] = resized
     if changed:
         yield Plan(changed, {old: new for old, new in sizes.items() if old != new})
-
-

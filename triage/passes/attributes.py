@@ -14,6 +14,22 @@ from triage.passes._chunks import chunks
 from triage.submodel import load, open_shapes, with_model
 
 KINDS = ("onnx",)
+#: Counts and sizes that mean nothing when they are 0, which no checker says.
+_POSITIVE = frozenset(
+    {
+        "blocksize",
+        "dilations",
+        "group",
+        "hidden_size",
+        "kernel_shape",
+        "kv_num_heads",
+        "num_groups",
+        "num_outputs",
+        "q_num_heads",
+        "size",
+        "strides",
+    }
+)
 _BODIES = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 
 
@@ -41,21 +57,25 @@ def _changed(case: Case, at: int, changes: Mapping[str, AttributeProto | None]) 
 
 
 def _integer(attribute: AttributeProto) -> Iterator[AttributeProto]:
-    for value in (0, 1, -1):
-        if abs(value) < abs(attribute.i) or (value == 1 and attribute.i == -1):
+    for value in _fills(attribute):
+        if abs(value) < abs(attribute.i) or value == -attribute.i != 0:
             yield onnx.helper.make_attribute(attribute.name, value)
 
 
 def _integers(attribute: AttributeProto) -> Iterator[AttributeProto]:
     """All zeros, all ones, each number towards zero, and the list shortened."""
     given = list(attribute.ints)
-    choices = [[fill] * len(given) for fill in (0, 1) if sum(map(abs, given)) > fill * len(given)]
+    choices = [[fill] * len(given) for fill in _fills(attribute) if sum(map(abs, given)) > fill * len(given)]
     choices += [given[: len(given) // 2], given[:1], given[:-1]] if len(given) > 1 else []
     for at, number in enumerate(given):
-        choices += [[*given[:at], fill, *given[at + 1 :]] for fill in (0, 1) if abs(number) > fill]
+        choices += [[*given[:at], fill, *given[at + 1 :]] for fill in _fills(attribute) if abs(number) > fill]
     for choice in choices:
         if choice:
             yield onnx.helper.make_attribute(attribute.name, choice)
+
+
+def _fills(attribute: AttributeProto) -> tuple[int, ...]:
+    return (1,) if attribute.name in _POSITIVE else (0, 1)
 
 
 def _real(attribute: AttributeProto) -> Iterator[AttributeProto]:

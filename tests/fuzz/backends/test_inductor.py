@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """One cache folder for this file's cases, removed with pytest's other temporary folders."""
     folder = tmp_path_factory.mktemp("inductor")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(folder))
         patch.setitem(backend._CACHE, os.getpid(), str(folder))
         patch.setenv("TORCHINDUCTOR_CACHE_DIR", str(folder))
         yield folder
@@ -61,6 +63,13 @@ def test_graphs_are_not_cached_across_cases() -> None:
     backend._isolate()
     assert not torch._inductor.config.fx_graph_cache
     assert not torch._functorch.config.enable_autograd_cache
+
+
+def test_instruction_sets_are_tested_once_for_all_workers(cache: Path) -> None:
+    backend._isolate()
+    assert (cache / "inductor-instruction-sets-build").exists()
+    backend._isolate()
+    assert torch._inductor.config.cpp.vec_isa_ok
 
 
 def test_what_dynamo_cannot_trace_fails_in_convert() -> None:

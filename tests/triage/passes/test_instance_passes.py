@@ -1,0 +1,102 @@
+"""What the passes propose for operator instances."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fuzz
+from fuzz import instance
+from fuzz.case import Case, Origin
+
+NAMES = ["instance_arguments", "instance_shapes", "instance_dtypes", "instance_values"]
+SHIPPED = sorted((Path(fuzz.__file__).parent.parent / "data" / "instances" / "torch").glob("*.json"))
+F32 = {"dtype": "float32"}
+
+
+def case_of(**document: Any) -> Case:
+    return Case("instance", json.dumps(document).encode(), {}, Origin("test"))
+
+
+def propose(name: str, case: Case) -> list[dict[str, Any]]:
+    module = importlib.import_module(f"triage.passes.{name}")
+    return [json.loads(candidate.model) for candidate in module.candidates(case, {})]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_candidate_of_the_shipped_instances_can_be_parsed(name: str) -> None:
+    assert SHIPPED
+    count = 0
+    for path in SHIPPED:
+        case = Case("instance", path.read_bytes(), {}, Origin("test", path.stem))
+        for document in propose(name, case):
+            instance.parse(json.dumps(document))
+            count += 1
+    assert count
+
+
+def test_keywords_go_first_all_then_each() -> None:
+    case = case_of(api="torch.relu", args=[{"tensor": 0}], kwargs={"a": 1, "b": 2}, tensors=[{**F32, "shape": [2]}])
+    found = [document.get("kwargs", {}) for document in propose("instance_arguments", case)]
+    assert found[:3] == [{}, {"b": 2}, {"a": 1}]
+
+
+def test_a_tensor_that_no_argument_refers_to_any_more_is_dropped_and_the_others_renumbered() -> None:
+    tensors = [{**F32, "shape": [1]}, {**F32, "shape": [2]}]
+    case = case_of(api="torch.where", args=[{"tensor": 1}], kwargs={"k": {"tensor": 0}}, tensors=tensors)
+    document = propose("instance_arguments", case)[0]
+    assert document["args"] == [{"tensor": 0}]
+    assert [tensor["shape"] for tensor in document["tensors"]] == [[2]]
+
+
+def test_the_constructor_of_a_module_is_simplified_too() -> None:
+    case = case_of(
+        api="torch.nn.GRU",
+        init={"args": [8, 16], "kwargs": {"num_layers": 2}},
+        args=[{"tensor": 0}],
+        tensors=[{**F32, "shape": [5, 2, 8]}],
+    )
+    constructors = [document["init"] for document in propose("instance_arguments", case) if "init" in document]
+    assert {"args": [8, 16], "kwargs": {}} in constructors
+    assert {"args": [8, 1], "kwargs": {"num_layers": 2}} in constructors
+
+
+def test_constructor_arguments_follow_a_size() -> None:
+    case = case_of(
+        api="torch.nn.Linear",
+        init={"args": [8, 3], "kwargs": {}},
+        args=[{"tensor": 0}],
+        tensors=[{**F32, "shape": [2, 8]}],
+    )
+    pairs = [(d["tensors"][0]["shape"], d["init"]["args"]) for d in propose("instance_shapes", case)]
+    assert ([1, 1], [1, 3]) in pairs
+    assert ([1, 1], [8, 3]) in pairs
+
+
+def test_explicit_values_are_sliced_with_the_shape() -> None:
+    tensor = {**F32, "shape": [2, 3], "values": [1, 2, 3, 4, 5, 6]}
+    case = case_of(api="torch.relu", args=[{"tensor": 0}], tensors=[tensor])
+    tensors = [document["tensors"][0] for document in propose("instance_shapes", case)]
+    assert {**F32, "shape": [2, 1], "values": [1.0, 4.0]} in tensors
+
+
+def test_rare_dtypes_give_way_to_common_ones() -> None:
+    tensors = [{"dtype": "float16", "shape": [2]}, {"dtype": "int8", "shape": [2]}, {**F32, "shape": [2]}]
+    case = case_of(api="torch.where", args=[{"tensor": 0}, {"tensor": 1}, {"tensor": 2}], tensors=tensors)
+    found = [[tensor["dtype"] for tensor in document["tensors"]] for document in propose("instance_dtypes", case)]
+    assert ["float32", "int8", "float32"] in found and ["float16", "int64", "float32"] in found
+
+
+def test_small_tensors_get_simple_explicit_values_and_large_ones_keep_their_seed() -> None:
+    case = case_of(
+        api="torch.add",
+        args=[{"tensor": 0}, {"tensor": 1}],
+        tensors=[{**F32, "shape": [2], "seed": 3}, {**F32, "shape": [1000], "seed": 4}],
+    )
+    first = propose("instance_values", case)[0]["tensors"]
+    assert first[0]["values"] == [0.0, 0.0]
+    assert first[1]["seed"] == 4

@@ -1,0 +1,302 @@
+"""What the single passes propose for ONNX cases."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+from onnx.reference import ReferenceEvaluator
+
+from fuzz.case import Case, Origin
+from fuzz.wire import Value
+from triage.reduce import ORDER
+
+HEAD = '<ir_version: 10, opset_import: ["": 21]>\n'
+
+
+def case_of(text: str, **inputs: Value) -> Case:
+    return Case("onnx", parser.parse_model(HEAD + text).SerializeToString(), inputs, Origin("test"))
+
+
+def model_of(case: Case) -> onnx.ModelProto:
+    return onnx.load_model_from_string(case.model)
+
+
+def record(case: Case) -> Mapping[str, Value]:
+    found = ReferenceEvaluator(model_of(case)).run(None, dict(case.inputs), intermediate=True)
+    assert isinstance(found, dict)
+    return found
+
+
+def propose(name: str, case: Case) -> list[Case]:
+    module = importlib.import_module(f"triage.passes.{name}")
+    return list(module.candidates(case, record(case)))
+
+
+def run(case: Case) -> list[np.ndarray]:
+    onnx.checker.check_model(model_of(case), full_check=True)
+    return list(ReferenceEvaluator(model_of(case)).run(None, dict(case.inputs)))
+
+
+def works(case: Case) -> bool:
+    try:
+        run(case)
+    except Exception:  # noqa: BLE001 - whatever the reference objects to makes a case invalid
+        return False
+    return True
+
+
+def op_types(case: Case) -> list[str]:
+    return [node.op_type for node in model_of(case).graph.node]
+
+
+def ramp(*shape: int) -> np.ndarray:
+    return np.arange(1, 1 + int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+@pytest.mark.parametrize("name", [name for name in ORDER if not name.startswith("instance_")])
+def test_no_pass_stumbles_over_the_smallest_model_or_proposes_it_again(name: str) -> None:
+    case = case_of("g (float x) => (float y) { y = Neg(x) }", x=np.array(0, np.float32))
+    assert case.id not in {candidate.id for candidate in propose(name, case)}
+
+
+@pytest.mark.parametrize("name", [name for name in ORDER if not name.startswith("instance_")])
+def test_no_pass_stumbles_over_a_model_without_inputs_or_with_strings(name: str) -> None:
+    propose(name, case_of("g () => (int64[2] y) { y = Constant <value_ints = [1, 2]> () }"))
+    words = np.array(["b", "a"], dtype=object)
+    propose(name, case_of("g (string[2] x) => (string[2] y) { y = Identity(x) }", x=words))
+
+
+@pytest.mark.parametrize("name", [name for name in ORDER if not name.startswith("instance_")])
+def test_no_pass_stumbles_over_empty_tensors_and_sequences(name: str) -> None:
+    propose(name, case_of("g (float[0,3] x) => (float[0,3] y) { y = Neg(x) }", x=np.zeros((0, 3), np.float32)))
+    text = "g (seq(float[2]) s) => (int64 n) { n = SequenceLength(s) }"
+    propose(name, case_of(text, s=[ramp(2), ramp(2)]))
+
+
+def test_outputs_alone_come_first() -> None:
+    text = "g (float[2] x) => (float[2] a, float[2] b, float[2] c) { a = Neg(x) b = Abs(x) c = Exp(a) }"
+    found = [op_types(candidate) for candidate in propose("outputs", case_of(text, x=ramp(2)))]
+    assert found[:3] == [["Neg"], ["Abs"], ["Neg", "Exp"]]
+
+
+def test_halves_of_the_nodes_come_before_single_ones() -> None:
+    text = "g (float[2] x) => (float[2] y) { a = Neg(x) b = Abs(a) c = Exp(b) y = Relu(c) }"
+    found = propose("nodes", case_of(text, x=ramp(2)))
+    assert [op_types(candidate) for candidate in found[:2]] == [["Neg", "Abs"], ["Exp", "Relu"]]
+    assert ["Exp"] in [op_types(candidate) for candidate in found]
+    assert all(works(candidate) for candidate in found)
+
+
+def test_a_bypassed_node_leaves_a_shorter_chain() -> None:
+    text = "g (float[2] x) => (float[1] y) { a = Exp(x) b = Abs(a) c = Neg(b) y = ReduceSum(c) }"
+    found = propose("bypass", case_of(text, x=ramp(2)))
+    assert op_types(found[0]) == ["ReduceSum"]
+    assert ["Exp", "Abs", "ReduceSum"] in [op_types(candidate) for candidate in found]
+    assert all(works(candidate) for candidate in found)
+
+
+def test_a_local_function_is_written_out() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+    g (float[2] x) => (float[2] y) { y = own.twice(x) }
+    <domain: "own", opset_import: ["": 21]> twice (a) => (b) { n = Neg(a) b = Sub(a, n) }"""
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": ramp(2)}, Origin("test"))
+    inlined = propose("functions", case)[-1]
+    assert op_types(inlined) == ["Neg", "Sub"] and not model_of(inlined).functions
+    np.testing.assert_array_equal(run(inlined)[0], run(case)[0])
+
+
+def test_the_taken_branch_takes_the_place_of_the_if() -> None:
+    text = """g (float[2] x, bool flag) => (float[2] y) {
+        y = If(flag) < then_branch = t () => (float[2] a) { a = Neg(x) },
+                       else_branch = e () => (float[2] b) { c = Abs(x) b = Exp(c) } >
+    }"""
+    for flag, expected in ((True, ["Neg", "Identity"]), (False, ["Abs", "Exp", "Identity"])):
+        case = case_of(text, x=ramp(2), flag=np.array(flag))
+        [candidate] = propose("subgraphs", case)
+        assert op_types(candidate) == expected
+        np.testing.assert_array_equal(run(candidate)[0], run(case)[0])
+
+
+def test_one_iteration_takes_the_place_of_a_loop() -> None:
+    text = """g (int64 n, float[2] start) => (float[2] last) {
+        cond = Constant <value = bool {1}> ()
+        last = Loop(n, cond, start) <body = b (int64 i, bool go, float[2] v) => (bool more, float[2] w) {
+            more = Identity(go)  w = Add(v, v) }>
+    }"""
+    case = case_of(text, n=np.array(3), start=ramp(2))
+    [candidate] = propose("subgraphs", case)
+    assert "Loop" not in op_types(candidate) and "Add" in op_types(candidate)
+    assert any(np.array_equal(value, 2 * ramp(2)) for value in run(candidate))
+
+
+def test_a_constant_node_becomes_an_initializer() -> None:
+    text = "g (float[2,3] x) => (float[N,M] y) { s = Constant <value_ints = [3, 2]> () y = Reshape(x, s) }"
+    candidate = propose("constants", case_of(text, x=ramp(2, 3)))[0]
+    assert op_types(candidate) == ["Reshape"]
+    assert numpy_helper.to_array(model_of(candidate).graph.initializer[0]).tolist() == [3, 2]
+    assert works(candidate)
+
+
+def test_optional_inputs_and_outputs_go_and_needed_ones_stay() -> None:
+    text = "g (float[2,2] a, float[2,2] b, float[2] c) => (float[2,2] y) { y = Gemm(a, b, c) }"
+    found = propose("optional", case_of(text, a=ramp(2, 2), b=ramp(2, 2), c=ramp(2)))
+    assert {tuple(model_of(candidate).graph.node[0].input) for candidate in found} == {("a", "b")}
+    dropout = "g (float[2] x) => (float[2] y) { y, mask = Dropout(x) }"
+    assert [list(model_of(c).graph.node[0].output) for c in propose("optional", case_of(dropout, x=ramp(2)))] == [["y"]]
+
+
+def test_a_variadic_input_list_shrinks_to_its_minimum() -> None:
+    text = "g (float[1] a, float[1] b, float[1] c) => (float[N] y) { y = Concat <axis = 0> (a, b, c) }"
+    found = propose("optional", case_of(text, a=ramp(1), b=ramp(1), c=ramp(1)))
+    lists = [list(model_of(candidate).graph.node[0].input) for candidate in found]
+    assert ["a"] in lists and ["a", "c"] in lists and [] not in lists
+
+
+def test_equal_sizes_shrink_together() -> None:
+    text = "g (float[4,6] a, float[6,5] b) => (float[4,5] y) { y = MatMul(a, b) }"
+    case = case_of(text, a=ramp(4, 6), b=ramp(6, 5))
+    valid = [candidate for candidate in propose("shapes", case) if works(candidate)]
+    sizes = [tuple(array.shape for array in run_inputs(candidate)) for candidate in valid]
+    assert sizes[0] == ((1, 1), (1, 1))
+    assert ((4, 1), (1, 5)) in sizes
+
+
+def run_inputs(case: Case) -> list[np.ndarray]:
+    return [value for value in case.inputs.values() if isinstance(value, np.ndarray)]
+
+
+def test_numbers_that_mean_a_size_follow_it() -> None:
+    text = "g (float[4,6] x) => (float[6,4] y) <int64[2] s = {6, 4}> { y = Reshape(x, s) }"
+    found = [candidate for candidate in propose("shapes", case_of(text, x=ramp(4, 6))) if works(candidate)]
+    assert [value.tolist() for value in run(found[0])] == [[[1.0]]]
+    kernel = "g (float[1,1,5,5] x, float[1,1,3,3] w) => (float[1,1,3,3] y) { y = Conv <kernel_shape = [3, 3]> (x, w) }"
+    convolutions = propose("shapes", case_of(kernel, x=ramp(1, 1, 5, 5), w=ramp(1, 1, 3, 3)))
+    shapes = [candidate.inputs["w"].shape for candidate in convolutions if works(candidate)]  # type: ignore[union-attr]
+    assert (1, 1, 1, 1) in shapes
+
+
+def test_the_last_elements_are_tried_as_well_as_the_first() -> None:
+    case = case_of("g (float[4] x) => (float[4] y) { y = Neg(x) }", x=ramp(4))
+    kept = [candidate.inputs["x"].tolist() for candidate in propose("shapes", case)]  # type: ignore[union-attr]
+    assert kept[:2] == [[1.0], [4.0]] and [3.0, 4.0] in kept
+
+
+def test_an_axis_of_size_one_goes() -> None:
+    text = "g (float[1,3] a, float[1,3] b) => (float[1,3] y) { y = Add(a, b) }"
+    [candidate] = propose("ranks", case_of(text, a=ramp(1, 3), b=ramp(1, 3)))
+    assert run(candidate)[0].shape == (3,)
+
+
+def test_attributes_are_dropped_all_at_once_first_and_then_made_simpler() -> None:
+    text = """g (float[1,1,9,9] x) => (float[1,1,3,3] y) {
+        y = MaxPool <kernel_shape = [3, 3], strides = [3, 3], pads = [1, 0, 1, 0], ceil_mode = 1> (x) }"""
+    found = propose("attributes", case_of(text, x=ramp(1, 1, 9, 9)))
+    attributes = [{a.name: a for a in model_of(candidate).graph.node[0].attribute} for candidate in found]
+    assert attributes[0] == {}
+    assert any(set(names) == {"kernel_shape", "strides", "pads"} for names in attributes)
+    assert any(list(names["kernel_shape"].ints) == [1, 1] for names in attributes if "kernel_shape" in names)
+    assert any(works(candidate) for candidate in found)
+
+
+def test_a_size_takes_its_multiples_along() -> None:
+    text = """g (float[1,2,3] x, float[1,12,3] w, float[1,12,3] r) => (float[N,D,B,H] y) {
+        y = LSTM <hidden_size = 3> (x, w, r) }"""
+    case = case_of(text, x=ramp(1, 2, 3), w=ramp(1, 12, 3), r=ramp(1, 12, 3))
+    shapes = [candidate.inputs["w"].shape for candidate in propose("shapes", case)]  # type: ignore[union-attr]
+    assert (1, 4, 1) in shapes
+
+
+def test_a_count_never_becomes_zero() -> None:
+    text = "g (float[1,8,2] x, float[8,2,1] w) => (float[1,8,2] y) { y = Conv <group = 4, pads = [2, 2]> (x, w) }"
+    found = propose("attributes", case_of(text, x=ramp(1, 8, 2), w=ramp(8, 2, 1)))
+    groups = {a.i for candidate in found for a in model_of(candidate).graph.node[0].attribute if a.name == "group"}
+    assert groups == {1, 4}
+
+
+def test_values_are_offered_from_the_simplest_form_on_and_never_less_simple_than_they_are() -> None:
+    case = case_of("g (float[3] x) => (float[3] y) { y = Neg(x) }", x=np.array([0.123456, -2.7, 31], np.float32))
+    found = [candidate.inputs["x"].tolist() for candidate in propose("values", case)]  # type: ignore[union-attr]
+    assert found[:3] == [[0, 0, 0], [1, 1, 1], [0, 1, 2]]
+    assert [0, -3, 9] in found and [0, -3, 31] in found
+    ones = case_of("g (float[3] x) => (float[3] y) { y = Neg(x) }", x=np.ones(3, np.float32))
+    assert [c.inputs["x"].tolist() for c in propose("values", ones)] == [[0, 0, 0]]  # type: ignore[union-attr]
+
+
+DTYPES = ["bool", "uint8", "int64", "float16", "complex64", "bfloat16", "float8_e4m3fn", "int4"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_simple_values_exist_for_every_dtype_and_keep_it(dtype: str) -> None:
+    import ml_dtypes
+
+    from triage.passes._forms import simpler
+
+    kind = np.dtype(getattr(ml_dtypes, dtype)) if hasattr(ml_dtypes, dtype) else np.dtype(dtype)
+    array = np.array([1, 3, 7, 2]).astype(kind)
+    forms = [formed for _, formed in simpler(array)]
+    assert forms and all(formed.dtype == kind and formed.shape == (4,) for formed in forms)
+    assert not forms[0].astype(np.complex64).any()
+
+
+def test_nan_and_infinity_are_no_obstacle_to_simple_values() -> None:
+    from triage.passes._forms import simpler
+
+    forms = [formed.tolist() for _, formed in simpler(np.array([np.nan, np.inf, -0.26], np.float32))]
+    assert forms[0] == [0, 0, 0]
+    assert np.isnan(forms[-1][0]) and forms[-1][1] == np.inf
+
+
+def test_sequences_get_shorter() -> None:
+    case = case_of("g (seq(float[2]) s) => (int64 n) { n = SequenceLength(s) }", s=[ramp(2)] * 3)
+    assert [len(candidate.inputs["s"]) for candidate in propose("sequences", case)] == [0, 1, 2]  # type: ignore[arg-type]
+
+
+def test_what_nobody_reads_goes() -> None:
+    text = "g (float[2] x, float[2] unread) => (float[2] y) <float[1] w = {1.0}> { y = Neg(x) }"
+    [candidate] = propose("unused", case_of(text, x=ramp(2), unread=ramp(2)))
+    assert list(candidate.inputs) == ["x"] and not model_of(candidate).graph.initializer
+    assert works(candidate)
+
+
+def test_notes_are_stripped_from_everywhere() -> None:
+    text = """g (bool c) => (float y) { y = If(c) <
+        then_branch = t () => (float a) { a = Constant <value_float = 1.0> () },
+        else_branch = e () => (float b) { b = Constant <value_float = 2.0> () }> }"""
+    case = case_of(text, c=np.array(True))
+    model = model_of(case)
+    model.producer_name, model.doc_string = "somebody", "text"
+    model.graph.node[0].name = "the_if"
+    model.graph.node[0].attribute[0].g.node[0].doc_string = "hidden"
+    noted = Case("onnx", model.SerializeToString(), case.inputs, case.origin)
+    stripped = propose("metadata", noted)[0]
+    assert b"somebody" not in stripped.model and b"hidden" not in stripped.model and b"the_if" not in stripped.model
+    assert run(stripped) == run(noted)
+
+
+def test_declared_shapes_become_the_real_ones() -> None:
+    text = "g (float[N,M] x) => (float[A,B] y) { y = Transpose(x) }"
+    candidate = propose("declarations", case_of(text, x=ramp(2, 3)))[0]
+    dims = [[dim.dim_value for dim in info.type.tensor_type.shape.dim] for info in model_of(candidate).graph.output]
+    assert dims == [[3, 2]]
+    assert works(candidate)
+
+
+def test_long_names_become_short_and_short_ones_stay() -> None:
+    case = case_of("g (float[2] x, float[2] k) => (float[2] y) { t = Add(x, k) y = Neg(t) }", x=ramp(2), k=ramp(2))
+    assert propose("names", case) == []
+    model = model_of(case)
+    renames = {"k": "model/layer.1/kernel", "t": "model/layer.1/Add_output_0", "y": "the result of it all"}
+    from triage.submodel import rename
+
+    rename(model, renames)
+    inputs = {renames.get(name, name): value for name, value in case.inputs.items()}
+    [candidate] = propose("names", Case("onnx", model.SerializeToString(), inputs, case.origin))
+    graph = model_of(candidate).graph
+    assert [info.name for info in graph.input] == ["x", "y"] == list(candidate.inputs)
+    assert len({name for node in graph.node for name in [*node.input, *node.output]}) == 4
+    np.testing.assert_array_equal(run(candidate)[0], run(case)[0])

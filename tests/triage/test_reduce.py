@@ -1,0 +1,302 @@
+"""Reducing cases: with predicates in Python, and with a real compiler."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper, parser
+from onnx.reference import ReferenceEvaluator
+
+import triage.passes
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from fuzz.wire import Value
+from triage.interesting import recorded, same_signature
+from triage.reduce import MOST_RUNS, ORDER, NotInteresting, elements, most_runs, reduce
+from triage.signing import Signer
+from triage.submodel import load
+
+JUNK = ("Relu", "Sigmoid", "Neg", "Abs", "Tanh", "Add", "Mul", "Sub")
+Part = tuple[list[onnx.NodeProto], dict[str, np.ndarray], str]
+
+
+def large(count: int, part: Callable[[str], Part], seed: int = 0) -> Case:
+    """A valid graph of `count` random elementwise nodes on float[2,3,8] around the nodes of `part`."""
+    rng = random.Random(seed)
+    known, nodes, constants = ["left", "right"], [], dict[str, np.ndarray]()
+    for at in range(count):
+        op_type = rng.choice(JUNK)
+        inputs = [rng.choice(known) for _ in range(2 if op_type in ("Add", "Mul", "Sub") else 1)]
+        nodes.append(helper.make_node(op_type, inputs, [f"block{at}/{op_type}_output"], f"node_{at}"))
+        known.append(nodes[-1].output[0])
+        if at == count // 2:
+            own, own_constants, result = part(rng.choice(known))
+            nodes += own
+            constants |= own_constants
+            known.append(result)
+    read = {name for node in nodes for name in node.input}
+    shape = (2, 3, 8)
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in ("left", "right")]
+    results = [name for node in nodes for name in node.output if name not in read]
+    outputs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in results]
+    initializers = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    graph = helper.make_graph(nodes, "large", infos, outputs, initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
+    draw = np.random.default_rng(seed)
+    inputs_ = {info.name: draw.standard_normal(shape).astype(np.float32) for info in infos}
+    return Case("onnx", model.SerializeToString(), inputs_, Origin("test", "large", seed=seed))
+
+
+def relu_of_transpose(source: str) -> Part:
+    nodes = [
+        helper.make_node("Transpose", [source], ["turned"], perm=[0, 2, 1]),
+        helper.make_node("Relu", ["turned"], ["cut"]),
+        helper.make_node("Transpose", ["cut"], ["back"], perm=[0, 2, 1]),
+    ]
+    return nodes, {}, "back"
+
+
+def integer_power(source: str) -> Part:
+    nodes = [
+        helper.make_node("Cast", [source], ["whole"], to=TensorProto.INT64),
+        helper.make_node("Pow", ["whole", "exponent"], ["power"]),
+        helper.make_node("Cast", ["power"], ["real"], to=TensorProto.FLOAT),
+    ]
+    return nodes, {"exponent": np.array(2.0, np.float32)}, "real"
+
+
+def listed_shape(source: str) -> Part:
+    constant = helper.make_node("Constant", [], ["shape"], value_ints=[2, 3, 8])
+    return [constant, helper.make_node("Reshape", [source, "shape"], ["shaped"])], {}, "shaped"
+
+
+def attention(source: str) -> Part:
+    nodes = [
+        helper.make_node("Reshape", [source, "four"], ["query"]),
+        helper.make_node("Attention", ["query", "query", "query"], ["attended"]),
+        helper.make_node("Reshape", ["attended", "three"], ["result"]),
+    ]
+    return nodes, {"four": np.array([1, 2, 3, 8]), "three": np.array([2, 3, 8])}, "result"
+
+
+def record(case: Case) -> Mapping[str, Value]:
+    found = ReferenceEvaluator(load(case)).run(None, dict(case.inputs), intermediate=True)
+    assert isinstance(found, dict)
+    return found
+
+
+def valid(case: Case) -> bool:
+    try:
+        onnx.checker.check_model(load(case), full_check=True)
+        ReferenceEvaluator(load(case)).run(None, dict(case.inputs))
+    except Exception:  # noqa: BLE001 - whatever the reference objects to makes a case invalid
+        return False
+    return True
+
+
+def has_relu_of_transpose(case: Case) -> bool:
+    makers = {name: node.op_type for node in load(case).graph.node for name in node.output}
+    relus = [node for node in load(case).graph.node if node.op_type == "Relu"]
+    return any(makers.get(node.input[0]) == "Transpose" for node in relus) and valid(case)
+
+
+def op_types(case: Case) -> list[str]:
+    return [node.op_type for node in load(case).graph.node]
+
+
+# ---------------------------------------------------------------- the search
+
+
+@pytest.mark.parametrize("count", [10, 30, 60])
+def test_two_nodes_that_matter_are_found_among_many(count: int) -> None:
+    case = large(count, relu_of_transpose, seed=count)
+    reduction = reduce(case, has_relu_of_transpose, values=record)
+    assert op_types(reduction.case) == ["Transpose", "Relu"]
+    assert (reduction.nodes_before, reduction.nodes_after) == (count + 3, 2)
+    assert reduction.elements_after == elements(reduction.case) == 1
+    assert reduction.finished
+    assert reduction.case.origin.parents == (case.id,)
+
+
+def test_nodes_that_are_far_apart_are_found() -> None:
+    def first_and_last(case: Case) -> bool:
+        nodes = load(case).graph.node
+        exp = {name for node in nodes if node.op_type == "Exp" for name in node.output}
+        reached = set(exp)
+        for node in nodes:
+            if reached.intersection(node.input):
+                reached.update(node.output)
+        return any(node.op_type == "Log" and reached.intersection(node.input) for node in nodes) and valid(case)
+
+    body = "\n".join(f"t{at} = Abs(t{at - 1})" for at in range(1, 21))
+    text = f"g (float[4] x) => (float[4] y) {{ t0 = Exp(x) {body} y = Log(t20) }}"
+    head = '<ir_version: 8, opset_import: ["": 17]>'
+    case = Case(
+        "onnx", parser.parse_model(head + text).SerializeToString(), {"x": np.ones(4, np.float32)}, Origin("test")
+    )
+    reduction = reduce(case, first_and_last, values=record)
+    assert op_types(reduction.case) == ["Exp", "Log"]
+
+
+def test_a_case_that_is_not_interesting_is_refused_in_one_line() -> None:
+    with pytest.raises(NotInteresting, match=r"^[^\n]+$"):
+        reduce(large(3, relu_of_transpose), lambda case: False, values=record)
+
+
+def test_a_case_that_needs_everything_comes_back_as_it_is() -> None:
+    case = large(5, relu_of_transpose)
+    reduction = reduce(case, lambda candidate: candidate.id == case.id, values=record)
+    assert reduction.case is case
+    assert reduction.finished
+
+
+def test_no_candidate_is_tried_twice_and_every_run_is_counted() -> None:
+    seen: list[str] = []
+
+    def watched(case: Case) -> bool:
+        seen.append(case.id)
+        return has_relu_of_transpose(case)
+
+    reduction = reduce(large(12, relu_of_transpose), watched, values=record, confirm=lambda case: True)
+    assert len(seen) == len(set(seen))
+    assert reduction.runs == len(seen) + 1  # the confirmation
+
+
+def test_the_deadline_ends_the_search_with_the_best_so_far() -> None:
+    now = iter(range(10_000))
+    case = large(30, relu_of_transpose)
+    reduction = reduce(case, has_relu_of_transpose, values=record, deadline=8, clock=lambda: float(next(now)))
+    assert not reduction.finished
+    assert reduction.nodes_after <= reduction.nodes_before
+    assert has_relu_of_transpose(reduction.case)
+
+
+def test_the_cap_on_runs_ends_the_search() -> None:
+    reduction = reduce(large(30, relu_of_transpose), has_relu_of_transpose, values=record, most_runs=7)
+    assert reduction.runs <= 7
+    assert not reduction.finished
+    assert has_relu_of_transpose(reduction.case)
+
+
+def test_a_lucky_hit_of_a_flaky_predicate_is_given_up_for_an_earlier_case() -> None:
+    def lucky(case: Case) -> bool:
+        return valid(case)  # accepts anything once
+
+    reduction = reduce(large(12, relu_of_transpose), lucky, values=record, confirm=has_relu_of_transpose)
+    assert has_relu_of_transpose(reduction.case)
+
+
+def test_when_nothing_is_confirmed_the_original_stands() -> None:
+    case = large(6, relu_of_transpose)
+    assert reduce(case, valid, values=record, confirm=lambda candidate: False).case is case
+
+
+def test_without_recorded_values_what_can_be_dropped_is_dropped() -> None:
+    case = large(20, relu_of_transpose)
+    reduction = reduce(case, has_relu_of_transpose, values=lambda case: {})
+    assert reduction.nodes_after < reduction.nodes_before
+    assert has_relu_of_transpose(reduction.case)
+
+
+def test_progress_tells_the_pass_and_the_runs() -> None:
+    told: list[tuple[str, int]] = []
+    reduce(
+        large(6, relu_of_transpose),
+        has_relu_of_transpose,
+        values=record,
+        progress=lambda name, runs: told.append((name, runs)),
+    )
+    assert {name for name, _ in told} <= set(ORDER)
+    assert [runs for _, runs in told] == sorted(runs for _, runs in told)
+
+
+def test_every_pass_file_has_its_place_in_the_order() -> None:
+    folder = Path(triage.passes.__file__).parent
+    assert sorted(ORDER) == sorted(path.stem for path in folder.glob("*.py") if not path.stem.startswith("_"))
+
+
+def test_a_hang_gets_fewer_runs_than_an_exception() -> None:
+    assert most_runs("hang") < most_runs("exception:ValueError") == MOST_RUNS
+
+
+# ---------------------------------------------------------------- real failures
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(Limits(seconds=60), jobs=1) as started:
+        yield started
+
+
+def failure_of(runner: Runner, case: Case, backend: str) -> tuple[Judge, Failure]:
+    judge = Judge(runner, catalogue.target("reference"))
+    verdict = judge.examine(case, catalogue.target(backend))
+    if verdict.failure is None:
+        pytest.skip(f"this build of {backend} does not fail here any more: {verdict.status} {verdict.reason}")
+    return judge, verdict.failure
+
+
+@pytest.mark.parametrize(
+    ("part", "culprit"), [(integer_power, "Pow"), (listed_shape, "Constant"), (attention, "Attention")]
+)
+def test_an_exception_of_tvm_is_reduced_to_the_operator_that_it_names(
+    runner: Runner, part: Callable[[str], Part], culprit: str
+) -> None:
+    judge, failure = failure_of(runner, large(30, part, seed=1), "tvm")
+    signer, values = Signer(runner), recorded(runner, catalogue.target("reference"))
+    reduction = reduce(failure.case, same_signature(judge, failure, signer.sign), values=values, suspects=[culprit])
+    assert op_types(reduction.case) == [culprit]
+    assert reduction.elements_after <= 2
+    again = judge.examine(reduction.case, failure.target).failure
+    assert again is not None
+    assert (signer.sign(again).symptom, signer.sign(again).place) == (
+        signer.sign(failure).symptom,
+        signer.sign(failure).place,
+    )
+
+
+def test_a_reduced_case_is_still_valid(runner: Runner) -> None:
+    judge, failure = failure_of(runner, large(10, attention, seed=2), "tvm")
+    values = recorded(runner, judge.reference)
+    reduction = reduce(failure.case, same_signature(judge, failure, Signer(runner).sign), values=values)
+    assert valid(reduction.case)
+
+
+def test_the_predicate_refuses_another_failure_of_the_same_compiler(runner: Runner) -> None:
+    judge, failure = failure_of(runner, large(10, attention, seed=2), "tvm")
+    _, other = failure_of(runner, large(10, integer_power, seed=2), "tvm")
+    interesting = same_signature(judge, failure, Signer(runner).sign)
+    assert interesting(failure.case)
+    assert not interesting(other.case)
+
+
+def test_an_instance_loses_what_its_failure_does_not_need() -> None:
+    text = {
+        "api": "torch.nn.functional.max_pool2d",
+        "args": [{"tensor": 0}, 3],
+        "kwargs": {"stride": 2, "padding": 1, "dilation": 2, "ceil_mode": True},
+        "tensors": [{"dtype": "float16", "shape": [2, 3, 12, 12], "seed": 1}],
+    }
+
+    def ceil_mode_of_four_axes(case: Case) -> bool:
+        document = json.loads(case.model)
+        shapes = [tensor["shape"] for tensor in document["tensors"]]
+        kernel = document["args"][1:] and document["args"][1]
+        return bool(document.get("kwargs", {}).get("ceil_mode")) and bool(kernel) and len(shapes[0]) == 4
+
+    case = Case("instance", json.dumps(text).encode(), {}, Origin("test"))
+    reduction = reduce(case, ceil_mode_of_four_axes, values=lambda case: {})
+    reduced = json.loads(reduction.case.model)
+    assert reduced["kwargs"] == {"ceil_mode": True}
+    assert reduced["args"] == [{"tensor": 0}, 1]
+    assert reduced["tensors"] == [{"dtype": "float32", "shape": [1, 1, 1, 1], "values": [0.0]}]
+    assert (reduction.elements_before, reduction.elements_after) == (864, 1)
