@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from bot.failures import ExitCode, Refusal
 from fuzz import catalogue, registry
@@ -56,7 +57,8 @@ def compilers() -> list[str]:
 
 def require(runner: Runner, names: Sequence[str]) -> list[catalogue.Probe]:
     """Probe backends; those that work come back. Raises Refusal (exit 3) when none does."""
-    probes = [catalogue.probe(runner, name) for name in names]
+    with ThreadPoolExecutor(runner.jobs) as pool:
+        probes = list(pool.map(lambda name: catalogue.probe(runner, name), names))
     if not any(probe.available for probe in probes):
         reasons = "; ".join(f"{probe.name}: {probe.reason}" for probe in probes)
         raise Refusal(f"no backend is available ({reasons})", ExitCode.ENVIRONMENT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.metadata
 import os
 import signal
@@ -15,7 +16,11 @@ from bot.commands import backends, bugs, hunt, reduce, report, run
 from bot.console import err
 from bot.failures import ExitCode, Refusal
 from fuzz.zygote import BackendUnavailable
+from triage.scrub import plain
 from triage.store import StoreError
+
+#: Errors of a full or read-only disk, which name no file.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 app = typer.Typer(
     name="graphwarden",
@@ -58,6 +63,7 @@ def main() -> None:
 def _guarded() -> int:
     try:
         result = app(standalone_mode=False)
+        sys.stdout.flush()  # a reader that is gone is noticed here, not while the interpreter ends
         return int(result) if isinstance(result, int) else ExitCode.DONE
     except Refusal as refusal:
         return _say(str(refusal), refusal.code)
@@ -70,18 +76,32 @@ def _guarded() -> int:
     except (KeyboardInterrupt, Abort):
         return _say("interrupted; what was recorded is safe, the same command goes on from there", ExitCode.INTERRUPTED)
     except BrokenPipeError:
-        # The reader of our output is gone, e.g. `graphwarden bugs | head`; nothing is left to say.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()  # the reader is gone, e.g. `graphwarden bugs | head`; nothing is left to say
         return ExitCode.DONE
+    except OSError as error:
+        if error.filename is None and error.errno not in _FULL:
+            return _internal(error)
+        _discard_output()
+        place = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+        return _say(f"{place}{error.strerror}; what was recorded is safe", ExitCode.UNUSABLE)
     except Exception as error:  # the process edge: a fault of ours is told as such
-        if os.environ.get("GRAPHWARDEN_TRACEBACK"):
-            raise
-        told = f"internal error: {type(error).__name__}: {error} (set GRAPHWARDEN_TRACEBACK=1 to see where)"
-        return _say(told, ExitCode.INTERNAL)
+        return _internal(error)
+
+
+def _internal(error: Exception) -> int:
+    if os.environ.get("GRAPHWARDEN_TRACEBACK"):
+        raise error
+    told = f"internal error: {type(error).__name__}: {error} (set GRAPHWARDEN_TRACEBACK=1 to see where)"
+    return _say(told, ExitCode.INTERNAL)
+
+
+def _discard_output() -> None:
+    """What is still buffered must not fail a second time when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(message: str, code: ExitCode) -> int:
-    err.print(f"graphwarden: {' '.join(message.split())}", markup=False, soft_wrap=True)
+    err.print(f"graphwarden: {' '.join(plain(message).split())}", markup=False, soft_wrap=True)
     return code
 
 

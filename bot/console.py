@@ -7,7 +7,10 @@ import sys
 
 from rich.console import Console
 
-out = Console(highlight=False)
+#: Tables in a file or a pipe have room; on a terminal they fit it.
+_WIDTH = None if sys.stdout.isatty() else 180
+
+out = Console(highlight=False, width=_WIDTH)
 err = Console(stderr=True, highlight=False)
 
 

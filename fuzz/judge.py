@@ -19,12 +19,19 @@ def symptom(outcome: Outcome, known: Reference) -> tuple[str, str]:
         return died, f"the model is invalid ({known.invalid})" if died else ""
     crashed = crash.symptom(outcome)
     if crashed:
-        return crashed, outcome.error.message.strip()[:500] if outcome.error else ""
+        return crashed, _said(outcome)
     if outcome.status is Status.OK and not known.incomparable:
         difference = differential.compare(values(outcome), values(known.outcome))
         if difference:
             return difference.symptom, difference.detail
     return "", ""
+
+
+def _said(outcome: Outcome) -> str:
+    error = outcome.error
+    if error is None:
+        return str(outcome.status)
+    return error.message.strip()[:2000] or (f"the process died of {error.signal}" if error.signal else error.type)
 
 
 def values(outcome: Outcome) -> list[Value]:

@@ -27,7 +27,8 @@ class Backend:
     kinds: tuple[str, ...]
     options: dict[str, tuple[str, ...]]
     variants: tuple[dict[str, str], ...]  # the option sets that a hunt tries
-    reproduce: Callable[[str, dict[str, str]], str] | None
+    warmed_kinds: tuple[str, ...]  # the case kinds for which it has a ``warm_KIND()``
+    reproduce: Callable[..., str] | None
 
     def settle(self, chosen: dict[str, str]) -> dict[str, str]:
         """`chosen` checked against OPTIONS. Raises UnknownBackend naming what is allowed."""
@@ -37,7 +38,8 @@ class Backend:
                 known = ", ".join(self.options) or "none"
                 raise UnknownBackend(f"backend {self.name} has no option {key!r} (it has: {known})")
             if value not in allowed:
-                raise UnknownBackend(f"option {key}={value!r} of backend {self.name} must be one of: {', '.join(allowed)}")
+                choice = ", ".join(allowed)
+                raise UnknownBackend(f"option {key}={value!r} of backend {self.name} must be one of: {choice}")
         return chosen
 
 
@@ -54,21 +56,26 @@ def backend(name: str) -> Backend:
     Raises UnknownBackend when there is none. Importing a backend file does not import its compiler.
     """
     module, source = _module(name)
-    return Backend(
-        name=module.__name__.rpartition(".")[2],
-        source=source,
-        packages=tuple(module.PACKAGES),
-        kinds=tuple(module.KINDS),
-        options=dict(module.OPTIONS),
-        variants=tuple(getattr(module, "VARIANTS", ({},))),
-        reproduce=getattr(module, "reproduce", None),
-    )
+    try:
+        return Backend(
+            name=module.__name__.rpartition(".")[2],
+            source=source,
+            packages=tuple(module.PACKAGES),
+            kinds=tuple(module.KINDS),
+            options=dict(module.OPTIONS),
+            variants=tuple(getattr(module, "VARIANTS", ({},))),
+            warmed_kinds=tuple(kind for kind in module.KINDS if hasattr(module, f"warm_{kind}")),
+            reproduce=getattr(module, "reproduce", None),
+        )
+    except AttributeError as error:
+        raise UnknownBackend(f"{name} is no backend: {error} (see fuzz/backends/__init__.py)") from error
 
 
 def _module(name: str) -> tuple[ModuleType, str]:
     if not name.endswith(".py"):
         if name not in names():
-            raise UnknownBackend(f"unknown backend {name!r}: choose one of {', '.join(names())}, or a path to a .py file")
+            known = ", ".join(names())
+            raise UnknownBackend(f"unknown backend {name!r}: choose one of {known}, or a path to a .py file")
         return importlib.import_module(f"fuzz.backends.{name}"), name
     path = Path(name).resolve()
     if not path.is_file():
@@ -76,5 +83,9 @@ def _module(name: str) -> tuple[ModuleType, str]:
     spec = importlib.util.spec_from_file_location(f"fuzz.backends.{path.stem}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # it is the user's program
+        said = (str(error).splitlines() or [""])[0]
+        raise UnknownBackend(f"backend file {name} cannot be imported: {type(error).__name__}: {said}") from error
     return module, str(path)

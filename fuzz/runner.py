@@ -5,6 +5,7 @@ The pool is safe to use from several threads: each borrows a lane of its target 
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections import defaultdict, deque
@@ -42,6 +43,7 @@ class Interpreter:
 
     backend: str
     python: str
+    kind: str = ""  # the kind of case that it has imported more for
 
 
 class Runner:
@@ -96,11 +98,15 @@ class Runner:
 
     def run_batch(self, cases: Sequence[Case], target: Target) -> Iterator[Outcome]:
         """One Outcome per case, in order, all by one warm worker at a time."""
+        for kind, alike in itertools.groupby(cases, key=lambda case: case.kind):
+            yield from self._run_alike(list(alike), target, kind)
+
+    def _run_alike(self, cases: Sequence[Case], target: Target, kind: str) -> Iterator[Outcome]:
         jobs = [_job(case, target) for case in cases]
         done = losses = 0
         while done < len(jobs):
             try:
-                with self._lane(target) as lane:
+                with self._lane(target, kind) as lane:
                     history = self._histories.setdefault(lane, deque(maxlen=SUSPECTS))
                     for reply in lane.run(jobs[done:]):
                         if reply.death:
@@ -110,7 +116,10 @@ class Runner:
                             history.append(cases[done])
                         done += 1
                         losses = 0
-                        yield _outcome(reply, target)
+                        if reply.death == "orphaned":  # whose fault it was is seen alone
+                            yield self.run_fresh(cases[done - 1], target)
+                        else:
+                            yield _outcome(reply, target)
             except ZygoteGone as problem:  # a case killed it, and has its reply: go on with another
                 losses = _count_loss(losses, problem)
 
@@ -122,13 +131,13 @@ class Runner:
         """
         header, model, inputs = _job(case, target)
         job = ({**header, "perturb": perturb}, model, inputs)
-        return _outcome(self._run_alone(job, target), target)
+        return _outcome(self._run_alone(job, target, case.kind), target)
 
-    def _run_alone(self, job: Job, target: Target) -> Reply:
+    def _run_alone(self, job: Job, target: Target, kind: str) -> Reply:
         losses = 0
         while True:
             try:
-                with self._lane(target) as lane:
+                with self._lane(target, kind) as lane:
                     return lane.run_alone(job)
             except ZygoteGone as problem:
                 losses = _count_loss(losses, problem)
@@ -141,7 +150,7 @@ class Runner:
 
     def devices(self, target: Target) -> list[str]:
         """The backend's device names. Raises BackendUnavailable with the reason it gives."""
-        reply = self._ask(target, {"op": "devices", "kind": "", "options": {}})
+        reply = self._ask(target, {"op": "devices", "kind": "", "options": {}}, "")
         return [str(name) for name in reply["devices"]]
 
     def converters(self, target: Target, operators: Sequence[Operator]) -> list[str]:
@@ -149,14 +158,15 @@ class Runner:
         key = f"{target.backend}@{target.revision.version}"
         missing = [entry for entry in dict.fromkeys(operators) if (key, entry) not in self._converters]
         if missing:
-            reply = self._ask(target, {"op": "converters", "kind": "", "options": {}, "operators": missing})
+            kind = "instance" if missing[0][0] == "torch" else "onnx"
+            reply = self._ask(target, {"op": "converters", "kind": "", "options": {}, "operators": missing}, kind)
             self._converters |= {
                 (key, entry): str(name) for entry, name in zip(missing, reply["converters"], strict=True)
             }
         return [self._converters[key, entry] for entry in operators]
 
-    def _ask(self, target: Target, header: dict[str, object]) -> dict[str, list[object]]:
-        reply = self._run_alone((header, b"", {}), target)
+    def _ask(self, target: Target, header: dict[str, object], kind: str) -> dict[str, list[object]]:
+        reply = self._run_alone((header, b"", {}), target, kind)
         if reply.death:
             raise BackendUnavailable(
                 f"died when asked for its {header['op']}: {reply.death} {reply.stderr[-500:]}".strip()
@@ -169,9 +179,11 @@ class Runner:
     # ------------------------------------------------------------ lanes
 
     @contextmanager
-    def _lane(self, target: Target) -> Iterator[Lane]:
+    def _lane(self, target: Target, kind: str) -> Iterator[Lane]:
         """Borrow a lane; one that failed is closed instead of given back."""
-        interpreter = Interpreter(registry.backend(target.backend).source, target.revision.python)
+        backend = registry.backend(target.backend)
+        warmed = kind if kind in backend.warmed_kinds else ""
+        interpreter = Interpreter(backend.source, target.revision.python, warmed)
         with self._lock:
             lane = self._idle[interpreter].pop() if self._idle[interpreter] else None
         lane = lane or Lane(self._clone(interpreter), self.limits, self._recycling)
@@ -195,7 +207,7 @@ class Runner:
                     return base.clone()
                 except ZygoteGone:
                     base.close()
-            base = BaseZygote(interpreter.backend, interpreter.python)
+            base = BaseZygote(interpreter.backend, interpreter.python, interpreter.kind)
             with self._lock:
                 self._bases[interpreter] = base
             return base.clone()

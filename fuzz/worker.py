@@ -101,7 +101,7 @@ class Worker:
             data = os.read(self.requests, 1 << 20)
             if not data:
                 return
-            for frame in unpacker.feed(data):
+            for frame in list(unpacker.feed(data)):  # all first: unpacking between two compilations runs cold
                 reply = self._answer(frame)
                 if os.getpid() != self.pid:  # a backend forked and its child came back here
                     os._exit(0)
@@ -467,10 +467,15 @@ def _end_with_the_parent(control: socket.socket, armed: bool) -> None:
     fcntl.fcntl(control, fcntl.F_SETOWN, os.getpid())
     flags = fcntl.fcntl(control, fcntl.F_GETFL)
     fcntl.fcntl(control, fcntl.F_SETFL, flags | os.O_ASYNC if armed else flags & ~os.O_ASYNC)
+    if armed and select.select([control], [], [], 0)[0]:  # it hung up before
+        os._exit(1)
 
 
-def main(control_fd: int, backend_name: str) -> None:
-    """Import the backend, say so, then serve. The first message tells whether the import worked."""
+def main(control_fd: int, backend_name: str, kind: str) -> None:
+    """Import the backend, and what it needs for a `kind` of case, say so, then serve.
+
+    The first message tells whether the import worked.
+    """
     control = socket.socket(fileno=control_fd)
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _leave_network()
@@ -478,6 +483,8 @@ def main(control_fd: int, backend_name: str) -> None:
     try:
         wire, backend = _load_project(backend_name)
         backend.warm()
+        if kind:
+            getattr(backend, "warm_" + kind)()
     except BaseException as error:  # noqa: BLE001 whatever an import raises is the reason to show
         reason = "%s: %s" % (type(error).__name__, _message(error))
         _end_with_the_parent(control, False)
@@ -490,4 +497,4 @@ def main(control_fd: int, backend_name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2])
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -114,13 +114,13 @@ class BaseZygote:
     Raises BackendUnavailable when the backend cannot be imported.
     """
 
-    def __init__(self, backend_source: str, python: str = "") -> None:
+    def __init__(self, backend_source: str, python: str = "", kind: str = "") -> None:
         self.home = Path(tempfile.mkdtemp(prefix="graphwarden-"))
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, (self.home / "start.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [python or sys.executable, "-B", str(WORKER), str(theirs.fileno()), backend_source],
+                [python or sys.executable, "-B", str(WORKER), str(theirs.fileno()), backend_source, kind],
                 pass_fds=[theirs.fileno()],
                 env=private_environment(self.home),
                 cwd=self.home / "work",
@@ -138,7 +138,10 @@ class BaseZygote:
             message = self._zygote._receive(START_SECONDS)
         except ZygoteGone as error:
             log = (self.home / "start.log").read_text(errors="replace").strip()[-2000:]
-            hangs = self._process.poll() is None and not _hung_up(self._zygote.control)
+            hangs = not _hung_up(self._zygote.control)
+            for pid in descendants(self._process.pid):  # an import that hangs cannot end them itself
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
             self.close()
             how = f"its import does not end within {START_SECONDS:.0f} s" if hangs else self._died_how()
             raise BackendUnavailable(f"{how}\n{log}".strip()) from error
@@ -170,12 +173,8 @@ def _end(zygote: Zygote, process: subprocess.Popen[bytes], home: Path) -> None:
     try:
         process.wait(timeout=5)
     except subprocess.TimeoutExpired:
-        below = descendants(process.pid)
         process.kill()
         process.wait()
-        for pid in below:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
     shutil.rmtree(home, ignore_errors=True)
 
 

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from fuzz import registry
+from fuzz import instance, registry
 from fuzz.case import Failure
 from fuzz.lane import Limits
+from fuzz.wire import dtype_name
 from triage import report
+from triage.messages import core
 from triage.operators import node_count
 from triage.records import Bug, StoredDraft
 from triage.signing import Signer
@@ -23,16 +25,21 @@ from triage.store import Store
 _MOST_EXAMPLES = 6
 
 
+class CannotDraft(ValueError):
+    """No reproducer can be written for this failure; the message says why."""
+
+
 def write(
     store: Store, bug: Bug, failure: Failure, limits: Limits, signer: Signer, perturb: int | None = None
 ) -> StoredDraft:
     """The report of a bug, from its reduced failure and what else the store knows of it.
 
-    `perturb` is the byte that fresh memory must be filled with for the bug to show.
+    `perturb` is the byte that fresh memory must be filled with for the bug to show. Raises CannotDraft
+    where no reproducer can be written.
     """
+    snippet = _snippet(bug, failure)
     backend = registry.backend(bug.backend)
     described = signer.describe(failure)
-    options = dict(failure.target.options)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure
     facts = report.Facts(
@@ -41,10 +48,10 @@ def write(
         outcome=failure.outcome,
         reference=failure.reference,
         symptom=failure.symptom,
-        detail=failure.detail,
+        detail=failure.detail if failure.oracle == "inconsistency" else _shown(core(failure.detail)),
         why=described.why,
         fingerprint=bug.fingerprint,
-        snippet=backend.reproduce(failure.case.kind, options) if backend.reproduce else "",
+        snippet=snippet,
         conversion_function=described.conversion_function,
         operators=described.operators,
         count=bug.count,
@@ -59,6 +66,32 @@ def write(
     )
     text = report.draft(facts)
     return StoredDraft(text.title, text.body, text.script, text.labels)
+
+
+def _snippet(bug: Bug, failure: Failure) -> str:
+    backend = registry.backend(bug.backend)
+    if backend.reproduce is None:
+        raise CannotDraft(f"no report without reproduce() in the backend file of {backend.name}")
+    try:
+        return backend.reproduce(failure.case.kind, dict(failure.target.options), _dtypes(failure))
+    except ValueError as error:
+        raise CannotDraft(f"no reproducer: {error}") from error
+
+
+def _dtypes(failure: Failure) -> set[str]:
+    """The dtypes of a case's inputs and outputs: some need more lines in a script than others."""
+    values = [*failure.case.inputs.values(), *(value for _, value in failure.outcome.outputs)]
+    if failure.reference:
+        values += [value for _, value in failure.reference.outputs]
+    if failure.case.kind == "instance":
+        values += instance.tensors(instance.parse(failure.case.model))
+    return {dtype_name(value) for value in values}
+
+
+def _shown(message: str) -> str:
+    """The first sentence or two of a long message."""
+    flat = " ".join(message.split())
+    return flat if len(flat) <= 300 else flat[:299].rsplit(" ", 1)[0] + " …"
 
 
 def _examples(store: Store, bug: Bug) -> tuple[str, ...]:

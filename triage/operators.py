@@ -34,6 +34,15 @@ def node_count(case: Case) -> int:
     return sum(1 for _ in _walk(model.graph.node)) + sum(1 for f in model.functions for _ in _walk(f.node))
 
 
+def value_names(case: Case) -> set[str]:
+    """The names of all values and nodes of an ONNX case; an operator instance has none."""
+    if case.kind == "instance":
+        return set()
+    model = onnx.load_model_from_string(case.model)
+    nodes = [*_walk(model.graph.node), *(n for f in model.functions for n in _walk(f.node))]
+    return {name for node in nodes for name in (*node.input, *node.output, node.name) if name}
+
+
 def _walk(nodes: Sequence[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     for node in nodes:
         yield node

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzz.case import Failure, Status, Target, Verdict
-from fuzz.judge import Judge
+from fuzz.judge import Judge, values
+from fuzz.oracles import differential
 from fuzz.runner import Runner
 from triage import drafting, reduce, reproducer
 from triage.interesting import recorded, same_signature
@@ -62,11 +63,11 @@ Step = Callable[[Desk, Bug], None]
 
 
 def confirm(desk: Desk, bug: Bug) -> None:
-    """NEW: fresh processes must show the same symptom every time, with memory perturbed if they do not."""
+    """NEW: fresh processes must show the same failure every time, with memory perturbed if they do not."""
     failure = _failure(desk, bug)
     verdicts = [desk.judge.examine(failure.case, failure.target) for _ in range(CONFIRMATIONS)]
     same = [verdict for verdict in verdicts if _symptom(verdict) == failure.symptom]
-    if len(same) == len(verdicts):
+    if len(same) == len(verdicts) and _repeat(verdicts):
         desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
         return
     excused = next((v for v in verdicts if v.status in (Status.SKIPPED, Status.INVALID) and not v.failure), None)
@@ -76,15 +77,21 @@ def confirm(desk: Desk, bug: Bug) -> None:
     if _fails_perturbed(desk, failure):
         desk.store.advance(bug.id, State.NEW, State.CONFIRMED, note=UNINITIALISED)
         return
-    note = f"{failure.symptom} in {len(same)} of {len(verdicts)} fresh processes"
+    varies = ", each time with other values" if len(same) == len(verdicts) else ""
+    note = f"{failure.symptom} in {len(same)} of {len(verdicts)} fresh processes{varies}"
     desk.store.advance(bug.id, State.NEW, State.FLAKY, note=note)
 
 
 def _fails_perturbed(desk: Desk, failure: Failure) -> bool:
     judge = replace(desk.judge, perturb=PERTURB)
-    return all(
-        _symptom(judge.examine(failure.case, failure.target)) == failure.symptom for _ in range(CONFIRMATIONS)
-    )
+    verdicts = [judge.examine(failure.case, failure.target) for _ in range(CONFIRMATIONS)]
+    return all(_symptom(verdict) == failure.symptom for verdict in verdicts) and _repeat(verdicts)
+
+
+def _repeat(verdicts: Sequence[Verdict]) -> bool:
+    """Whether the runs agree in what they computed; a result that is never twice the same proves little."""
+    outputs = [values(verdict.outcome) for verdict in verdicts if verdict.outcome]
+    return all(not differential.compare(one, outputs[0]) for one in outputs[1:])
 
 
 def perturbation(bug: Bug) -> int | None:
@@ -178,7 +185,11 @@ def draft(desk: Desk, bug: Bug) -> None:
         note = "the reduced case does not fail in a fresh process"
         desk.store.advance(bug.id, State.LOCATED, State.FLAKY, note=note)
         return
-    text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner), perturbation(bug))
+    try:
+        text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner), perturbation(bug))
+    except drafting.CannotDraft as problem:
+        desk.store.amend(bug.id, State.LOCATED, note=str(problem))
+        return
     rerun = reproducer.rerun(text.script, failure.target.revision.python)
     message = failure.outcome.error.message if failure.outcome.error else ""
     if not reproducer.reproduces(failure.symptom, message, rerun):

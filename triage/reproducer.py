@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fuzz.zygote import private_environment
 from triage.script import confirms
+from triage.signature import normalise
 
 #: A reproducer pays for importing its compiler, so it gets more time than a warm case.
 SECONDS = 180.0
@@ -50,15 +51,18 @@ def rerun(script: str, python: str = "", seconds: float = SECONDS) -> Rerun:
 def reproduces(symptom: str, message: str, found: Rerun) -> bool:
     """Whether the script ended the way the symptom says.
 
-    Beyond `script.confirms`, an exception must show the first line of its message, so that a script
-    that raises the same class for another reason is not taken for a reproducer.
+    Beyond `script.confirms`, an exception must show the first line of its message, up to what differs
+    from run to run, so that a script that raises the same class for another reason is not taken for a
+    reproducer.
     """
     if found.status is None:
         return symptom.endswith("hang")
     if not confirms(symptom, found.status, found.output):
         return False
-    first = next((line.strip() for line in message.splitlines() if line.strip()), "")
-    return not symptom.startswith("exception:") or first[:80] in found.output
+    if not symptom.startswith("exception:"):
+        return True
+    first = next((told for line in message.splitlines() if (told := normalise(line))), "")
+    return any(first[:80] in normalise(line) for line in found.output.splitlines())
 
 
 def _text(output: bytes | None) -> str:

@@ -8,32 +8,43 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from fuzz import registry
 from fuzz.case import Error, Failure
 from fuzz.runner import Operator
 from triage import stack
+from triage.messages import core
 
-LONGEST_MESSAGE = 300
+LONGEST_MESSAGE = 600
 
 #: What differs between two runs, machines or tests of one bug, in the order in which it is replaced.
 _NORMAL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.MULTILINE), by)
+    (re.compile(pattern, re.MULTILINE | re.IGNORECASE if by == "DTYPE" else re.MULTILINE), by)
     for pattern, by in (
         (r"\x1b\[[0-9;]*m", ""),
         (r"^Traceback .*?(?=^\w)|^\s+File \".*$|^Stack trace:[\s\S]*$", ""),
         (r"0x[0-9a-fA-F]+", "ADDR"),
-        (r"(?:[A-Za-z]:)?(?:/[\w.+@-]+)+/([\w.+-]+)", r"\1"),
+        (r"(?:[A-Za-z]:)?[\w.+@-]*(?:/[\w.+@-]+)*/([\w+-]+(?:\.[\w+-]+)+)", r"\1"),
+        (r"Operation name: \S+|\bfriendly_name '[^']*'", "NAME"),
         (r"(\.(?:cpp|cc|cxx|h|hpp|py)):\d+", r"\1"),
-        (r"Name:\s*'[^']*'", "Name"),
-        (r"\bfriendly_name '[^']*'|\bname '[^']*'", "NAME"),
+        (r"\bname:? ?'[^']*'", "NAME"),
+        (r"\b(?:b?float|bf|u?int|complex|fp|f|i|u)\d+(?:e\d+m\d+\w*)?\b", "DTYPE"),
         (r"\b(?:lv|gv|v_|T_\w+?|ax|lambda|constant|parameter|node)_?\d+\b", "SSA"),
         (r"[\[({](?:\s*-?(?:\d+|\?|N|None)\.?\.?\d*\s*[,x]?)+[\])}]", "SHAPE"),
-        (r"(?<![A-Za-z_])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "N"),
+        (r"(?<![A-Za-z_\d])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "N"),
         (r"\s+", " "),
     )
+)
+
+
+#: Value names that are words of messages as well; masking them would garble every message.
+_WORDS = frozenset(
+    "a an and at axes axis bias bool by cannot case check constant convert data default dim dtype else error "
+    "expected failed false float for from got has if in index indices input inputs int is it k min max model n "
+    "name no node not of on op operator or out output outputs pads rank scale shape size split steps string "
+    "target tensor test than that the then to true type value values weight with".split()
 )
 
 
@@ -63,24 +74,34 @@ class Signature:
         return self.place if self.kind == "conversion function" else ""
 
 
-def normalise(message: str) -> str:
-    """A message without addresses, numbers, shapes, paths, line numbers and generated names."""
+def normalise(message: str, names: Collection[str] = ()) -> str:
+    """A message without addresses, numbers, shapes, paths, line numbers and generated names.
+
+    `names` are the values and nodes of the case itself: a reduced or renamed model keeps its signature.
+    """
+    spoken = [re.escape(name) for name in names if name and name.lower() not in _WORDS]
+    if spoken:
+        longest_first = sorted(spoken, key=len, reverse=True)
+        message = re.sub(rf"(?<![\w.]){'(?:' + '|'.join(longest_first) + ')'}(?![\w.])", "NAME", message)
     for pattern, by in _NORMAL:
         message = pattern.sub(by, message)
     return message.strip()[:LONGEST_MESSAGE]
 
 
-def sign(failure: Failure, operators: Sequence[Operator], converters: Sequence[str]) -> Signature:
+def sign(
+    failure: Failure, operators: Sequence[Operator], converters: Sequence[str], names: Collection[str] = ()
+) -> Signature:
     """The signature of a failure.
 
     `operators` are those that may be at fault (all of the model's, or the one that was localised) and
     `converters` their conversion functions in the same order, "" where the compiler's registry has none.
+    `names` are those of the case's values and nodes.
     """
     error = failure.outcome.error or Error()
     backend = registry.backend(failure.target.backend).name
     place, kind, source = _place(failure, error, operators, converters)
     wrong = failure.oracle == "inconsistency"
-    message = "" if wrong else normalise(error.message)
+    message = "" if wrong else normalise(core(error.message), names)
     why = f"same because {source}, the symptom is {_spoken(failure.symptom)}" + (
         f' and the message reads "{message[:120]}" once numbers, shapes and names are taken out' if message else ""
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fuzz.case import Failure, Target
 from fuzz.runner import Operator, Runner
 from fuzz.zygote import BackendUnavailable
-from triage.operators import operators
+from triage.operators import operators, value_names
 from triage.records import NewFailure
 from triage.signature import Signature, sign
 
@@ -21,7 +21,7 @@ class Signer:
     def sign(self, failure: Failure) -> Signature:
         """The signature of a failure."""
         suspects = operators(failure.case)
-        return sign(failure, suspects, self._converters(failure.target, suspects))
+        return sign(failure, suspects, self._converters(failure.target, suspects), value_names(failure.case))
 
     def describe(self, failure: Failure) -> NewFailure:
         """The failure with its signature, as the store takes it."""

@@ -11,6 +11,7 @@ from onnx import AttributeProto
 from fuzz.case import Case, Outcome, Stage
 from triage.construct import parsed
 from triage.drawing import dtype_text
+from triage.messages import core
 from triage.scrub import scrub
 
 LONGEST = 140
@@ -132,6 +133,6 @@ def _exception(outcome: Outcome, message: bool) -> str:
     name = (error.type if error else "").rpartition(".")[2] or "Exception"
     if not message:
         return name
-    lines = [line.strip() for line in scrub(error.message if error else "").splitlines()]
+    lines = [line.strip() for line in scrub(core(error.message) if error else "").splitlines()]
     telling = next((line for line in lines if len(re.sub(r"\W", "", line)) >= 8), "")
     return f"{name}: {telling[:60].rstrip()}{'…' if len(telling) > 60 else ''}" if telling else name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -83,12 +82,12 @@ def hunt(
 
 
 def _source(names: Sequence[str], seed: int) -> Iterator[Case | Skip]:
-    """All sources, one case from each in turn, so that a short budget sees every source."""
     try:
-        streams = [generators.load(name)(seed) for name in names]
+        for name in names:
+            generators.load(name)
     except generators.UnknownGenerator as error:
         raise Refusal(str(error)) from error
-    return (case for turn in itertools.zip_longest(*streams) for case in turn if case is not None)
+    return generators.mixed(names, seed)
 
 
 def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> list[Target]:

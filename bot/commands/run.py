@@ -69,8 +69,6 @@ def _shown(status: Status) -> Status:
     return Status.UNSUPPORTED if status is Status.SKIPPED else status
 
 
-
-
 def _print(found: Outcome, status: Status, reason: str) -> None:
     colour = "green" if status in _PASSED else "red"
     out.print(f"[{colour}]{status}[/] in stage {found.stage} after {found.seconds:.3f} s, peak {found.peak_mb:.0f} MiB")

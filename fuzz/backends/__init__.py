@@ -18,9 +18,12 @@ and nothing else. It defines:
 
 Optional:
 
+``warm_instance()``  imports what only operator instances need (torch, 1 s). Instances then get a
+               parent process of their own, so that models do not pay for it.
 ``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
-``reproduce(kind, options)``  called in the parent: the lines of a reproducer script that use the
-               compiler as its maintainers would. For ``"onnx"`` they may use ``model`` (ModelProto)
+``reproduce(kind, options, dtypes)``  called in the parent: the lines of a reproducer script that use
+               the compiler as its maintainers would, for inputs and outputs of these dtypes (ValueError
+               where that cannot be written shortly). For ``"onnx"`` they may use ``model`` (ModelProto)
                and ``inputs`` (name -> numpy array), for ``"instance"`` ``module`` and ``args``; they
                set ``actual``, a list of numpy arrays. Without it no report can be drafted.
 ``blame(error, job)``  called while an exception that `execute` let through is being handled;

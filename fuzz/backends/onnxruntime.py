@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Collection, Dict, List, Tuple
 
 import numpy as np
 
@@ -155,13 +155,44 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     return ["kernel %s%s" % (domain + "." if domain else "", op_type) for domain, op_type, _ in operators]
 
 
-def reproduce(kind: str, options: Dict[str, str]) -> str:
-    """How a user of ONNX Runtime would run it."""
+def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+    """How a user of ONNX Runtime would run it. Raises ValueError for dtypes that need a long way round."""
     level = _LEVELS[options.get("opt", "all")]
-    return (
+    session = (
         "import onnxruntime as ort\n\n"
         "options = ort.SessionOptions()\n"
         f"options.graph_optimization_level = ort.GraphOptimizationLevel.{level}\n"
-        "session = ort.InferenceSession(model.SerializeToString(), options, providers=['CPUExecutionProvider'])\n"
-        "actual = session.run(None, inputs)"
+        'session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])\n'
     )
+    small = [name for name in dtypes if name in SMALL_DTYPES]
+    if not small:
+        return session + "actual = session.run(None, inputs)"
+    if set(small) != {"bfloat16"}:
+        raise ValueError("no short ONNX Runtime script takes %s" % ", ".join(sorted(small)))
+    return session + _BITWISE
+
+
+#: numpy has no bfloat16: it goes in and out as the bits of uint16, TensorProto's type number 16.
+_BITWISE = """\
+import ctypes
+
+import ml_dtypes
+
+
+def to_ort(value):
+    if value.dtype != ml_dtypes.bfloat16:
+        return ort.OrtValue.ortvalue_from_numpy(value)
+    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(value.view(np.uint16), 16)
+
+
+def to_numpy(value):
+    if value.data_type() != "tensor(bfloat16)":
+        return value.numpy()
+    count = int(np.prod(value.shape()))
+    bits = np.frombuffer(ctypes.string_at(value.data_ptr(), 2 * count), np.uint16)
+    return bits.view(ml_dtypes.bfloat16).reshape(value.shape())
+
+
+names = [output.name for output in session.get_outputs()]
+found = session.run_with_ort_values(names, {name: to_ort(value) for name, value in inputs.items()})
+actual = [to_numpy(value) for value in found]"""

@@ -85,6 +85,13 @@ def warm() -> None:
     import openvino.op  # noqa: F401
 
 
+def warm_instance() -> None:
+    """Import torch as well, in the parent of the workers that run operator instances."""
+    import torch  # noqa: F401
+
+    import fuzz.instance_torch  # noqa: F401
+
+
 def devices() -> List[str]:
     """The devices that the installed plugins find; this backend runs on the CPU."""
     found = [str(name) for name in _core().available_devices]

@@ -6,7 +6,7 @@ with strict shape inference, ``run`` evaluates. A case that fails here is invali
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Collection, Dict, List, Tuple
 
 from fuzz.wire import Job, Value
 
@@ -22,6 +22,13 @@ def warm() -> None:
     import onnx.reference
     import onnx.reference.ops.op_abs  # noqa: F401
     import onnx.shape_inference  # noqa: F401
+
+
+def warm_instance() -> None:
+    """Import torch as well, in the parent of the workers that run operator instances."""
+    import torch  # noqa: F401
+
+    import fuzz.instance_torch  # noqa: F401
 
 
 def devices() -> List[str]:
@@ -55,7 +62,7 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     return ["op_%s" % op_type.lower() if domain != "torch" else op_type for domain, op_type, _ in operators]
 
 
-def reproduce(kind: str, options: Dict[str, str]) -> str:
+def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
     """How a maintainer of onnx would run it."""
     if kind == "instance":
         return "actual = [t.numpy() for t in [module(*args)]]"

@@ -12,7 +12,7 @@ import ctypes
 import math
 import re
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Tuple, Type
+from typing import Any, Callable, Collection, Dict, List, Optional, Tuple, Type
 
 import numpy as np
 
@@ -299,7 +299,7 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     return ["import%s" % op_type if domain in ("", "ai.onnx") else "" for domain, op_type, _ in operators]
 
 
-def reproduce(kind: str, options: Dict[str, str]) -> str:
+def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
     """How a maintainer of TensorRT would run it, through Polygraphy. Raises ValueError for an instance."""
     if kind != "onnx":
         raise ValueError("TensorRT takes ONNX models, not %s" % kind)

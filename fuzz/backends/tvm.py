@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Any, Callable, Collection, Dict, List, Tuple
 
 import numpy as np
 
@@ -26,6 +26,14 @@ def warm() -> None:
     """Import TVM and the ONNX frontend. The PyTorch frontend imports torch: only when needed."""
     import tvm
     import tvm.relax.frontend.onnx
+
+
+def warm_instance() -> None:
+    """Import torch as well, in the parent of the workers that run operator instances."""
+    import torch  # noqa: F401
+    import tvm.relax.frontend.torch  # noqa: F401
+
+    import fuzz.instance_torch  # noqa: F401
 
 
 def devices() -> List[str]:
@@ -152,6 +160,24 @@ def _torch_frame(name: str, local: Dict[str, Any], operator: str, function: str)
     return operator, function
 
 
+def _torch_converter(api: str) -> str:
+    """The function in the PyTorch frontend's map for the aten operator that an API is named after.
+
+    "" where the map has no such name, or where its variants go different ways.
+    """
+    from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
+
+    stem = api.rpartition(".")[2].strip("_")
+    entries = ExportedProgramImporter().convert_map.items()
+    names = {
+        str(getattr(function, "__qualname__", "")) for key, function in entries if str(key).partition(".")[0] == stem
+    }
+    if len(names) != 1:
+        return ""
+    name = names.pop()
+    return "%s(%s)" % (name, stem) if "<locals>" in name else name
+
+
 def _converter(operator: str, opset: int) -> str:
     """The implementation that the ONNX frontend's registry holds for an operator at an opset."""
     try:
@@ -168,14 +194,17 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     found = []
     for domain, op_type, opset in operators:
         if domain == "torch":
-            found.append("")
+            found.append(_torch_converter(op_type))
         else:
             found.append(_converter(op_type if domain in ("", "ai.onnx") else "%s.%s" % (domain, op_type), opset))
     return found
 
 
-def reproduce(kind: str, options: Dict[str, str]) -> str:
-    """How a maintainer of TVM would run it."""
+def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+    """How a maintainer of TVM would run it. Raises ValueError for dtypes that have no run-time tensor."""
+    without = sorted(set(dtypes) & set(_NO_ARGUMENT) - {"string"})
+    if without:
+        raise ValueError("TVM has no run-time tensor of %s" % ", ".join(without))
     pipeline = ', relax_pipeline=relax.get_pipeline("zero")' if options.get("opt") == "zero" else ""
     if kind == "instance":
         return (
@@ -186,8 +215,9 @@ def reproduce(kind: str, options: Dict[str, str]) -> str:
             "mod = from_exported_program(program, unwrap_unit_return_tuple=True)\n"
             f'executable = tvm.compile(mod, target="llvm"{pipeline})\n'
             "machine = relax.VirtualMachine(executable, tvm.cpu())\n"
-            'found = machine["main"](*[tvm.runtime.tensor(a.numpy()) for a in args])\n'
-            "actual = [t.numpy() for t in (found if hasattr(found, '__len__') else [found])]"
+            'found = machine["main"](*[tvm.runtime.from_dlpack(a.contiguous()) for a in args])\n'
+            "found = [found] if isinstance(found, tvm.runtime.Tensor) else list(found)\n"
+            "actual = [t.numpy() for t in found]"
         )
     return (
         "import tvm\n"

@@ -1,16 +1,19 @@
 """Generators: where cases come from. The file name is the registry entry; there is no list to edit.
 
-A generator file defines ``cases(seed: int) -> Iterator[Case | Skip]``. The same seed gives the same
-cases in the same order. What a generator knows of but cannot turn into a case it yields as a
+A generator file defines ``cases(seed: int) -> Iterator[Case | Skip]`` and ``PER_TURN``, how many of its
+cases come in a row when several sources share a campaign. The same seed gives the same cases in the
+same order. What a generator knows of but cannot turn into a case it yields as a
 `Skip`, so that nothing vanishes silently.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from fuzz.case import Case, Origin
 
@@ -32,6 +35,20 @@ class Skip:
 Cases = Callable[[int], Iterator[Case | Skip]]
 
 
+def mixed(names: Sequence[str], seed: int) -> Iterator[Case | Skip]:
+    """The cases of several generators, in turns of ``PER_TURN`` cases each, so that a short campaign sees all.
+
+    Raises UnknownGenerator.
+    """
+    streams = [(load(name)(seed), _module(name).PER_TURN) for name in names]
+    while streams:
+        for stream in list(streams):
+            turn = list(itertools.islice(stream[0], stream[1]))
+            if not turn:
+                streams.remove(stream)
+            yield from turn
+
+
 def names() -> list[str]:
     """Registered generator names in alphabetical order."""
     return sorted(path.stem for path in GENERATORS.glob("*.py") if not path.stem.startswith("_"))
@@ -41,5 +58,9 @@ def load(name: str) -> Cases:
     """The ``cases`` function of the generator `name`. Raises UnknownGenerator when there is none."""
     if name not in names():
         raise UnknownGenerator(f"unknown source {name!r}: choose one of {', '.join(names())}")
-    cases: Cases = importlib.import_module(f"fuzz.generators.{name}").cases
+    cases: Cases = _module(name).cases
     return cases
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"fuzz.generators.{name}")

@@ -35,6 +35,10 @@ FIRST_IR_WITH_CONSTANTS = 4
 _EXPANDED = "_expanded"
 
 
+#: Cases in a row when several sources share a campaign (see fuzz.generators.mixed).
+PER_TURN = 16
+
+
 def cases(seed: int) -> Iterator[Case | Skip]:
     """All node tests, shuffled by `seed`; operators take turns so that a short budget sees many."""
     tests = _collect()

@@ -13,6 +13,10 @@ from fuzz.generators import Skip
 NAME = "torch_instances"
 
 
+#: Cases in a row when several sources share a campaign: instances are few, and slow to compile.
+PER_TURN = 1
+
+
 def cases(seed: int) -> Iterator[Case | Skip]:
     """Every ``*.json`` instance, shuffled by `seed`. A file that is no JSON object is a Skip."""
     paths = sorted(data_path("instances", "torch").glob("*.json"))

@@ -9,51 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
 
+from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
 from fuzz.wire import Value
-
-
-@dataclass(frozen=True)
-class Site:
-    """One operator with what is known of it.
-
-    ONNX: `inputs` and `outputs` by formal name (a variadic input's items are ``name``, ``name#1`` ...),
-    `given` the names of the inputs that are connected. PyTorch: `inputs` holds the tensors among the
-    arguments by position (``"0"``) or keyword, `attributes` the other arguments.
-    """
-
-    op_type: str
-    attributes: Mapping[str, Any]
-    inputs: Mapping[str, Value]
-    outputs: Mapping[str, Value]
-    given: frozenset[str] = frozenset()
-
-    def array(self, *names: str) -> np.ndarray | None:
-        """The first of the named inputs that is known and a tensor."""
-        return next((v for n in names if isinstance(v := self.inputs.get(n), np.ndarray)), None)
-
-    def result(self) -> np.ndarray | None:
-        """The first output, if it is known and a tensor."""
-        first = next(iter(self.outputs.values()), None)
-        return first if isinstance(first, np.ndarray) else None
-
-
-Predicate = Callable[[Site], bool]
-
-
-def is_integer(array: np.ndarray | None) -> bool:
-    """Whether the dtype is an integer one, ml_dtypes' small ones included."""
-    return array is not None and (array.dtype.kind in "iu" or bool(re.fullmatch(r"u?int\d+", array.dtype.name)))
-
-
-def is_float(array: np.ndarray | None) -> bool:
-    """Whether the dtype is a floating-point one, ml_dtypes' included."""
-    return array is not None and (array.dtype.kind == "f" or "float" in array.dtype.name)
 
 
 def _limits(dtype: Any) -> tuple[int, int]:
@@ -445,12 +407,5 @@ def torch_cast_leaves_type(site: Site) -> bool:
     return _truncation_leaves(array, target)
 
 
-def _is_predicate(name: str, found: object) -> bool:
-    return callable(found) and getattr(found, "__module__", "") == __name__ and not name.startswith(("_", "is_"))
-
-
-#: Every predicate by its name, as `when` of a rule gives it.
-PREDICATES: Mapping[str, Predicate] = {
-    "always": lambda site: True,
-    **{name: found for name, found in list(globals().items()) if _is_predicate(name, found) and name != "Site"},
-}
+#: Every predicate of this file by its name, as `when` of a rule gives it.
+PREDICATES: Mapping[str, Predicate] = predicates_in(globals())

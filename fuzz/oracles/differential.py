@@ -144,7 +144,7 @@ def _value_difference(
     beyond = np.flatnonzero(distance > bound)
     if not beyond.size:
         return None
-    worst = int(np.argmax(distance))
+    worst = int(beyond[np.argmax(distance[beyond])])
     where = [int(i) for i in np.unravel_index(worst, shape)]
     detail = (
         f"{beyond.size} of {a.size} elements differ, Chebyshev distance {distance[worst]:.4g} "

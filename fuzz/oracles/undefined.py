@@ -1,14 +1,14 @@
-"""What is never a wrong value: random operators, and behaviour that the specification leaves open.
+"""What is never a bug: random operators, values that the specification leaves open, and models that break it.
 
-The rules are data (``data/undefined.toml``), their conditions predicates over the concrete values of
-one node. See docs/decisions/002-undefined-behaviour.md.
+The rules are data (``data/undefined.toml``, ``data/violations.toml``), their conditions predicates over
+the concrete values of one node. See docs/decisions/002-undefined-behaviour.md.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -19,21 +19,38 @@ from fuzz import instance as instances
 from fuzz.data import data_path
 from fuzz.operators import graph as onnx_graph
 from fuzz.operators.table import formal_inputs, opsets, schema
-from fuzz.oracles._predicates import PREDICATES, Site
+from fuzz.oracles import _predicates, _violations
+from fuzz.oracles._site import Predicate, Site
 from fuzz.wire import Value
 
 
+#: Every predicate by its name, as `when` of a rule gives it.
+PREDICATES: Mapping[str, Predicate] = {
+    "always": lambda site: True,
+    **_predicates.PREDICATES,
+    **_violations.PREDICATES,
+}
+#: The operator type under which the rules speak of a declared input, output or value of a graph.
+DECLARATION = "(declaration)"
+
+
 class Kind(StrEnum):
-    """How a rule's operator leaves its value open."""
+    """Why an operator's value, or the whole model, proves nothing against a compiler."""
 
     NONDETERMINISTIC = "nondeterministic"  # random, or differs from run to run
     UNDEFINED = "undefined"  # anything may happen
     IMPLEMENTATION_DEFINED = "implementation-defined"  # every implementation may choose
+    VIOLATION = "violation"  # the model breaks a stated precondition: it is no valid test at all
+
+
+_RANDOM = frozenset({Kind.NONDETERMINISTIC})
+_OPEN = frozenset(Kind) - {Kind.VIOLATION}
+_FILES = ("undefined.toml", "violations.toml")
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One entry of ``data/undefined.toml``; the file's head explains the fields."""
+    """One entry of the data files; the head of ``data/undefined.toml`` explains the fields."""
 
     operators: tuple[str, ...]
     library: str
@@ -44,11 +61,17 @@ class Rule:
     measured: str = ""
     source: str = ""
     before: int = 0
+    since: int = 0
+    inputs: tuple[str, ...] = ()
+
+    def covers(self, version: int) -> bool:
+        """Whether the rule speaks of this version of its operators."""
+        return self.since <= version and not (self.before and version >= self.before)
 
 
 @dataclass(frozen=True)
 class Objection:
-    """Why the values of a case must not be compared. `spec` is "" for a gap of the standard."""
+    """Why a case proves nothing. `spec` is "" for a gap of the standard."""
 
     operator: str
     node_name: str
@@ -58,26 +81,27 @@ class Objection:
 
 
 class RuleError(ValueError):
-    """``data/undefined.toml`` does not have the form that its head describes."""
+    """A data file does not have the form that the head of ``data/undefined.toml`` describes."""
 
 
-def _rule(entry: Mapping[str, Any]) -> Rule:
+def _rule(entry: Mapping[str, Any], file: str = _FILES[0]) -> Rule:
+    lists = {key: tuple(entry[key]) for key in ("operators", "inputs") if key in entry}
     try:
-        rule = Rule(**{**entry, "operators": tuple(entry["operators"]), "kind": Kind(entry["kind"])})
+        rule = Rule(**{**entry, **lists, "kind": Kind(entry["kind"])})
     except (KeyError, TypeError, ValueError) as error:
-        raise RuleError(f"data/undefined.toml: a rule of {entry.get('operators')}: {error}") from error
+        raise RuleError(f"data/{file}: a rule of {entry.get('operators')}: {error}") from error
     if rule.when not in PREDICATES:
-        raise RuleError(f"data/undefined.toml: a rule of {rule.operators}: unknown predicate {rule.when!r}")
+        raise RuleError(f"data/{file}: a rule of {rule.operators}: unknown predicate {rule.when!r}")
     if not (rule.spec or rule.measured):
-        raise RuleError(f"data/undefined.toml: a rule of {rule.operators} has neither spec nor measured")
+        raise RuleError(f"data/{file}: a rule of {rule.operators} has neither spec nor measured")
     return rule
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """All rules in the file's order. Raises RuleError for a malformed file."""
-    document = tomllib.loads(data_path("undefined.toml").read_text("utf-8"))
-    return tuple(_rule(entry) for entry in document["rule"])
+    """All rules in the files' order. Raises RuleError for a malformed file."""
+    documents = {file: tomllib.loads(data_path(file).read_text("utf-8")) for file in _FILES}
+    return tuple(_rule(entry, file) for file, document in documents.items() for entry in document["rule"])
 
 
 @cache
@@ -91,8 +115,7 @@ def nondeterministic(kind: str, model: bytes, values: Mapping[str, Value] | None
     `kind` and `model` are a Case's; `values` (its inputs, if at hand) tell whether Dropout trains.
     Raises ValueError (DecodeError, InstanceError) for a model that cannot be read.
     """
-    found = _objections(kind, model, values or {}, None, random_only=True)
-    return next(found, None)
+    return next(_objections(_sites(kind, model, values or {}, None), _RANDOM), None)
 
 
 def screen(
@@ -104,25 +127,55 @@ def screen(
     the reference evaluator gives them. Where a rule depends on a value that is missing it does not
     object. Instances carry their own values. Raises ValueError for a model that cannot be read.
     """
-    return next(_objections(kind, model, intermediates, outputs, random_only=False), None)
+    return next(_objections(_sites(kind, model, intermediates, outputs), _OPEN), None)
 
 
-def _objections(
-    kind: str, model: bytes, values: Mapping[str, Value], outputs: set[str] | None, random_only: bool
-) -> Iterator[Objection]:
-    sites = _torch_sites(model) if kind == "instance" else _onnx_sites(model, values, outputs)
-    library = "torch" if kind == "instance" else "onnx"
+def violation(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Objection | None:
+    """The first place where an ONNX model or its values break a precondition that the specification states.
+
+    Every declaration and node of the main graph counts, whether it reaches an output or not. Bodies do
+    not: which of them run, and on what, is not known. `intermediates` as for `screen`, same errors.
+    """
+    if kind != "onnx":
+        return None
+    return next(_objections(_executed_sites(model, intermediates), frozenset({Kind.VIOLATION})), None)
+
+
+def _objections(sites: Iterator[Located], kinds: frozenset[Kind]) -> Iterator[Objection]:
     for site, name, version in sites:
-        for rule in _rules_of(library, site.op_type):
-            if random_only and rule.kind is not Kind.NONDETERMINISTIC:
+        for rule in _rules_of(site.library, site.op_type):
+            if rule.kind not in kinds or not rule.covers(version):
                 continue
-            if rule.before and not version < rule.before:
-                continue
-            if PREDICATES[rule.when](site):
+            if PREDICATES[rule.when](replace(site, subject=rule.inputs)):
                 yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec)
 
 
 Located = tuple[Site, str, int]  # the site, the node's name, the opset version of its operator
+
+
+def _sites(kind: str, model: bytes, values: Mapping[str, Value], outputs: set[str] | None) -> Iterator[Located]:
+    return _torch_sites(model) if kind == "instance" else _onnx_sites(model, values, outputs)
+
+
+def _executed_sites(model_bytes: bytes, values: Mapping[str, Value]) -> Iterator[Located]:
+    """The declarations and nodes of the main graph: what every run comes across."""
+    model = onnx.load_model_from_string(model_bytes)
+    known: dict[str, Value] = {**onnx_graph.constants(model), **values}
+    versions = opsets(model)
+    for declared in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+        shape = _declared_shape(declared)
+        if shape is not None and declared.name in known:
+            site = Site(DECLARATION, {"shape": shape}, {"value": known[declared.name]}, {})
+            yield site, declared.name, 0
+    for node in model.graph.node:
+        yield _located(node, known, versions)
+
+
+def _declared_shape(declared: onnx.ValueInfoProto) -> list[int | None] | None:
+    """The declared sizes of a tensor, None for a free dimension; None for what is no tensor of known rank."""
+    if not declared.type.HasField("tensor_type") or not declared.type.tensor_type.HasField("shape"):
+        return None
+    return [d.dim_value if d.HasField("dim_value") else None for d in declared.type.tensor_type.shape.dim]
 
 
 def _onnx_sites(model_bytes: bytes, values: Mapping[str, Value], outputs: set[str] | None) -> Iterator[Located]:
@@ -160,8 +213,7 @@ def _node_sites(
     functions: Mapping[tuple[str, str], onnx.FunctionProto],
 ) -> Iterator[Located]:
     """The node, then the nodes of its bodies and of the function it calls (whose values are not known)."""
-    found = schema(node, versions)
-    yield _site(node, known, versions), node.name, 0 if found is None else found.since_version
+    yield _located(node, known, versions)
     for body in onnx_graph.bodies(node):
         constants = onnx_graph.constants(onnx.helper.make_model(body))
         shadowed = {name for inner in onnx_graph.walk(body) for name in inner.output} | {i.name for i in body.input}
@@ -174,6 +226,11 @@ def _node_sites(
         rest = {key: function for key, function in functions.items() if function is not called}
         for inner in called.node:
             yield from _node_sites(inner, {}, own, rest)
+
+
+def _located(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[str, int]) -> Located:
+    found = schema(node, versions)
+    return _site(node, known, versions), node.name, 0 if found is None else found.since_version
 
 
 def _site(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[str, int]) -> Site:
@@ -203,7 +260,7 @@ def _torch_sites(model: bytes) -> Iterator[Located]:
             attributes[name] = _scalar(argument)
         else:
             inputs[name] = tensors[at]
-    yield Site(parsed.api, attributes, inputs, {}, frozenset(inputs)), "", 0
+    yield Site(parsed.api, attributes, inputs, {}, frozenset(inputs), library="torch"), "", 0
 
 
 def _tensor_index(argument: Any) -> int | None:

@@ -164,7 +164,7 @@ def kill_the_parent(job):
 
 @fault
 def kill_the_whole_ancestry(job):
-    with open("/proc/%d/stat" % os.getppid()) as stat:
+    with open(f"/proc/{os.getppid()}/stat") as stat:
         grandparent = int(stat.read().rpartition(")")[2].split()[1])
     os.kill(grandparent, signal.SIGKILL)
     os.kill(os.getppid(), signal.SIGKILL)
@@ -337,6 +337,12 @@ def leave_a_daemon_and_abort(job):
 
 
 @fault
+def leave_a_daemon_and_hang(job):
+    daemonise()
+    time.sleep(1000)
+
+
+@fault
 def leave_a_daemon_and_kill_the_parent(job):
     daemonise()
     os.kill(os.getppid(), signal.SIGKILL)
@@ -385,6 +391,29 @@ def corrupt_the_heap(job):
 @fault
 def poison_later_cases(job):
     HELD.append("poison")
+
+
+@fault
+def count_my_cases(job):
+    HELD.append("case")
+    return [("y", np.full(3, HELD.count("case"), dtype=np.float32))]
+
+
+@fault
+def keep_a_hundred_megabytes(job):
+    HELD.append(b"k" * (100 * MEGABYTE))
+
+
+@fault
+def use_a_hundred_megabytes(job):
+    len(b"u" * (100 * MEGABYTE))
+
+
+@fault
+def read_uninitialised(job):
+    block = libc.malloc(40000)
+    found = np.frombuffer(ctypes.string_at(block + 20000, 3), dtype=np.uint8)
+    return [("y", found)]
 
 
 @fault
@@ -440,6 +469,11 @@ def print_a_hundred_megabytes_and_raise(job):
 
 
 @fault
+def print_fifty_kilobytes(job):
+    os.write(1, b"chatter chatter chatter chatter chatter chatter\n" * 1000)
+
+
+@fault
 def print_a_line(job):
     os.write(2, b"a line of chatter\n")
 
@@ -460,9 +494,9 @@ def results_pipe():
     for name in os.listdir("/proc/self/fd"):
         number = int(name)
         try:
-            with open("/proc/self/fdinfo/%d" % number) as info:
+            with open(f"/proc/self/fdinfo/{number}") as info:
                 writes = "flags:\t01" in info.read()
-            target = os.readlink("/proc/self/fd/%d" % number)
+            target = os.readlink(f"/proc/self/fd/{number}")
         except OSError:
             continue
         if number > 2 and writes and target.startswith("pipe:") and target != os.readlink("/proc/self/fd/2"):
@@ -498,10 +532,15 @@ def forged_reply(job):
 
 @fault
 def huge_result(job):
-    return [("y", np.zeros(400 * MEGABYTE, dtype=np.uint8))]
+    return [("y", np.zeros(200 * MEGABYTE, dtype=np.uint8))]
 
 
 # ---------------------------------------------------------------- results
+
+
+@fault
+def megabyte_result(job):
+    return [("y", np.ones(MEGABYTE, dtype=np.uint8))]
 
 
 @fault
@@ -547,13 +586,19 @@ def nan_result(job):
 
 
 @fault
+def no_result(job):
+    return []
+
+
+@fault
 def wrong_result(job):
     return wrong(job)
 
 
 @fault
 def never_the_same(job):
-    return [("y", job.inputs["x"] + 10 + np.frombuffer(os.urandom(4), np.uint32)[0] / 2.0**20)]
+    noise = np.frombuffer(os.urandom(4), np.uint32)[0] / 2.0**20
+    return [("y", (job.inputs["x"] + 10 + noise).astype(np.float32))]
 
 
 @fault
@@ -573,15 +618,19 @@ def use_the_network(job, port):
 
 @fault
 def install_packages(job):
-    done = [subprocess.run("%s install numpy" % pip, shell=True, capture_output=True, text=True) for pip in ("pip", "pip3")]
-    raise ValueError("|".join("%d %s" % (one.returncode, one.stderr.strip()) for one in done))
+    done = [
+        subprocess.run(f"{pip} install numpy", shell=True, capture_output=True, text=True) for pip in ("pip", "pip3")
+    ]
+    raise ValueError("|".join(f"{one.returncode} {one.stderr.strip()}" for one in done))
 
 
 @fault
 def show_environment(job):
-    raise ValueError("\n".join("%s=%s" % item for item in sorted(os.environ.items())))
+    raise ValueError("\n".join("{}={}".format(*item) for item in sorted(os.environ.items())))
 
 
 @fault
 def show_limits(job):
-    raise ValueError("core %s, native threads %s" % (resource.getrlimit(resource.RLIMIT_CORE), os.environ["OMP_NUM_THREADS"]))
+    raise ValueError(
+        "core {}, native threads {}".format(resource.getrlimit(resource.RLIMIT_CORE), os.environ["OMP_NUM_THREADS"])
+    )

@@ -8,4 +8,5 @@ OPTIONS = {}
 
 
 def warm():
+    print("loading the native library", flush=True)
     ctypes.string_at(0)

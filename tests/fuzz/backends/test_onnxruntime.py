@@ -1,0 +1,112 @@
+"""ONNX Runtime through the real worker: every dtype, both levels, and its refusals."""
+
+from collections.abc import Iterator
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Origin, Outcome, Stage, Status
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from fuzz.wire import Value
+
+
+@pytest.fixture(scope="module")
+def ort() -> Iterator[Runner]:
+    with Runner(Limits(seconds=20), jobs=1) as shared:
+        yield shared
+
+
+def cast(source: int, target: int, data: np.ndarray, opset: int = 21) -> Case:
+    x = helper.make_tensor_value_info("x", source, list(data.shape))
+    y = helper.make_tensor_value_info("y", target, list(data.shape))
+    graph = helper.make_graph([helper.make_node("Cast", ["x"], ["y"], to=target)], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    return Case("onnx", model.SerializeToString(), {"x": data}, Origin("t"))
+
+
+def only_output(outcome: Outcome) -> Value:
+    assert outcome.status is Status.OK, outcome
+    [(_, value)] = outcome.outputs
+    return value
+
+
+def identity(data: Value, source: object) -> Case:
+    x, y = (helper.make_value_info(name, source) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), {"x": data}, Origin("t"))
+
+
+SMALL = [
+    (TensorProto.BFLOAT16, ml_dtypes.bfloat16, [1.5, -2.0, 0.0]),
+    (TensorProto.FLOAT8E4M3FN, ml_dtypes.float8_e4m3fn, [1.5, -2.0, 0.0]),
+    (TensorProto.FLOAT8E5M2, ml_dtypes.float8_e5m2, [1.5, -2.0, 0.0]),
+    (TensorProto.INT4, ml_dtypes.int4, [7, -8, -1]),
+    (TensorProto.UINT4, ml_dtypes.uint4, [15, 0, 8]),
+]
+
+
+@pytest.mark.parametrize(("number", "dtype", "values"), SMALL, ids=[dtype.__name__ for _, dtype, _ in SMALL])
+def test_small_dtypes_go_in_and_come_out(ort: Runner, number: int, dtype: type, values: list[float]) -> None:
+    wide = np.array(values, dtype=np.float32)
+    small = wide.astype(dtype)
+    target = catalogue.target("onnxruntime")
+    read = only_output(ort.run(cast(number, TensorProto.FLOAT, small), target))
+    assert np.asarray(read).tolist() == values
+    written = only_output(ort.run(cast(TensorProto.FLOAT, number, wide), target))
+    assert isinstance(written, np.ndarray)
+    assert (written.dtype, written.shape) == (small.dtype, small.shape)
+    assert (written == small).all()
+
+
+@pytest.mark.parametrize("data", [np.array(["a", "", "ü"], dtype=object), np.array(1.5), np.zeros((0, 2))], ids=repr)
+def test_strings_scalars_and_empty_tensors_pass(ort: Runner, data: np.ndarray) -> None:
+    number = TensorProto.STRING if data.dtype == object else TensorProto.DOUBLE
+    case = identity(data, helper.make_tensor_type_proto(number, data.shape))
+    found = only_output(ort.run(case, catalogue.target("onnxruntime")))
+    assert isinstance(found, np.ndarray)
+    assert (found.shape, found.tolist()) == (data.shape, data.tolist())
+
+
+def test_sequences_pass(ort: Runner) -> None:
+    kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None))
+    data = [np.zeros(2, dtype=np.float32), np.ones((1, 3), dtype=np.float32)]
+    found = only_output(ort.run(identity(data, kind), catalogue.target("onnxruntime")))
+    assert isinstance(found, list) and [item.shape for item in found] == [(2,), (1, 3)]
+
+
+def test_a_dtype_that_it_has_no_value_for_is_skipped(ort: Runner) -> None:
+    data = np.array([1, 0, 1], dtype=ml_dtypes.int2)
+    outcome = ort.run(cast(TensorProto.INT2, TensorProto.FLOAT, data, opset=25), catalogue.target("onnxruntime"))
+    assert outcome.status is Status.SKIPPED
+    assert outcome.error is not None and "int2" in outcome.error.message
+
+
+@pytest.mark.parametrize("level", ["all", "off", "basic", "extended"])
+def test_every_level_computes_the_same(ort: Runner, level: str) -> None:
+    case, expected = catalogue._tiny_model()
+    found = only_output(ort.run(case, catalogue.target("onnxruntime", {"opt": level})))
+    assert np.asarray(found).tolist() == expected.tolist()
+
+
+def test_garbage_is_an_exception_and_not_a_refusal(ort: Runner) -> None:
+    outcome = ort.run(Case("onnx", b"no model at all", {}, Origin("t")), catalogue.target("onnxruntime"))
+    assert (outcome.status, outcome.stage) == (Status.EXCEPTION, Stage.COMPILE)
+
+
+def test_a_missing_kernel_is_an_honest_refusal(ort: Runner) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.INT16, [1])
+    y = helper.make_tensor_value_info("y", TensorProto.INT16, [1])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    case = Case("onnx", model.SerializeToString(), {"x": np.ones(1, dtype=np.int16)}, Origin("t"))
+    assert ort.run(case, catalogue.target("onnxruntime")).status is Status.UNSUPPORTED
+
+
+def test_an_operators_kernel_is_its_conversion_function(ort: Runner) -> None:
+    found = ort.converters(catalogue.target("onnxruntime"), [("", "Relu", 17), ("com.microsoft", "Gelu", 1)])
+    assert found == ["kernel Relu", "kernel com.microsoft.Gelu"]

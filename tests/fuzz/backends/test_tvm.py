@@ -1,0 +1,73 @@
+"""Apache TVM through the real worker: results, refusals, and who converts what."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Origin, Stage, Status
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+
+
+@pytest.fixture(scope="module")
+def tvm() -> Iterator[Runner]:
+    """TVM takes seconds to import: all tests of this file share one process that has."""
+    with Runner(Limits(seconds=60), jobs=1) as shared:
+        yield shared
+
+
+def one_node(operator: str, inputs: dict[str, np.ndarray], opset: int = 17, **attributes: object) -> Case:
+    given = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), list(value.shape))
+        for name, value in inputs.items()
+    ]
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node(operator, list(inputs), ["y"], **attributes)], "g", given, [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), inputs, Origin("t"))
+
+
+def test_a_tiny_model_gives_the_right_numbers_under_the_names_of_its_outputs(tvm: Runner) -> None:
+    case, expected = catalogue._tiny_model()
+    outcome = tvm.run(case, catalogue.target("tvm"))
+    assert outcome.status is Status.OK, outcome
+    assert np.asarray(outcome.outputs[0][1]).tolist() == expected.tolist()
+    assert outcome.outputs[0][0] == "y"
+
+
+def test_inputs_are_matched_by_name(tvm: Runner) -> None:
+    case = one_node("Sub", {"b": np.float32([5]), "a": np.float32([2])})
+    swapped = Case("onnx", case.model, dict(reversed(list(case.inputs.items()))), case.origin)
+    for given in (case, swapped):
+        assert np.asarray(tvm.run(given, catalogue.target("tvm")).outputs[0][1]).tolist() == [3.0]
+
+
+def test_an_unknown_operator_is_an_honest_refusal(tvm: Runner) -> None:
+    case = one_node("Det", {"x": np.zeros((2, 2), dtype=np.float32)})
+    outcome = tvm.run(case, catalogue.target("tvm"))
+    assert (outcome.status, outcome.stage) == (Status.UNSUPPORTED, Stage.CONVERT)
+    assert outcome.error is not None and outcome.error.operator == "Det"
+
+
+def test_strings_cannot_be_fed_or_are_refused(tvm: Runner) -> None:
+    case = one_node("Identity", {"x": np.array(["a"], dtype=object)})
+    assert tvm.run(case, catalogue.target("tvm")).status in (Status.SKIPPED, Status.UNSUPPORTED, Status.EXCEPTION)
+
+
+def test_the_registry_names_the_implementation_for_an_opset(tvm: Runner) -> None:
+    target = catalogue.target("tvm")
+    operators = [("", "Relu", 17), ("", "Squeeze", 11), ("", "Squeeze", 13), ("", "NoSuchOperator", 17)]
+    relu, squeeze11, squeeze13, unknown = tvm.converters(target, operators)
+    assert relu.startswith("Relu._impl_v")
+    assert squeeze11 != squeeze13 and {squeeze11.partition(".")[0], squeeze13.partition(".")[0]} == {"Squeeze"}
+    assert unknown == ""
+
+
+def test_the_worker_that_compiled_is_used_again(tvm: Runner) -> None:
+    case, _ = catalogue._tiny_model()
+    outcomes = list(tvm.run_batch([case] * 5, catalogue.target("tvm")))
+    assert {outcome.status for outcome in outcomes} == {Status.OK}
+    assert outcomes[-1].peak_mb > 100

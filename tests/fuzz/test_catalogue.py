@@ -1,0 +1,50 @@
+"""The catalogue: what is installed and really works, decided by running a tiny model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzz import catalogue, registry
+from fuzz.catalogue import Probe
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+
+
+@pytest.fixture(scope="module")
+def prober() -> Iterator[Runner]:
+    with Runner(Limits(seconds=60), jobs=1) as shared:
+        yield shared
+
+
+@pytest.mark.parametrize("name", ["reference", "onnxruntime"])
+def test_an_installed_backend_is_available(prober: Runner, name: str) -> None:
+    found = catalogue.probe(prober, name)
+    assert found == Probe(name, catalogue.version(name), True, "", ("CPU",))
+    assert found.version[0].isdigit()
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        ("import_raises", "graphwarden-no-such-distribution is not installed (ImportError: libnative.so.4"),
+        ("import_segfaults", "its import ended the process with signal SIGSEGV"),
+        ("no_device", "RuntimeError: no such device: accelerator 0"),
+        ("computes_garbage", "a tiny model computes garbage: 6 of 6 elements differ"),
+        ("crashes_at_once", "a tiny model fails in stage run: signal SIGSEGV"),
+    ],
+)
+def test_a_broken_backend_is_unavailable_and_says_why(
+    prober: Runner, faulty_folder: Path, file: str, words: str
+) -> None:
+    found = catalogue.probe(prober, str(faulty_folder / f"{file}.py"))
+    assert not found.available
+    assert words in found.reason
+    assert found.name == file
+
+
+def test_targets_carry_the_installed_version_and_settled_options() -> None:
+    target = catalogue.target("onnxruntime", {"opt": "off"})
+    assert target.id == f"onnxruntime@{catalogue.version('onnxruntime')}[opt=off]"
+    with pytest.raises(registry.UnknownBackend):
+        catalogue.target("onnxruntime", {"opt": "sideways"})

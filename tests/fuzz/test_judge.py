@@ -1,0 +1,111 @@
+"""The judge: from outcomes to verdicts, and each verdict with its reason."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from fuzz import catalogue, judge
+from fuzz.case import Case, Error, Outcome, Stage, Status, Target
+from fuzz.judge import ChunkJudge, Judge
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from fuzz.validity import Reference
+
+MakeCase = Callable[..., Case]
+
+
+@pytest.fixture(scope="module")
+def court() -> Iterator[Judge]:
+    with Runner(Limits(seconds=5, memory_mb=600), jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def ok(*values: float) -> Outcome:
+    return Outcome(Status.OK, Stage.RUN, outputs=(("y", np.array(values, dtype=np.float32)),))
+
+
+def test_a_crash_comes_before_a_comparison() -> None:
+    crashed = Outcome(Status.SIGNAL, Stage.RUN, error=Error(signal="SIGSEGV"))
+    assert judge.symptom(crashed, Reference(ok(1))) == ("crash:SIGSEGV", "the process died of SIGSEGV")
+
+
+def test_values_without_a_reference_are_not_compared() -> None:
+    assert judge.symptom(ok(1), Reference(ok(2), incomparable="random by definition")) == ("", "")
+
+
+def test_values_of_an_invalid_model_are_not_compared() -> None:
+    assert judge.symptom(ok(1), Reference(ok(2), invalid="rejected by onnx.checker")) == ("", "")
+
+
+def test_a_difference_is_a_symptom_with_a_sentence() -> None:
+    found, detail = judge.symptom(ok(1, 2), Reference(ok(1, 3)))
+    assert found == "wrong:values" and "Chebyshev distance 1 at [1]: 2 instead of 3" in detail
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        ("", Status.OK),
+        ("wrong_result", Status.WRONG),
+        ("plain_exception", Status.EXCEPTION),
+        ("null_dereference", Status.SIGNAL),
+        ("cannot_feed", Status.SKIPPED),
+    ],
+)
+def test_examining_a_case_runs_reference_and_target(
+    court: Judge, faulty: Target, case: MakeCase, fault: str, status: Status
+) -> None:
+    for fresh in (True, False):
+        verdict = court.examine(case(fault), faulty, fresh=fresh)
+        assert verdict.status is status
+        assert bool(verdict.failure) is (status in (Status.WRONG, Status.EXCEPTION, Status.SIGNAL))
+
+
+def test_a_failure_carries_both_outcomes(court: Judge, faulty: Target, case: MakeCase) -> None:
+    failure = court.examine(case("wrong_result"), faulty).failure
+    assert failure is not None and failure.reference is not None
+    assert (failure.oracle, failure.symptom) == ("inconsistency", "wrong:values")
+    assert failure.outcome.status is Status.WRONG and failure.reference.status is Status.OK
+
+
+def test_a_verdict_of_unsupported_gives_the_rules_reason(court: Judge) -> None:
+    from onnx import TensorProto, helper
+
+    from fuzz.case import Origin
+
+    x = helper.make_tensor_value_info("x", TensorProto.INT16, [3])
+    y = helper.make_tensor_value_info("y", TensorProto.INT16, [3])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    data = np.array([-1, 0, 1], dtype=np.int16)
+    case = Case("onnx", model.SerializeToString(), {"x": data}, Origin("t"))
+    verdict = court.examine(case, catalogue.target("onnxruntime"))
+    assert verdict.status is Status.UNSUPPORTED
+    assert verdict.reason == "no kernel for an operator or its types"
+
+
+def chunk(court: Judge, faulty: Target, case: Case, others: dict[str, Outcome]) -> ChunkJudge:
+    outcomes = {(case.id, faulty.id): ok(98.5, 102, 103)}
+    outcomes |= {(case.id, f"{name}@1"): outcome for name, outcome in others.items()}
+    return ChunkJudge(court, {case.id: Reference(ok(0, 2, 3))}, outcomes)
+
+
+@pytest.mark.parametrize(
+    ("others", "status"),
+    [
+        ({}, Status.WRONG),
+        ({"a": ok(0, 2, 3)}, Status.WRONG),
+        ({"a": ok(98.5, 102, 103)}, Status.SKIPPED),
+        ({"a": ok(98.5, 102, 103), "b": ok(0, 2, 3)}, Status.WRONG),
+        ({"a": ok(7, 7, 7)}, Status.WRONG),
+        ({"a": Outcome(Status.UNSUPPORTED, Stage.RUN)}, Status.WRONG),
+    ],
+    ids=["alone", "one against", "one with", "one each", "a third opinion", "no opinion"],
+)
+def test_other_backends_vote_on_a_wrong_result(
+    court: Judge, faulty: Target, case: MakeCase, others: dict[str, Outcome], status: Status
+) -> None:
+    accused = case("wrong_result")
+    [verdict] = chunk(court, faulty, accused, others).verdicts(accused, faulty)
+    assert verdict.status is status

@@ -1,0 +1,66 @@
+"""Honest refusals: recognised by class and raising site, never by a word in the message."""
+
+import dataclasses
+
+import pytest
+
+from fuzz import registry, unsupported
+from fuzz.case import Error, Frame, Stage
+
+OPERATOR_REFUSED = Error(
+    type="tvm.error.OpNotImplemented",
+    message="The following operators are not supported for frontend ONNX: Foo",
+    frames=(
+        Frame("/site-packages/tvm/relax/frontend/onnx/onnx_frontend.py", 1, "from_onnx"),
+        Frame(
+            "/site-packages/tvm/relax/frontend/onnx/onnx_frontend.py",
+            2,
+            "ONNXGraphImporter._check_for_unsupported_ops",
+        ),
+    ),
+)
+
+
+def test_class_and_site_together_make_a_refusal() -> None:
+    assert unsupported.reason("tvm", OPERATOR_REFUSED, Stage.CONVERT)
+
+
+def test_the_message_alone_does_not() -> None:
+    elsewhere = dataclasses.replace(OPERATOR_REFUSED, frames=(Frame("tvm/other.py", 1, "lower"),))
+    another_class = dataclasses.replace(OPERATOR_REFUSED, type="ValueError")
+    without_frames = dataclasses.replace(OPERATOR_REFUSED, frames=())
+    for error in (elsewhere, another_class, without_frames):
+        assert unsupported.reason("tvm", error, Stage.CONVERT) == ""
+
+
+@pytest.mark.parametrize("backend", ["tvm", "onnxruntime", "openvino", "inductor", "reference", "faulty"])
+def test_a_failure_that_says_support_is_a_failure(backend: str) -> None:
+    error = Error("RuntimeError", "this operator is not supported: unsupported", (Frame("x.py", 1, "f"),))
+    assert all(unsupported.reason(backend, error, stage) == "" for stage in Stage)
+
+
+def test_another_backends_rule_does_not_apply() -> None:
+    assert unsupported.reason("onnxruntime", OPERATOR_REFUSED, Stage.CONVERT) == ""
+
+
+@pytest.mark.parametrize("backend", registry.names())
+def test_every_rule_names_class_site_and_reason(backend: str) -> None:
+    for rule in unsupported.rules(backend):
+        assert rule.exception and ":" in rule.site and rule.reason
+        assert set(rule.stages) <= set(Stage)
+
+
+def test_the_site_must_be_within_the_innermost_frames() -> None:
+    rule = unsupported.Rule("ValueError", "a.py:refuse", "because")
+    inner, outer = Frame("lib/a.py", 1, "refuse"), Frame("lib/b.py", 1, "call")
+    assert rule.matches(Error("ValueError", "", (outer, inner)), Stage.RUN)
+    assert not rule.matches(Error("ValueError", "", (inner, outer)), Stage.RUN)
+    assert dataclasses.replace(rule, depth=2).matches(Error("ValueError", "", (inner, outer)), Stage.RUN)
+
+
+def test_a_message_pattern_must_match_from_the_start_and_a_stage_exactly() -> None:
+    rule = unsupported.Rule("ValueError", "a.py:*", "because", message="Cannot [a-z]+", stages=("convert",))
+    frames = (Frame("a.py", 1, "f"),)
+    assert rule.matches(Error("ValueError", "Cannot do\nthat", frames), Stage.CONVERT)
+    assert not rule.matches(Error("ValueError", "I Cannot do", frames), Stage.CONVERT)
+    assert not rule.matches(Error("ValueError", "Cannot do", frames), Stage.RUN)

@@ -1,0 +1,190 @@
+"""The wire: every value survives the trip, and hostile bytes are refused instead of believed."""
+
+import json
+import struct
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from fuzz import wire
+from fuzz.wire import Raw, Unpacker, Value, WireError
+
+
+def travel(value: Value) -> Value:
+    [frame] = Unpacker().feed(wire.pack({"op": "run"}, {"v": value}, b"model"))
+    assert frame.header["op"] == "run" and frame.blob == b"model"
+    return frame.values["v"]
+
+
+def same(got: Value, want: Value) -> bool:
+    if isinstance(want, list):
+        return isinstance(got, list) and len(got) == len(want) and all(map(same, got, want))
+    if isinstance(want, np.ndarray):
+        alike = isinstance(got, np.ndarray) and got.dtype == want.dtype and got.shape == want.shape
+        return alike and (got.tolist() == want.tolist() if want.dtype == object else got.tobytes() == want.tobytes())
+    return got == want
+
+
+NATIVE = sorted(wire._NATIVE)
+
+
+@pytest.mark.parametrize("dtype", NATIVE)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 4), (2, 3, 4)])
+def test_native_arrays_keep_dtype_shape_and_bits(dtype: str, shape: tuple[int, ...]) -> None:
+    count = int(np.prod(shape))
+    array = np.arange(count).astype(dtype).reshape(shape)
+    assert same(travel(array), array)
+
+
+@pytest.mark.parametrize("name", [name for name in wire.SMALL_DTYPES if hasattr(ml_dtypes, name)])
+def test_small_dtypes_keep_their_bits(name: str) -> None:
+    array = np.array([0.0, 1.0, 1.0, 0.0], dtype=np.float32).astype(getattr(ml_dtypes, name)).reshape(2, 2)
+    assert same(travel(array), array)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [],
+        [None, [np.zeros(2), [np.ones((1, 1))]], None],
+        np.array(["", "ü", "a\x00b", "日本"], dtype=object).reshape(2, 2),
+        np.array([], dtype=object),
+        np.array([np.nan, -np.nan, np.inf, -0.0, 5e-324]),
+        np.array(7.5),
+    ],
+    ids=repr,
+)
+def test_values_of_every_kind_survive(value: Value) -> None:
+    assert same(travel(value), value)
+
+
+def test_payload_bits_of_nan_survive() -> None:
+    array = np.array([0x7FF8_0000_DEAD_BEEF, 0xFFF0_0000_0000_0001], dtype=np.uint64).view(np.float64)
+    assert same(travel(array), array)
+
+
+def test_arrays_in_foreign_byte_order_keep_their_numbers() -> None:
+    assert same(travel(np.array([1.5, -2.0], dtype=">f4")), np.array([1.5, -2.0], dtype="<f4"))
+    assert same(travel(np.array([1, 2**40], dtype=">i8")), np.array([1, 2**40], dtype="<i8"))
+
+
+def test_the_two_integers_of_eight_bytes_are_one() -> None:
+    assert same(travel(np.array([1, 2], dtype="q")), np.array([1, 2], dtype=np.int64))
+    assert same(travel(np.array([1, 2], dtype="l")), np.array([1, 2], dtype=np.int64))
+
+
+def test_arrays_that_are_not_contiguous_keep_their_order() -> None:
+    array = np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)[::-1]
+    assert same(travel(array), np.ascontiguousarray(array))
+
+
+def test_python_and_numpy_scalars_become_arrays() -> None:
+    assert same(travel(np.float32(1.5)), np.array(1.5, dtype=np.float32))  # type: ignore[arg-type]
+    assert same(travel(True), np.array(True))  # type: ignore[arg-type]
+
+
+def test_numpy_strings_and_bytes_become_text() -> None:
+    want = np.array(["ab", "c"], dtype=object)
+    assert same(travel(np.array(["ab", "c"])), want)
+    assert same(travel(np.array([b"ab", b"c"])), want)
+
+
+def test_received_arrays_are_writable_and_aligned() -> None:
+    array = travel(np.arange(5, dtype=np.float64))
+    assert isinstance(array, np.ndarray) and array.flags.writeable and array.flags.aligned
+
+
+def test_a_dtype_without_a_numpy_type_stays_raw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "_small_dtype", lambda name: None)
+    array = np.array([1.5, -2.0], dtype=ml_dtypes.bfloat16)
+    raw = Raw("bfloat16", (2,), array.tobytes())
+    assert travel(array) == raw
+    assert travel(raw) == raw
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        object(),
+        {"a": 1},
+        np.zeros(2, dtype=[("a", "i4")]),
+        np.zeros(1, dtype="M8[s]"),
+        np.zeros(1, np.longdouble),
+        b"x",
+    ],
+    ids=repr,
+)
+def test_a_value_without_a_wire_form_is_refused(value: Any) -> None:
+    with pytest.raises(WireError):
+        wire.pack({}, {"v": value})
+
+
+def test_a_frame_may_arrive_byte_by_byte() -> None:
+    data = wire.pack({"n": 1}, {"v": np.arange(3)}) + wire.pack({"n": 2}, {})
+    unpacker = Unpacker()
+    frames = [frame for at in range(len(data)) for frame in unpacker.feed(data[at : at + 1])]
+    assert [frame.header["n"] for frame in frames] == [1, 2]
+
+
+def test_names_and_headers_may_hold_any_text() -> None:
+    name = 'quote " backslash \\ newline \n \ud800 日本'
+    [found] = Unpacker().feed(wire.pack({"options": {name: name}}, {name: None}))
+    assert found.header == {"options": {name: name}} and found.values == {name: None}
+
+
+def test_many_frames_may_arrive_at_once() -> None:
+    data = b"".join(wire.pack({"n": n}, {"v": np.full(n, n)}) for n in range(100))
+    assert [frame.values["v"].shape for frame in Unpacker().feed(data)] == [(n,) for n in range(100)]  # type: ignore[union-attr]
+
+
+def frame(header: bytes, payload: bytes = b"") -> bytes:
+    return struct.pack("<4sII", b"GWf1", len(header), len(payload)) + header + payload
+
+
+def described(meta: Any) -> bytes:
+    return json.dumps({"blob": 0, "values": [["v", meta]], "header": {}}).encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"Segmentation fault (core dumped)\n",
+        frame(b""),
+        frame(b"{"),
+        frame(b"[]"),
+        frame(b"\xff\xfe"),
+        frame(b'{"blob": 0, "header": {}}'),
+        frame(b'{"blob": 0, "values": []}'),
+        frame(b'{"blob": 0, "values": [], "header": 1}'),
+        frame(b'{"blob": "x", "values": [], "header": {}}'),
+        frame(b'{"blob": 0, "values": [1], "header": {}}'),
+        frame(b'{"blob": 0, "values": [[[], null]], "header": {}}'),
+        frame(described(["float32", [2], 8]), b"1234"),
+        frame(described(["float32", [3], 8]), b"12345678"),
+        frame(described(["float32", [-1, 2], 8]), b"12345678"),
+        frame(described(["float32", "ab", 8]), b"12345678"),
+        frame(described(["nonsense", [1], 1]), b"1"),
+        frame(described(["float32"])),
+        frame(described("text")),
+        frame(described(["string", [2], 5]), b'["a"]'),
+        frame(described(["string", [1], 3]), b"{x}"),
+        frame(("[" * 100_000).encode()),
+        frame(b'{"blob": 0, "values": [["v", ' + b"[" * 400 + b'"seq"' + b"]" * 400 + b"]]}"),
+    ],
+    ids=range(22),
+)
+def test_garbage_is_refused(data: bytes) -> None:
+    with pytest.raises(WireError):
+        list(Unpacker().feed(data))
+
+
+def test_a_frame_beyond_the_limit_is_refused_before_it_arrives() -> None:
+    with pytest.raises(WireError, match="frame of"):
+        list(Unpacker(limit=1000).feed(struct.pack("<4sII", b"GWf1", 10, 2000)))
+
+
+def test_nbytes_counts_what_nested_values_hold() -> None:
+    assert wire.nbytes([np.zeros(3), [Raw("int4", (2,), b"ab"), None]]) == 26

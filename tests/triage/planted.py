@@ -1,0 +1,121 @@
+"""A compiler with planted bugs: the reference evaluator, except for a few operators that it gets wrong.
+
+What happens depends on the operators of the model alone, so the onnx node tests find the bugs, and a
+reduced model keeps them. Two operators share one conversion function, as in real compilers.
+"""
+
+import ctypes
+import os
+import re
+
+import numpy as np
+
+PACKAGES = ()
+KINDS = ("onnx",)
+OPTIONS = {"level": ("1", "2")}
+
+SHARED = {"Ceil": "convert_rounding", "Floor": "convert_rounding"}
+
+
+class Unlowered(Exception):
+    """What this compiler raises."""
+
+
+def warm():
+    import onnx.reference.ops.op_abs  # noqa: F401
+
+
+def devices():
+    return ["CPU"]
+
+
+def execute(job, enter):
+    import onnx
+
+    enter("convert")
+    model = onnx.load_from_string(job.model)
+    operators = [node.op_type for node in model.graph.node]
+    enter("run")
+    return compute(model, job.inputs, operators)
+
+
+def compute(model, inputs, operators):
+    """The outputs by name, wrong in as many ways as `operators` has planted bugs."""
+    from onnx.reference import ReferenceEvaluator
+
+    evaluator = ReferenceEvaluator(model)
+    found = evaluator.run(None, dict(inputs))
+    for name in operators:
+        found = PLANTED.get(name, same)(found)
+    return list(zip(evaluator.output_names, found))
+
+
+def same(found):
+    return found
+
+
+def cannot_round(found):
+    raise Unlowered("cannot lower %s at 0x7f%x in /tmp/build%d/lower.py:%d" % (found[0].shape, id(found), os.getpid(), found[0].size))
+
+
+def crashes(found):
+    os.write(2, b"lower.cc:%d: lanes == %d\n" % (os.getpid() % 97, found[0].size))
+    ctypes.string_at(0)
+
+
+def off_by_one(found):
+    return [found[0] + 1, *found[1:]]
+
+
+def not_a_number(found):
+    return [np.full_like(found[0], np.nan), *found[1:]]
+
+
+def different_each_time(found):
+    noise = np.frombuffer(os.urandom(2), np.uint16)[0] / 2.0**8
+    return [(found[0] + 10 + noise).astype(found[0].dtype), *found[1:]]
+
+
+def sometimes(found):
+    return off_by_one(found) if os.urandom(1)[0] < 128 else found
+
+
+def uninitialised(found):
+    """The result plus a byte that was never written: fresh memory holds zero, unless it is filled."""
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    byte = ctypes.string_at(libc.malloc(40000) + 20000, 1)[0]
+    return [found[0] + byte % 2 + (os.urandom(1)[0] % 2 if not byte else 1), *found[1:]]
+
+
+PLANTED = {
+    "Ceil": cannot_round,
+    "Floor": cannot_round,
+    "Sign": crashes,
+    "Sinh": off_by_one,
+    "Acosh": not_a_number,
+    "Atanh": different_each_time,
+    "Asin": sometimes,
+    "Acos": uninitialised,
+}
+
+
+def blame(error, job):
+    return "", "convert_rounding" if isinstance(error, Unlowered) else ""
+
+
+def converters(operators):
+    return [SHARED.get(name, "convert_%s" % name.lower()) for _, name, _ in operators]
+
+
+def reproduce(kind, options, dtypes=()):
+    """The lines of a script that uses this compiler: it is this file."""
+    place = re.sub(r"\.pyc$", ".py", os.path.abspath(__file__))
+    return (
+        "import importlib.util\n\n"
+        f"spec = importlib.util.spec_from_file_location('planted', {place!r})\n"
+        "planted = importlib.util.module_from_spec(spec)\n"
+        "spec.loader.exec_module(planted)\n"
+        "operators = [node.op_type for node in model.graph.node]\n"
+        "actual = [value for _, value in planted.compute(model, inputs, operators)]"
+    )
