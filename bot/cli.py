@@ -19,6 +19,9 @@ from fuzz.zygote import BackendUnavailable
 from triage.scrub import plain
 from triage.store import StoreError
 
+#: Seconds that an interrupted command has to end by itself.
+GRACE = 3
+_INTERRUPTED = "interrupted; what was recorded is safe, the same command goes on from there"
 #: Errors of a full or read-only disk, which name no file.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
@@ -57,6 +60,8 @@ app.command("backends")(backends.backends)
 def main() -> None:
     """Run the command line and leave with an exit code of `ExitCode`."""
     signal.signal(signal.SIGTERM, _interrupt)
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a shell's background job ignores it
+        signal.signal(signal.SIGINT, _interrupt)
     sys.exit(_guarded())
 
 
@@ -74,7 +79,7 @@ def _guarded() -> int:
     except TyperException as error:
         return _say(error.format_message(), ExitCode.UNUSABLE)
     except (KeyboardInterrupt, Abort):
-        return _say("interrupted; what was recorded is safe, the same command goes on from there", ExitCode.INTERRUPTED)
+        return _say(_INTERRUPTED, ExitCode.INTERRUPTED)
     except BrokenPipeError:
         _discard_output()  # the reader is gone, e.g. `graphwarden bugs | head`; nothing is left to say
         return ExitCode.DONE
@@ -106,7 +111,17 @@ def _say(message: str, code: ExitCode) -> int:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Threads end what they are doing first; a reduction may take a minute, so they get GRACE seconds."""
+    for again in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+        signal.signal(again, _leave)
+    signal.alarm(GRACE)
     raise KeyboardInterrupt
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    """End at once: every result is in the database, and workers die with their parent."""
+    os.write(2, f"graphwarden: {_INTERRUPTED}\n".encode())
+    os._exit(ExitCode.INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0}
 _DURATION = re.compile(r"(?:\d+(?:\.\d+)?[smh])+")
 
 
-def seconds(text: str) -> float | None:
-    """Seconds of a duration; a bare number is seconds; ``none`` is None. Raises Refusal."""
+def seconds(text: str, option: str = "--budget") -> float | None:
+    """Seconds of a duration; a bare number is seconds; ``none`` is None. Raises Refusal naming `option`."""
     lowered = text.strip().lower()
     if lowered == "none":
         return None
@@ -20,7 +20,7 @@ def seconds(text: str) -> float | None:
     elif _DURATION.fullmatch(lowered):
         total = sum(float(number) * _UNITS[unit] for number, unit in re.findall(r"(\d+(?:\.\d+)?)([smh])", lowered))
     else:
-        raise Refusal(f"--budget {text!r} is not a duration: write 90s, 3m, 1h30m or none")
+        raise Refusal(f"{option} {text!r} is not a duration: write 90s, 3m, 1h30m or none")
     if total <= 0:
-        raise Refusal(f"--budget {text!r} leaves no time: write a duration above zero, or none")
+        raise Refusal(f"{option} {text!r} leaves no time: write a duration above zero, or none")
     return total

@@ -44,11 +44,13 @@ class Judge:
     """Judges single cases: what the command line, the reducer and the triage steps ask.
 
     With `perturb`, fresh memory is filled with that byte (see `Runner.run_fresh`), always in fresh processes.
+    Without `counts_invalid`, a death on a model that turns out to be invalid is no failure: nobody asked for it.
     """
 
     runner: Runner
     reference: Target
     perturb: int | None = None
+    counts_invalid: bool = True
 
     def examine(self, case: Case, target: Target, *, fresh: bool = True) -> Verdict:
         """Run reference and target and give the verdict, without other compilers' votes."""
@@ -64,12 +66,25 @@ class Judge:
         found, detail = symptom(outcome, known)
         if not found:
             return without_failure(case, target, outcome, known)
+        if known.invalid:
+            return failed(case, target, outcome, known, found, detail)
+        recorded = validity.recorded(self.runner, case, self.reference)
+        broken = validity.violation(case, recorded)
+        if broken:
+            return self._invalid(case, target, outcome, replace(known, invalid=broken))
         if found.startswith("wrong:"):
             differing = differential.differing(outcome.outputs, known.outcome.outputs)
-            excuse = validity.undefined_behaviour(self.runner, case, self.reference, differing)
+            excuse = validity.undefined_behaviour(case, recorded, differing)
             if excuse:
                 return Verdict(case, target, Status.SKIPPED, excuse, outcome)
         return failed(case, target, outcome, known, found, detail)
+
+    def _invalid(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
+        """The verdict on a case whose invalidity came to light only now, when the compiler had been shown it."""
+        found, detail = symptom(outcome, known) if self.counts_invalid else ("", "")
+        if found:
+            return failed(case, target, outcome, known, found, detail)
+        return without_failure(case, target, outcome, known)
 
 
 def without_failure(case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:

@@ -1,18 +1,21 @@
 """Validity first: what a case must pass before any value of a compiler is compared (issue 2, point 5).
 
 The reference backend judges in a child process like any compiler: parsing, onnx.checker, strict shape
-inference, evaluation. A hostile model can kill onnx.checker as well as a compiler.
+inference, evaluation. A hostile model can kill onnx.checker as well as a compiler. What all of them
+let pass although the specification forbids it is looked for only once a case has failed: it needs a run
+of the reference with every value recorded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from fuzz import unsupported
 from fuzz.case import Case, Outcome, Revision, Stage, Status, Target, options_from
 from fuzz.oracles import undefined
 from fuzz.runner import Runner
+from fuzz.wire import Value
 
 
 @dataclass(frozen=True)
@@ -55,16 +58,31 @@ def _judge(runner: Runner, case: Case, outcome: Outcome, target: Target) -> Refe
     return Reference(outcome, invalid=f"rejected by {judge_name.get(outcome.stage, 'the reference')}: {said}")
 
 
-def undefined_behaviour(runner: Runner, case: Case, target: Target, differing: set[str]) -> str:
+def recorded(runner: Runner, case: Case, target: Target) -> Mapping[str, Value]:
+    """Every tensor of an ONNX case's main graph, by name: one more run of the reference.
+
+    What it cannot evaluate is missing; the inputs never are. An operator instance gives nothing.
+    """
+    if case.kind != "onnx":
+        return {}
+    tapped = replace(target, options=options_from({**dict(target.options), "intermediates": "on"}))
+    return {**dict(runner.run(case, tapped).outputs), **case.inputs}
+
+
+def violation(case: Case, values: Mapping[str, Value]) -> str:
+    """The stated precondition that a case with these `recorded` values breaks, else ""."""
+    broken = undefined.violation(case.kind, case.model, values)
+    return f"breaks the specification: {_where(broken)}: {broken.reason}" if broken else ""
+
+
+def undefined_behaviour(case: Case, values: Mapping[str, Value], differing: set[str]) -> str:
     """Why a difference in `case` is not a bug: the documented undefined behaviour it runs into, else "".
 
-    Evaluates the case once more with every intermediate value kept. Only what reaches the `differing`
-    outputs excuses them.
+    `values` are those `recorded`. Only what reaches the `differing` outputs excuses them.
     """
-    tapped = Target(target.backend, target.revision, options_from({"intermediates": "on"}))
-    values = {}
-    if case.kind == "onnx":
-        outcome = runner.run(case, tapped)
-        values = dict(outcome.outputs) | dict(case.inputs)
     objection = undefined.screen(case.kind, case.model, values, differing)
     return f"{objection.operator}: {objection.reason}" if objection else ""
+
+
+def _where(objection: undefined.Objection) -> str:
+    return f"{objection.operator} {objection.node_name!r}" if objection.node_name else objection.operator

@@ -39,6 +39,7 @@ ORDER: tuple[str, ...] = (
     "ranks",
     "attributes",
     "values",
+    "opset",
     "declarations",
     "names",
     "instance_arguments",

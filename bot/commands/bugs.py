@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from bot import describe
@@ -27,10 +27,22 @@ def bugs(db: Database = Path("hunt.db"), as_json: Json = False) -> None:
 
 def print_table(found: Sequence[Bug]) -> None:
     """One line a bug."""
-    table = Table("id", "compiler", "state", "symptom", "place", "cases", "nodes", "what")
+    out.print(table(found))
+
+
+def table(found: Sequence[Bug]) -> Table:
+    """The table of bugs; long cells are cut rather than wrapped."""
+    shown = Table(
+        *(Column(name, no_wrap=True, overflow="ellipsis") for name in ("id", "compiler", "state", "symptom", "place")),
+        Column("cases", justify="right", no_wrap=True),
+        Column("nodes", justify="right", no_wrap=True),
+        Column("what", no_wrap=True, overflow="ellipsis", ratio=1),
+        expand=True,
+    )
     for bug in found:
         place = bug.conversion_function or ", ".join(bug.operators[:3])
-        what = bug.title or bug.note or bug.message
-        cells = (str(bug.id), bug.target.id, str(bug.state), bug.symptom, place, str(bug.count), str(bug.nodes or ""))
-        table.add_row(*(Text(cell) for cell in (*cells, " ".join(what.split())[:160])))
-    out.print(table)
+        symptom = bug.symptom.replace("exception:", "").rpartition(".")[2] or bug.symptom
+        what = " ".join((bug.title or bug.note or bug.message).split())
+        cells = (str(bug.id), bug.target.id, str(bug.state), symptom, place[:40], str(bug.count), str(bug.nodes or ""), what)
+        shown.add_row(*(Text(cell) for cell in cells))
+    return shown

@@ -36,7 +36,8 @@ def reduce(
 ) -> int:
     """Reduce a failing case by delta debugging, keeping its signature. Exit code 1 if it does not fail."""
     target = choices.one_target(backend, option)
-    limit = seconds(deadline)
+    limit = seconds(deadline, "--deadline")
+    _check(output)
     with Runner(Limits(timeout, memory), jobs=1) as runner, err.status("reducing") as status:
         case = casefile.load(case_path, inputs, seed, runner)
         reference = catalogue.target("reference")
@@ -81,3 +82,11 @@ def reduce(
             markup=False,
         )
     return ExitCode.DONE
+
+
+def _check(output: Path) -> None:
+    """Raise Refusal if the result cannot be written: a reduction takes too long to find that out at its end."""
+    if output.is_dir():
+        raise Refusal(f"{output}: is a folder; name the file that the reduced case is written to")
+    if not output.parent.is_dir():
+        raise Refusal(f"{output}: there is no folder {output.parent}")

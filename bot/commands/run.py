@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -11,10 +12,11 @@ from bot.commands.arguments import Backend, CasePath, Inputs, Json, Memory, Opti
 from bot.console import out, print_json
 from bot.failures import ExitCode
 from fuzz import catalogue, registry
-from fuzz.case import Case, Outcome, Stage, Status, Target
+from fuzz.case import Case, Error, Outcome, Stage, Status, Target
 from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
+from triage.scrub import plain
 
 _PASSED = (Status.OK, Status.UNSUPPORTED)
 
@@ -59,6 +61,9 @@ def _outcome(runner: Runner, case: Case, target: Target, compare: bool) -> tuple
     found = verdict.outcome or Outcome(Status.INVALID, Stage.START)
     if verdict.failure:
         return found, verdict.failure.outcome.status, verdict.reason
+    if verdict.status is Status.INVALID:
+        # What a compiler said of a case that was no case is beside the point.
+        return replace(found, error=Error(message=verdict.reason)), Status.INVALID, verdict.reason
     # A value that cannot be compared (undefined, random, no reference) is not wrong: it ran.
     status = found.status if verdict.status is Status.SKIPPED else verdict.status
     return found, _shown(status), verdict.reason
@@ -73,13 +78,14 @@ def _print(found: Outcome, status: Status, reason: str) -> None:
     colour = "green" if status in _PASSED else "red"
     out.print(f"[{colour}]{status}[/] in stage {found.stage} after {found.seconds:.3f} s, peak {found.peak_mb:.0f} MiB")
     if reason:
-        out.print(reason, markup=False)
+        out.print(plain(reason), markup=False)
     for entry in describe.outcome(found, status)["outputs"]:
-        out.print(f"  {entry['name']}: {entry['dtype']}{entry['shape']} sha256 {entry['sha256'][:16]}", markup=False)
+        told = f"  {entry['name']}: {entry['dtype']}{entry['shape']} sha256 {entry['sha256'][:16]}"
+        out.print(" ".join(plain(told).splitlines()), markup=False)
     if found.error:
         for frame in found.error.frames[-5:]:
             out.print(f"  {frame.file}:{frame.line} in {frame.function}", markup=False)
         if found.error.signal:
             out.print(f"  signal {found.error.signal}", markup=False)
         if found.error.stderr.strip():
-            out.print("\n".join(found.error.stderr.strip().splitlines()[-15:]), markup=False)
+            out.print("\n".join(plain(found.error.stderr).strip().splitlines()[-15:]), markup=False)

@@ -30,7 +30,7 @@ PREDICATES: Mapping[str, Predicate] = {
     **_predicates.PREDICATES,
     **_violations.PREDICATES,
 }
-#: The operator type under which the rules speak of a declared input, output or value of a graph.
+#: The operator type under which the rules speak of a declared input of the graph.
 DECLARATION = "(declaration)"
 
 
@@ -133,7 +133,7 @@ def screen(
 def violation(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Objection | None:
     """The first place where an ONNX model or its values break a precondition that the specification states.
 
-    Every declaration and node of the main graph counts, whether it reaches an output or not. Bodies do
+    Every declared input and node of the main graph counts, whether it reaches an output or not. Bodies do
     not: which of them run, and on what, is not known. `intermediates` as for `screen`, same errors.
     """
     if kind != "onnx":
@@ -158,11 +158,11 @@ def _sites(kind: str, model: bytes, values: Mapping[str, Value], outputs: set[st
 
 
 def _executed_sites(model_bytes: bytes, values: Mapping[str, Value]) -> Iterator[Located]:
-    """The declarations and nodes of the main graph: what every run comes across."""
+    """The declared inputs and the nodes of the main graph: what every run comes across."""
     model = onnx.load_model_from_string(model_bytes)
     known: dict[str, Value] = {**onnx_graph.constants(model), **values}
     versions = opsets(model)
-    for declared in (*model.graph.input, *model.graph.output, *model.graph.value_info):
+    for declared in model.graph.input:  # of computed values the reference may have the wrong shape itself
         shape = _declared_shape(declared)
         if shape is not None and declared.name in known:
             site = Site(DECLARATION, {"shape": shape}, {"value": known[declared.name]}, {})

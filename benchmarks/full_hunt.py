@@ -1,0 +1,43 @@
+"""All ONNX node tests on ONNX Runtime, OpenVINO and TVM in one hunt, against its limits (issue 2).
+
+    python -m benchmarks.full_hunt [--backend NAME ...]
+
+Prints wall-clock seconds as a share of eight minutes, and the parent's peak memory as a share of 400 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+LIMIT_SECONDS = 480.0
+LIMIT_MB = 400.0
+
+
+def main() -> None:
+    """Run the hunt as a user would, in a process of its own, and print the shares."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--backend", action="append", default=[])
+    chosen = parser.parse_args().backend or ["onnxruntime", "openvino", "tvm"]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "bot.cli", "hunt", "--json", "--budget", "none", "--no-drafts"]
+        command += ["--source", "onnx_node", "--db", str(Path(folder) / "hunt.db")]
+        command += [part for name in chosen for part in ("--backend", name)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    found = json.loads(done.stdout)
+    # The largest of our reaped children is the hunt itself: its workers are reaped by their zygotes.
+    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(json.dumps(found))
+    print(f"cores {len(os.sched_getaffinity(0))}")
+    print(f"time  {found['seconds']:7.0f} s  = {found['seconds'] / LIMIT_SECONDS:.2f} of the limit ({LIMIT_SECONDS:.0f} s)")
+    print(f"parent {peak_mb:6.0f} MB = {peak_mb / LIMIT_MB:.2f} of the limit ({LIMIT_MB:.0f} MB)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The fixture that runs the command line."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import pytest
+
+from bot import cli
+from tests.bot.support import Done, Run
+
+
+@pytest.fixture
+def gw(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs `graphwarden` with these arguments through its real entry point."""
+
+    def run(*arguments: object) -> Done:
+        monkeypatch.setattr(sys, "argv", ["graphwarden", *map(str, arguments)])
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        capfd.readouterr()
+        try:
+            cli.main()
+        except SystemExit as leaving:
+            code = leaving.code
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+        return Done(int(code or 0), *capfd.readouterr())
+
+    return run

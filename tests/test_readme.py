@@ -1,0 +1,62 @@
+"""Every sentence of the README that can be checked is checked here or in the test it describes."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.main import get_command
+
+from bot import cli
+from bot.failures import ExitCode
+from triage import reproducer
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+def test_the_reproducer_of_the_shown_report_still_fails_as_the_report_says():
+    quoted = "\n".join(line[2:] if line.startswith("> ") else line[1:] for line in README.splitlines() if line[:1] == ">")
+    script = re.search(r"```python\n(.*?)```", quoted, re.DOTALL).group(1)
+    found = reproducer.rerun(script)
+    assert reproducer.reproduces("wrong:values", "", found), found.output
+
+
+def test_the_two_commands_are_targets_of_the_makefile():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"^    make (\w+)", README, re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+
+
+def test_the_table_of_commands_is_what_the_command_line_offers():
+    shown = set(re.findall(r"^\| `graphwarden (\w+)", README, re.MULTILINE))
+    assert shown == set(get_command(cli.app).commands)
+
+
+def test_every_command_has_help_and_the_listed_ones_have_json():
+    for name, command in get_command(cli.app).commands.items():
+        assert command.help, name
+        assert any("--json" in parameter.opts for parameter in command.params), name
+
+
+def test_the_exit_codes_are_those_of_the_program():
+    section = README.partition("### Exit codes")[2]
+    shown = {int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)}
+    assert shown == {code.value for code in ExitCode}
+
+
+def test_the_number_of_instances_is_the_number_of_files():
+    [shown] = re.findall(r"^(\d+) of them lie in `data/instances/torch`", README, re.MULTILINE)
+    assert int(shown) == len(list((ROOT / "data/instances/torch").glob("*.json"))) >= 30
+
+
+def test_the_links_of_the_documentation_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]:
+        prose = "\n".join(line for line in page.read_text().splitlines() if line[:1] != ">")
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", prose):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_module_runs_as_a_program():
+    done = subprocess.run([sys.executable, "-m", "bot.cli", "--version"], capture_output=True, text=True, cwd=ROOT)
+    assert re.fullmatch(r"graphwarden \d+\.\d+\.\d+\n", done.stdout), done.stderr
