@@ -35,8 +35,11 @@ def main() -> None:
     peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(json.dumps(found))
     print(f"cores {len(os.sched_getaffinity(0))}")
-    print(f"time  {found['seconds']:7.0f} s  = {found['seconds'] / LIMIT_SECONDS:.2f} of the limit ({LIMIT_SECONDS:.0f} s)")
-    print(f"parent {peak_mb:6.0f} MB = {peak_mb / LIMIT_MB:.2f} of the limit ({LIMIT_MB:.0f} MB)")
+    for name, value, unit, limit in (
+        ("time", found["seconds"], "s", LIMIT_SECONDS),
+        ("parent", peak_mb, "MB", LIMIT_MB),
+    ):
+        print(f"{name:7} {value:6.0f} {unit} = {value / limit:.2f} of the limit ({limit:.0f} {unit})")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """Draws the README's picture: the table of drafted bugs of a finished hunt, as SVG.
 
-    python -m benchmarks.picture hunt.db docs/pictures/hunt.svg
+python -m benchmarks.picture hunt.db docs/pictures/hunt.svg
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 from pathlib import Path
 
 from rich.console import Console
@@ -25,7 +26,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with open_store(arguments.db, create=False) as store:
         drafted = [bug for bug in store.bugs(states=WITH_DRAFT) if bug.count]
-    console = Console(record=True, width=150, force_terminal=True, file=open("/dev/null", "w"))
+    console = Console(record=True, width=150, force_terminal=True, file=io.StringIO())
     console.print("[bold]$ graphwarden bugs[/]")
     console.print(table(drafted[:MOST_ROWS]))
     if len(drafted) > MOST_ROWS:

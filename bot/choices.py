@@ -46,7 +46,9 @@ def hunt_targets(names: Sequence[str], pairs: Sequence[str]) -> list[Target]:
         raise Refusal(str(error)) from error
     unused = chosen.keys() - used
     if unused:
-        raise Refusal(f"no chosen backend has the option {', '.join(sorted(unused))} (see graphwarden backends --options)")
+        raise Refusal(
+            f"no chosen backend has the option {', '.join(sorted(unused))} (see graphwarden backends --options)"
+        )
     return targets
 
 

@@ -89,7 +89,7 @@ def _guarded() -> int:
         _discard_output()
         place = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
         return _say(f"{place}{error.strerror}; what was recorded is safe", ExitCode.UNUSABLE)
-    except Exception as error:  # the process edge: a fault of ours is told as such
+    except Exception as error:  # noqa: BLE001 the process edge: a fault of ours is told as such
         return _internal(error)
 
 

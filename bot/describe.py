@@ -48,7 +48,7 @@ def digest(value: Value) -> str:
     return state.hexdigest()
 
 
-def _feed(state: "hashlib._Hash", value: Value) -> None:
+def _feed(state: hashlib._Hash, value: Value) -> None:
     if isinstance(value, list):
         for item in value:
             _feed(state, item)

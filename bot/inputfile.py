@@ -126,7 +126,9 @@ def _tensor(path: Path, name: str, kind: onnx.TypeProto, array: Array) -> Array:
     if dtype_name(array) != expected:
         raise Refusal(f"{path}: input {name} is {dtype_name(array)}, the model declares {expected}")
     if kind.tensor_type.HasField("shape") and not _fits(array.shape, kind.tensor_type.shape):
-        sizes = ", ".join(str(dim.dim_value) if dim.HasField("dim_value") else "?" for dim in kind.tensor_type.shape.dim)
+        sizes = ", ".join(
+            str(dim.dim_value) if dim.HasField("dim_value") else "?" for dim in kind.tensor_type.shape.dim
+        )
         raise Refusal(f"{path}: input {name} has the shape {list(array.shape)}, the model declares [{sizes}]")
     return array
 

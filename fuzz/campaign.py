@@ -76,7 +76,9 @@ class Campaign:
         todo = {target: [case for case in chunk if not is_done(case.id, target.id)] for target in self._targets}
         pending = {case.id for cases in todo.values() for case in cases}
         wanted = [case for case in chunk if case.id in pending]
-        references = dict(zip((c.id for c in wanted), validity.judge(self._runner, wanted, self._reference), strict=True))
+        references = dict(
+            zip((c.id for c in wanted), validity.judge(self._runner, wanted, self._reference), strict=True)
+        )
         outcomes: dict[tuple[str, str], Outcome] = {}
         verdicts: list[Verdict] = []
         for target, cases in todo.items():

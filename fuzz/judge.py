@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fuzz import registry, unsupported, validity
@@ -72,12 +73,20 @@ class Judge:
         broken = validity.violation(case, recorded)
         if broken:
             return self._invalid(case, target, outcome, replace(known, invalid=broken))
+        excuse = self._excuse(case, outcome, known, found, recorded)
+        if excuse:
+            return Verdict(case, target, Status.SKIPPED, excuse, outcome)
+        return failed(case, target, outcome, known, found, detail)
+
+    def _excuse(
+        self, case: Case, outcome: Outcome, known: Reference, found: str, recorded: Mapping[str, Value]
+    ) -> str:
+        """Why this failure of a valid case is not the compiler's, else "". A death is never excused."""
         if found.startswith("wrong:"):
             differing = differential.differing(outcome.outputs, known.outcome.outputs)
-            excuse = validity.undefined_behaviour(case, recorded, differing)
-            if excuse:
-                return Verdict(case, target, Status.SKIPPED, excuse, outcome)
-        return failed(case, target, outcome, known, found, detail)
+            return validity.undefined_behaviour(case, recorded, differing)
+        exited = outcome.error is not None and outcome.error.type == "Exit"
+        return validity.refusable(case, recorded) if outcome.status is Status.EXCEPTION and not exited else ""
 
     def _invalid(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
         """The verdict on a case whose invalidity came to light only now, when the compiler had been shown it."""

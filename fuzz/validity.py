@@ -75,6 +75,12 @@ def violation(case: Case, values: Mapping[str, Value]) -> str:
     return f"breaks the specification: {_where(broken)}: {broken.reason}" if broken else ""
 
 
+def refusable(case: Case, values: Mapping[str, Value]) -> str:
+    """Why an exception is a fair answer to a valid case: it asks for what need not be computed. Else ""."""
+    objection = undefined.refusable(case.kind, case.model, values)
+    return f"may be refused: {_where(objection)}: {objection.reason}" if objection else ""
+
+
 def undefined_behaviour(case: Case, values: Mapping[str, Value], differing: set[str]) -> str:
     """Why a difference in `case` is not a bug: the documented undefined behaviour it runs into, else "".
 

@@ -16,7 +16,9 @@ README = (ROOT / "README.md").read_text()
 
 
 def test_the_reproducer_of_the_shown_report_still_fails_as_the_report_says():
-    quoted = "\n".join(line[2:] if line.startswith("> ") else line[1:] for line in README.splitlines() if line[:1] == ">")
+    quoted = "\n".join(
+        line[2:] if line.startswith("> ") else line[1:] for line in README.splitlines() if line[:1] == ">"
+    )
     script = re.search(r"```python\n(.*?)```", quoted, re.DOTALL).group(1)
     found = reproducer.rerun(script)
     assert reproducer.reproduces("wrong:values", "", found), found.output

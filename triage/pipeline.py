@@ -156,10 +156,10 @@ def _twin(store: Store, bug: Bug, signature: Signature) -> Bug | None:
         if other.id == bug.id or other.state in (State.DUPLICATE, State.INVALID, State.STALE):
             continue
         same_key = other.fingerprint == signature.fingerprint
-        same_parts = (
-            other.conversion_function
-            and (other.conversion_function, other.symptom, other.message)
-            == (signature.conversion_function, signature.symptom, signature.message or other.message)
+        same_parts = other.conversion_function and (other.conversion_function, other.symptom, other.message) == (
+            signature.conversion_function,
+            signature.symptom,
+            signature.message or other.message,
         )
         settled = other.state not in (State.NEW, State.CONFIRMED, State.REDUCED, State.FLAKY)
         if same_key or (same_parts and (settled or other.id < bug.id)):
@@ -250,4 +250,3 @@ def _failure(desk: Desk, bug: Bug) -> Failure:
 
 def _symptom(verdict: Verdict) -> str:
     return verdict.failure.symptom if verdict.failure else ""
-

@@ -41,12 +41,13 @@ _NORMAL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 #: Value names that are words of messages as well; masking them would garble every message.
-_WORDS = frozenset(
-    "a an and at axes axis bias bool by cannot case check constant convert data default dim dtype else error "
-    "expected failed false float for from got has if in index indices input inputs int is it k min max model n "
-    "name no node not of on op operator or out output outputs pads rank scale shape size split steps string "
-    "target tensor test than that the then to true type value values weight with".split()
-)
+_SPOKEN = """
+a an and at axes axis bias bool by cannot case check constant convert data default dim dtype else error expected
+failed false float for from got has if in index indices input inputs int is it k min max model n name no node
+not of on op operator or out output outputs pads rank scale shape size split steps string target tensor test
+than that the then to true type value values weight with
+"""
+_WORDS = frozenset(_SPOKEN.split())
 
 
 @dataclass(frozen=True)
@@ -130,9 +131,7 @@ def _place(
     return types, "operators", f"the model's operators are {types}"
 
 
-def _in_fault(
-    error: Error, operators: Sequence[Operator], converters: Sequence[str]
-) -> list[tuple[Operator, str]]:
+def _in_fault(error: Error, operators: Sequence[Operator], converters: Sequence[str]) -> list[tuple[Operator, str]]:
     """The operators that may be at fault: the one that the error names, else all, each once."""
     pairs = list(dict.fromkeys(zip(operators, converters, strict=True)))
     named = [pair for pair in pairs if error.operator and pair[0][1] == error.operator]

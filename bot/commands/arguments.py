@@ -8,11 +8,18 @@ from typing import Annotated
 import typer
 
 CasePath = Annotated[
-    Path, typer.Argument(metavar="CASE", help="An ONNX model, or an operator instance ([bold]*.json[/], docs/instances.md).")
+    Path,
+    typer.Argument(metavar="CASE", help="An ONNX model, or an operator instance ([bold]*.json[/], docs/instances.md)."),
 ]
-Backend = Annotated[str, typer.Option("--backend", help="A name from `graphwarden backends`, or a path to a backend file.")]
-Options = Annotated[list[str], typer.Option("--option", metavar="KEY=VALUE", help="A backend option, e.g. opt=off. Repeatable.")]
-Inputs = Annotated[Path | None, typer.Option("--inputs", metavar="FILE.npz", help="Input values by name; drawn from --seed without.")]
+Backend = Annotated[
+    str, typer.Option("--backend", help="A name from `graphwarden backends`, or a path to a backend file.")
+]
+Options = Annotated[
+    list[str], typer.Option("--option", metavar="KEY=VALUE", help="A backend option, e.g. opt=off. Repeatable.")
+]
+Inputs = Annotated[
+    Path | None, typer.Option("--inputs", metavar="FILE.npz", help="Input values by name; drawn from --seed without.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn.")]
 Seconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Wall-clock limit of one case, in seconds.")]
 Memory = Annotated[int, typer.Option("--memory", min=64, help="Memory limit of one case, in MiB.")]

@@ -20,9 +20,9 @@ def backends(
     options: Annotated[bool, typer.Option("--options", help="Show each backend's options too.")] = False,
 ) -> None:
     """Show the backends: name, version, devices, and whether they work here or why not."""
-    with Runner() as runner, err.status("compiling and running a tiny model on every backend"):
-        with ThreadPoolExecutor(runner.jobs) as pool:
-            probes = list(pool.map(lambda name: catalogue.probe(runner, name), registry.names()))
+    told = "compiling and running a tiny model on every backend"
+    with Runner() as runner, err.status(told), ThreadPoolExecutor(runner.jobs) as pool:
+        probes = list(pool.map(lambda name: catalogue.probe(runner, name), registry.names()))
     if as_json:
         print_json([asdict(probe) for probe in probes])
         return

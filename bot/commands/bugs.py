@@ -43,6 +43,15 @@ def table(found: Sequence[Bug]) -> Table:
         place = bug.conversion_function or ", ".join(bug.operators[:3])
         symptom = bug.symptom.replace("exception:", "").rpartition(".")[2] or bug.symptom
         what = " ".join((bug.title or bug.note or bug.message).split())
-        cells = (str(bug.id), bug.target.id, str(bug.state), symptom, place[:40], str(bug.count), str(bug.nodes or ""), what)
+        cells = (
+            str(bug.id),
+            bug.target.id,
+            str(bug.state),
+            symptom,
+            place[:40],
+            str(bug.count),
+            str(bug.nodes or ""),
+            what,
+        )
         shown.add_row(*(Text(cell) for cell in cells))
     return shown

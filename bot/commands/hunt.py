@@ -35,14 +35,20 @@ HUNTING_SHARE = 0.5
 
 
 def hunt(
-    backend: Annotated[list[str], typer.Option("--backend", help="A compiler to hunt in. Repeatable; all that work here without.")] = [],  # noqa: B006, E501
+    backend: Annotated[
+        list[str], typer.Option("--backend", help="A compiler to hunt in. Repeatable; all that work here without.")
+    ] = [],  # noqa: B006
     source: Annotated[list[str], typer.Option("--source", help="Where cases come from. Repeatable; all without.")] = [],  # noqa: B006
     budget: Annotated[str, typer.Option("--budget", help="Time for the whole hunt: 90s, 3m, 1h30m, none.")] = "3m",
     option: Options = [],  # noqa: B006
     seed: Seed = 0,
-    db: Annotated[Path, typer.Option("--db", help="The SQLite database; made if missing, resumed if interrupted.")] = Path("hunt.db"),
+    db: Annotated[
+        Path, typer.Option("--db", help="The SQLite database; made if missing, resumed if interrupted.")
+    ] = Path("hunt.db"),
     output: Annotated[Path, typer.Option("--out", help="Folder of the drafted reports.")] = Path("reports"),
-    invalid: Annotated[bool, typer.Option("--invalid", help="Show invalid models to the compilers too: they must refuse, not die.")] = False,  # noqa: E501
+    invalid: Annotated[
+        bool, typer.Option("--invalid", help="Show invalid models to the compilers too: they must refuse, not die.")
+    ] = False,
     drafts: Annotated[bool, typer.Option("--drafts/--no-drafts", help="Reduce and draft what was found.")] = True,
     jobs: Annotated[int, typer.Option("--jobs", min=0, help="Workers at once; 0: one per core.")] = 0,
     timeout: Seconds = 30.0,
@@ -103,9 +109,7 @@ def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> lis
     return [target for target in wanted if working[target.backend].available]
 
 
-def _campaign(
-    store: Store, targets: Sequence[Target], source: Sequence[str], seed: int, invalid: bool
-) -> CampaignInfo:
+def _campaign(store: Store, targets: Sequence[Target], source: Sequence[str], seed: int, invalid: bool) -> CampaignInfo:
     parameters = {
         "targets": sorted(target.id for target in targets),
         "sources": sorted(source or generators.names()),

@@ -26,7 +26,9 @@ class Format(StrEnum):
 def report(
     bug: Annotated[int, typer.Argument(metavar="BUG", help="A bug's id, from `graphwarden bugs`.")],
     db: Database = Path("hunt.db"),
-    form: Annotated[Format, typer.Option("--format", help="Markdown, or JSON with the reproducer beside it.")] = Format.MD,
+    form: Annotated[
+        Format, typer.Option("--format", help="Markdown, or JSON with the reproducer beside it.")
+    ] = Format.MD,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Print the report of a bug as it could be filed."""

@@ -25,7 +25,9 @@ def run(
     case_path: CasePath,
     backend: Backend,
     inputs: Inputs = None,
-    compare: Annotated[bool, typer.Option("--compare", help="Compare with the reference; a difference is `wrong`.")] = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Compare with the reference; a difference is `wrong`.")
+    ] = False,
     option: Options = [],  # noqa: B006  Typer copies it
     seed: Seed = 0,
     timeout: Seconds = 60.0,

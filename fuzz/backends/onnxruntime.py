@@ -73,9 +73,9 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     names = [output.name for output in session.get_outputs()]
     given = {info.name: job.inputs[info.name] for info in session.get_inputs() if info.name in job.inputs}
     exotic = any(info.type in _ORT_NAMES for info in session.get_outputs())
-    if not exotic and all(isinstance(value, (np.ndarray, list, type(None))) for value in given.values()):
-        if not any(dtype_name(value) in SMALL_DTYPES for value in given.values()):
-            return list(zip(names, session.run(names, given)))
+    small = any(dtype_name(value) in SMALL_DTYPES for value in given.values())
+    if not exotic and not small and not any(isinstance(value, Raw) for value in given.values()):
+        return list(zip(names, session.run(names, given)))
     feeds = {name: _ort_value(value) for name, value in given.items()}
     found = session.run_with_ort_values(names, feeds)
     return [(name, _from_ort_value(value)) for name, value in zip(names, found)]

@@ -20,7 +20,7 @@ def warm() -> None:
     """Import onnx and its evaluator. Torch stays out: only instances need it (0.7 GB on disk)."""
     import onnx.checker
     import onnx.reference
-    import onnx.reference.ops.op_abs  # noqa: F401
+    import onnx.reference.ops.op_abs
     import onnx.shape_inference  # noqa: F401
 
 

@@ -24,8 +24,6 @@ _REFUSED = re.compile(r"not supported for frontend ONNX:\s*\n?\s*(\S+)")
 
 def warm() -> None:
     """Import TVM and the ONNX frontend. The PyTorch frontend imports torch: only when needed."""
-    import tvm
-    import tvm.relax.frontend.onnx
 
 
 def warm_instance() -> None:

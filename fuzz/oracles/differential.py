@@ -117,7 +117,8 @@ def _compare_exactly(got: np.ndarray, want: np.ndarray, output: int) -> Differen
         return None
     at = int(different[0])
     where = tuple(int(i) for i in np.unravel_index(at, got.shape))
-    detail = f"{different.size} of {got.size} elements differ, first at {list(where)}: {got.ravel()[at]} instead of {want.ravel()[at]}"
+    values = f"{got.ravel()[at]} instead of {want.ravel()[at]}"
+    detail = f"{different.size} of {got.size} elements differ, first at {list(where)}: {values}"
     return Difference(output, "wrong:values", detail, float("inf"))
 
 
@@ -130,7 +131,8 @@ def _nan_difference(a: np.ndarray, b: np.ndarray, output: int) -> Difference | N
         different = np.flatnonzero(mine != theirs)
         if different.size:
             at = int(different[0])
-            detail = f"{different.size} of {a.size} elements differ in being {name}, first at flat index {at}: {a[at]} instead of {b[at]}"
+            differ = f"{different.size} of {a.size} elements differ in being {name}"
+            detail = f"{differ}, first at flat index {at}: {a[at]} instead of {b[at]}"
             return Difference(output, f"wrong:{name}", detail, float("inf"))
     return None
 

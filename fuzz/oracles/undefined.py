@@ -23,7 +23,6 @@ from fuzz.oracles import _predicates, _violations
 from fuzz.oracles._site import Predicate, Site
 from fuzz.wire import Value
 
-
 #: Every predicate by its name, as `when` of a rule gives it.
 PREDICATES: Mapping[str, Predicate] = {
     "always": lambda site: True,
@@ -63,6 +62,7 @@ class Rule:
     before: int = 0
     since: int = 0
     inputs: tuple[str, ...] = ()
+    refusable: bool = False
 
     def covers(self, version: int) -> bool:
         """Whether the rule speaks of this version of its operators."""
@@ -78,6 +78,7 @@ class Objection:
     kind: Kind
     reason: str
     spec: str
+    refusable: bool = False
 
 
 class RuleError(ValueError):
@@ -130,6 +131,12 @@ def screen(
     return next(_objections(_sites(kind, model, intermediates, outputs), _OPEN), None)
 
 
+def refusable(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Objection | None:
+    """The first node that an implementation may refuse to compute: as `screen`, but only `refusable` rules."""
+    found = _objections(_sites(kind, model, intermediates, None), _OPEN)
+    return next((objection for objection in found if objection.refusable), None)
+
+
 def violation(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Objection | None:
     """The first place where an ONNX model or its values break a precondition that the specification states.
 
@@ -147,7 +154,7 @@ def _objections(sites: Iterator[Located], kinds: frozenset[Kind]) -> Iterator[Ob
             if rule.kind not in kinds or not rule.covers(version):
                 continue
             if PREDICATES[rule.when](replace(site, subject=rule.inputs)):
-                yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec)
+                yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec, rule.refusable)
 
 
 Located = tuple[Site, str, int]  # the site, the node's name, the opset version of its operator

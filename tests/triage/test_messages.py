@@ -7,8 +7,8 @@ Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_rep
 FrontEnd API failed with OpConversionFailure:
 Model wasn't fully converted. Failed operations detailed log:
 -- GatherElements-20 with a message:
-While validating ONNX node '<Node(GatherElements): some_value>': Check 'data_rank == indices_rank' failed at src/core/x.hpp:45:
-While validating node 'opset6::GatherElements G_16 (opset1::Parameter P[0]:f32[1]) -> (dynamic[...])' with friendly_name 'G_16':
+While validating ONNX node '<Node(GatherElements): t>': Check 'data_rank == indices_rank' failed at src/core/x.hpp:45:
+While validating node 'opset6::GatherElements G_16 (P[0]:f32[1]) -> (dynamic[...])' with friendly_name 'G_16':
 data and indices rank must be equal. But instead got: 1 and 2
 
 Summary:
@@ -24,7 +24,10 @@ def test_openvinos_chain_of_rethrows_leaves_the_check_and_its_sentence():
 
 
 def test_onnx_runtimes_status_prefix_goes():
-    told = "[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : Non-zero status code returned while running ReduceMax node. Name:'' Status Message: empty set"
+    told = (
+        "[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : Non-zero status code returned while running ReduceMax node. "
+        "Name:'' Status Message: empty set"
+    )
     assert core(told) == "ReduceMax node. empty set"
 
 

@@ -276,7 +276,7 @@ PAIRS = [
         [f(1, 1, 5)],
         [f(1, 1, 5)],
         attributes={**POOL, "pads": [-1, 0]},
-        near={**POOL, "pads": [1, 1]},
+        near=POOL,
     ),
     Pair(
         "pads_of_wrong_length",
