@@ -78,9 +78,7 @@ class Judge:
             return Verdict(case, target, Status.SKIPPED, excuse, outcome)
         return failed(case, target, outcome, known, found, detail)
 
-    def _excuse(
-        self, case: Case, outcome: Outcome, known: Reference, found: str, recorded: Mapping[str, Value]
-    ) -> str:
+    def _excuse(self, case: Case, outcome: Outcome, known: Reference, found: str, recorded: Mapping[str, Value]) -> str:
         """Why this failure of a valid case is not the compiler's, else "". A death is never excused."""
         if found.startswith("wrong:"):
             differing = differential.differing(outcome.outputs, known.outcome.outputs)

@@ -16,6 +16,10 @@ from bot.failures import ExitCode, Refusal
 from triage.store import open_store
 
 
+#: SQLite's integers end here.
+_LARGEST_ID = 2**63 - 1
+
+
 class Format(StrEnum):
     """How a report is printed."""
 
@@ -24,7 +28,7 @@ class Format(StrEnum):
 
 
 def report(
-    bug: Annotated[int, typer.Argument(metavar="BUG", help="A bug's id, from `graphwarden bugs`.")],
+    bug: Annotated[int, typer.Argument(metavar="BUG", min=1, max=_LARGEST_ID, help="A bug's id, from `graphwarden bugs`.")],
     db: Database = Path("hunt.db"),
     form: Annotated[
         Format, typer.Option("--format", help="Markdown, or JSON with the reproducer beside it.")

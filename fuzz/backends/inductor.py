@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import tempfile
@@ -34,9 +35,8 @@ _CACHE: Dict[int, str] = {}
 
 def warm() -> None:
     """Import dynamo and inductor; nothing is compiled."""
-    import torch._dynamo
-    import torch._inductor.compile_fx
-    import torch._inductor.lowering  # noqa: F401
+    for name in ("torch._dynamo", "torch._inductor.compile_fx", "torch._inductor.lowering"):
+        importlib.import_module(name)
 
 
 def devices() -> List[str]:

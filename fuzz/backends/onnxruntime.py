@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from typing import Any, Callable, Collection, Dict, List, Tuple
 
@@ -47,7 +48,8 @@ _NODE = re.compile(r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for th
 
 def warm() -> None:
     """Import only: a session in the parent would start threads."""
-    import onnxruntime  # noqa: F401
+    for name in ("onnxruntime",):
+        importlib.import_module(name)
 
 
 def devices() -> List[str]:

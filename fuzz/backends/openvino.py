@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import glob
+import importlib
 import mmap
 import os
 import re
@@ -81,15 +82,14 @@ _TORCH_FILES = (
 
 def warm() -> None:
     """Import OpenVINO. Torch stays out until an instance comes: most jobs are ONNX models."""
-    import openvino
-    import openvino.op  # noqa: F401
+    for name in ("openvino", "openvino.op"):
+        importlib.import_module(name)
 
 
 def warm_instance() -> None:
     """Import torch as well, in the parent of the workers that run operator instances."""
-    import torch  # noqa: F401
-
-    import fuzz.instance_torch  # noqa: F401
+    for name in ("torch", "fuzz.instance_torch"):
+        importlib.import_module(name)
 
 
 def devices() -> List[str]:

@@ -6,6 +6,7 @@ with strict shape inference, ``run`` evaluates. A case that fails here is invali
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, Callable, Collection, Dict, List, Tuple
 
 from fuzz.wire import Job, Value
@@ -18,17 +19,14 @@ OPTIONS: Dict[str, Tuple[str, ...]] = {"intermediates": ("off", "on")}
 
 def warm() -> None:
     """Import onnx and its evaluator. Torch stays out: only instances need it (0.7 GB on disk)."""
-    import onnx.checker
-    import onnx.reference
-    import onnx.reference.ops.op_abs
-    import onnx.shape_inference  # noqa: F401
+    for name in ("onnx.checker", "onnx.reference", "onnx.reference.ops.op_abs", "onnx.shape_inference"):
+        importlib.import_module(name)
 
 
 def warm_instance() -> None:
     """Import torch as well, in the parent of the workers that run operator instances."""
-    import torch  # noqa: F401
-
-    import fuzz.instance_torch  # noqa: F401
+    for name in ("torch", "fuzz.instance_torch"):
+        importlib.import_module(name)
 
 
 def devices() -> List[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from typing import Any, Callable, Collection, Dict, List, Tuple
@@ -24,14 +25,14 @@ _REFUSED = re.compile(r"not supported for frontend ONNX:\s*\n?\s*(\S+)")
 
 def warm() -> None:
     """Import TVM and the ONNX frontend. The PyTorch frontend imports torch: only when needed."""
+    for name in ("tvm", "tvm.relax.frontend.onnx"):
+        importlib.import_module(name)
 
 
 def warm_instance() -> None:
     """Import torch as well, in the parent of the workers that run operator instances."""
-    import torch  # noqa: F401
-    import tvm.relax.frontend.torch  # noqa: F401
-
-    import fuzz.instance_torch  # noqa: F401
+    for name in ("torch", "tvm.relax.frontend.torch", "fuzz.instance_torch"):
+        importlib.import_module(name)
 
 
 def devices() -> List[str]:

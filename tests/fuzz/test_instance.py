@@ -12,6 +12,7 @@ import pytest
 
 from fuzz import instance as instances
 from fuzz.instance import InstanceError, canonical, parse, tensors
+from fuzz.instance_values import integer_limits
 from fuzz.wire import Raw
 
 
@@ -95,7 +96,7 @@ def test_seeded_integers_are_what_the_documentation_says() -> None:
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int4", "uint4", "uint64", "int2"])
 def test_seeded_integers_stay_within_their_dtype(dtype: str) -> None:
     values = drawn(dtype=dtype, shape=[200], low=-(10**6), high=10**6).astype(np.int64)
-    low, high = instances._integer_limits(dtype) or (0, 0)
+    low, high = integer_limits(dtype) or (0, 0)
     assert low <= values.min() < values.max() <= high
 
 

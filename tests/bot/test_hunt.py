@@ -1,0 +1,324 @@
+"""`graphwarden hunt` on a compiler with planted bugs: drafts, resuming, interruptions, bad arguments."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.bot.support import FAULTY, PLANTED, Run, ended, start
+
+#: A hunt that sees every node test; only the planted operators fail.
+HUNT = ("hunt", "--source", "onnx_node", "--budget", "none", "--timeout", 5, "--json")
+DB, OUT = ("--db", "hunt.db"), ("--out", "reports")
+
+
+@dataclass(frozen=True)
+class Hunted:
+    """A finished hunt: its folder, and the documents of `hunt` and `bugs`."""
+
+    folder: Path
+    document: dict[str, Any]
+    bugs: dict[str, dict[str, Any]]
+
+
+def told(folder: Path, *arguments: object) -> Any:
+    done = ended(start(folder, *arguments, "--json"))
+    assert done.code == 0, done.err
+    return done.json
+
+
+@pytest.fixture(scope="module")
+def hunted(tmp_path_factory: pytest.TempPathFactory) -> Hunted:
+    folder = tmp_path_factory.mktemp("whole")
+    done = ended(start(folder, *HUNT, "--backend", PLANTED, *DB, *OUT))
+    assert done.code == 0, done.err
+    bugs = told(folder, "bugs", *DB)
+    return Hunted(folder, done.json, {bug["conversion_function"]: bug for bug in bugs})
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(folder / "hunt.db")) as connection:
+        return sorted(connection.execute(query).fetchall())
+
+
+RESULTS = "SELECT case_id, target_id, status FROM result"
+FAILURES = "SELECT case_id, target_id, fingerprint FROM failure"
+
+
+# ---------------------------------------------------------------- what is found
+
+
+def test_the_numbers_add_up(hunted: Hunted) -> None:
+    document = hunted.document
+    assert set(document) >= {
+        "campaign", "cases", "passed", "skipped", "unsupported", "invalid", "failures", "bugs", "drafts", "seconds"
+    }  # fmt: skip
+    kinds = ("passed", "skipped", "unsupported", "invalid", "flaky", "failures")
+    assert sum(document[kind] for kind in kinds) == len(rows(hunted.folder, RESULTS))
+    assert document["cases"] > 2000 and document["bugs"] == len(hunted.bugs)
+    assert document["drafts"] == sum(bug["state"] == "drafted" for bug in hunted.bugs.values())
+
+
+PLANTED_BUGS = {
+    "convert_rounding": ("exception:fuzz.backends.planted.Unlowered", "drafted"),
+    "convert_sign": ("crash:SIGSEGV", "drafted"),
+    "convert_sinh": ("wrong:values", "drafted"),
+    "convert_acosh": ("wrong:nan", "drafted"),
+    "convert_atanh": ("wrong:values", "flaky"),
+}
+
+
+@pytest.mark.parametrize("function", PLANTED_BUGS)
+def test_every_planted_bug_becomes_one_bug(function: str, hunted: Hunted) -> None:
+    bug = hunted.bugs[function]
+    assert (bug["symptom"], bug["state"]) == PLANTED_BUGS[function]
+    assert bug["backend"] == str(PLANTED) and bug["count"] >= 1
+
+
+def test_operators_that_share_a_conversion_function_share_a_bug(hunted: Hunted) -> None:
+    bug = hunted.bugs["convert_rounding"]
+    assert bug["count"] >= 3 and bug["nodes"] == 1
+    assert bug["message"] == "cannot lower SHAPE at ADDR in lower.py"
+    assert bug["why"].startswith("same because ") and bug["why"].count(". ") == 0
+
+
+def test_a_result_that_changes_from_run_to_run_is_not_drafted(hunted: Hunted) -> None:
+    bug = hunted.bugs["convert_atanh"]
+    assert bug["report"] is None and "each time with other values" in bug["note"]
+
+
+def test_every_draft_has_a_script_that_fails_and_is_listed(hunted: Hunted) -> None:
+    index = (hunted.folder / "reports" / "README.md").read_text()
+    drafted = [bug for bug in hunted.bugs.values() if bug["state"] == "drafted"]
+    for bug in drafted:
+        report = hunted.folder / bug["report"]
+        assert report.name in index
+        done = subprocess.run([sys.executable, report.with_suffix(".py")], capture_output=True, check=False)
+        assert done.returncode != 0, report
+    files = [path for path in (hunted.folder / "reports").rglob("*") if path.is_file()]
+    assert len(files) == 2 * len(drafted) + 1
+
+
+def test_a_report_is_printed_as_markdown_and_as_json(hunted: Hunted) -> None:
+    bug = hunted.bugs["convert_sinh"]
+    markdown = ended(start(hunted.folder, "report", bug["id"], *DB))
+    assert markdown.code == 0 and markdown.err == ""
+    assert markdown.out == (hunted.folder / bug["report"]).read_text()
+    document = told(hunted.folder, "report", bug["id"], *DB)
+    assert document["id"] == bug["id"] and document["script"] in markdown.out
+    assert markdown.out.startswith(f"# {document['title']}\n")
+
+
+def test_a_bug_without_a_report_says_why(hunted: Hunted) -> None:
+    done = ended(start(hunted.folder, "report", hunted.bugs["convert_atanh"]["id"], *DB))
+    assert (done.code, done.out) == (1, "")
+    assert "its state is flaky" in done.err and done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "99999", "99999999999999999999999", "one"])
+def test_an_unknown_bug_is_unusable_input(number: str, hunted: Hunted) -> None:
+    done = ended(start(hunted.folder, "report", *DB, "--", number))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("graphwarden: ") and done.err.count("\n") == 1
+
+
+def test_a_reader_that_stops_early_is_no_error(hunted: Hunted) -> None:
+    for command in (["bugs", *DB, "--json"], ["report", hunted.bugs["convert_sinh"]["id"], *DB]):
+        process = start(hunted.folder, *command)
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.stderr is not None and process.stderr.read() == ""
+        assert process.wait(60) == 0
+
+
+def test_a_full_disk_is_one_line(hunted: Hunted) -> None:
+    with open("/dev/full", "w") as full:
+        done = ended(start(hunted.folder, "bugs", *DB, "--json", stdout=full))
+    assert done.code == 2
+    assert done.err == "graphwarden: No space left on device; what was recorded is safe\n"
+
+
+# ---------------------------------------------------------------- going on
+
+
+def test_a_finished_hunt_begins_anew_and_finds_the_same(hunted: Hunted, tmp_path: Path) -> None:
+    copy(hunted.folder, tmp_path)
+    done = ended(start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT))
+    assert done.code == 0 and done.json["campaign"] == hunted.document["campaign"] + 1
+    assert {key: done.json[key] for key in ("cases", "failures", "bugs", "drafts")} == {
+        key: hunted.document[key] for key in ("cases", "failures", "bugs", "drafts")
+    }
+    assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
+
+
+def copy(source: Path, target: Path) -> None:
+    with closing(sqlite3.connect(source / "hunt.db")) as one, closing(sqlite3.connect(target / "hunt.db")) as two:
+        one.backup(two)
+
+
+def results(folder: Path) -> int:
+    try:
+        return len(rows(folder, RESULTS))
+    except sqlite3.OperationalError:
+        return 0
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    while not condition():
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+
+
+def test_a_hunt_that_is_killed_goes_on_and_loses_nothing(hunted: Hunted, tmp_path: Path) -> None:
+    process = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT)
+    wait_for(lambda: results(tmp_path) > 700, process)
+    process.kill()
+    ended(process)
+    before = results(tmp_path)
+    assert before < hunted.document["cases"]
+    again = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT)
+    wait_for(lambda: bool(rows(tmp_path, "SELECT 1 FROM bug WHERE state = 'reduced' OR state = 'located'")), again)
+    again.kill()  # and once more, in the middle of the triage
+    ended(again)
+    done = ended(start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT))
+    assert done.code == 0, done.err
+    assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
+    assert set(rows(tmp_path, RESULTS)) == set(rows(hunted.folder, RESULTS))
+    states = "SELECT fingerprint, state, nodes FROM bug"
+    assert rows(tmp_path, states) == rows(hunted.folder, states)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_hunt_says_so_and_leaves_no_process(number: signal.Signals, tmp_path: Path) -> None:
+    process = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT)
+    wait_for(lambda: results(tmp_path) > 100, process)
+    workers = descendants(process.pid)
+    assert workers
+    process.send_signal(number)
+    done = ended(process)
+    assert (done.code, done.out) == (130, "")
+    assert done.err.endswith("graphwarden: interrupted; what was recorded is safe, the same command goes on from there\n")
+    assert "Traceback" not in done.err
+    assert settles(lambda: not any(alive(pid) for pid in workers))
+    again = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT)
+    wait_for(lambda: results(tmp_path) > 300, again)
+    again.kill()
+    assert "going on with campaign 1 where it stopped" in ended(again).err
+
+
+def descendants(pid: int) -> list[int]:
+    found, todo = [], [pid]
+    while todo:
+        children = Path(f"/proc/{todo.pop()}/task")
+        for task in children.glob("*/children"):
+            mine = [int(number) for number in task.read_text().split()]
+            found += mine
+            todo += mine
+    return found
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def settles(condition: Callable[[], bool]) -> bool:
+    for _ in range(400):
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_two_hunts_at_once_on_one_database_do_the_work_once(hunted: Hunted, tmp_path: Path) -> None:
+    both = [start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT, "--jobs", 1) for _ in range(2)]
+    for done in map(ended, both):
+        assert done.code == 0, done.err
+    assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
+    states = "SELECT fingerprint, state FROM bug"
+    assert rows(tmp_path, states) == rows(hunted.folder, states)
+
+
+# ---------------------------------------------------------------- what it refuses
+
+
+def listing(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+BAD: dict[str, tuple[list[str], int, str]] = {
+    "an unknown backend": (["--backend", "gcc"], 2, "unknown backend 'gcc'"),
+    "an unknown source": (["--source", "imagination"], 2, "unknown source 'imagination': choose one of onnx_node"),
+    "an unknown option": (["--option", "speed=1"], 2, "no chosen backend has the option speed"),
+    "an unknown value": (["--backend", "tvm", "--option", "target=z80"], 2, "of backend tvm"),
+    "no time": (["--budget", "0"], 2, "--budget '0' leaves no time"),
+    "nonsense for a time": (["--budget", "soon"], 2, "--budget 'soon' is not a duration"),
+    "a database in no folder": (["--db", "no/such/hunt.db"], 2, "there is no folder no/such"),
+    "a database that is a folder": (["--db", "."], 2, "is a folder, not a database"),
+    "a database that is a text": (["--db", "notes.txt"], 2, "is not a database"),
+    "no backend that works": (["--backend", "tensorrt"], 3, "no backend is available (tensorrt: "),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_hunt_with(name: str, gw: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments, code, says = BAD[name]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("do not overwrite me")
+    done = gw("hunt", "--budget", "5s", *arguments, "--json")
+    assert (done.code, done.out) == (code, "")
+    assert says in done.err and done.err.startswith("graphwarden: ") and done.err.count("\n") == 1
+    assert (tmp_path / "notes.txt").read_text() == "do not overwrite me"
+
+
+@pytest.mark.parametrize("command", [["bugs"], ["report", "1"]])
+def test_only_a_hunt_makes_a_database(command: list[str], gw: Run, tmp_path: Path) -> None:
+    (tmp_path / "empty.db").touch()
+    (tmp_path / "notes.txt").write_text("no database")
+    for name, says in (("no.db", "no such database"), ("empty.db", "is empty"), ("notes.txt", "is not a database")):
+        done = gw(*command, "--db", tmp_path / name, "--json")
+        assert (done.code, done.out) == (2, "")
+        assert says in done.err and done.err.count("\n") == 1
+    assert listing(tmp_path) == {"empty.db", "notes.txt"} and not (tmp_path / "empty.db").stat().st_size
+
+
+def test_a_backend_that_computes_garbage_is_left_out_before_it_shows_as_a_thousand_bugs(gw: Run, tmp_path: Path) -> None:
+    broken = FAULTY.with_name("computes_garbage.py")
+    done = gw("hunt", "--backend", broken, "--budget", "5s", "--db", tmp_path / "h.db", "--out", tmp_path / "out", "--json")
+    assert done.code == 3 and "garbage" in done.err
+
+
+def test_a_backend_without_reproduce_gets_bugs_but_no_drafts(tmp_path: Path) -> None:
+    text = PLANTED.read_text()
+    (tmp_path / "silent.py").write_text(text[: text.index("def reproduce(")])
+    done = ended(start(tmp_path, *HUNT, "--backend", "silent.py", *DB, *OUT))
+    assert done.code == 0 and done.json["bugs"] > 3 and done.json["drafts"] == 0
+    notes = {bug["note"] for bug in told(tmp_path, "bugs", *DB) if bug["state"] == "located"}
+    assert notes and all("reproduce()" in note for note in notes)
+
+
+# ---------------------------------------------------------------- sending the whole through a small budget
+
+
+def test_a_hunt_whose_time_is_over_ends_well_and_goes_on(tmp_path: Path) -> None:
+    arguments = [*HUNT, "--backend", PLANTED, *DB, *OUT, "--no-drafts"]
+    arguments[arguments.index("none")] = "6s"
+    first = ended(start(tmp_path, *arguments))
+    assert first.code == 0, first.err
+    assert first.json["drafts"] == 0 and not (tmp_path / "reports").exists()
+    before = set(rows(tmp_path, RESULTS))
+    second = ended(start(tmp_path, *arguments))
+    assert second.code == 0 and second.json["campaign"] == first.json["campaign"]
+    assert before <= set(rows(tmp_path, RESULTS))
