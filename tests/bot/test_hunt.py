@@ -151,21 +151,6 @@ def test_a_full_disk_is_one_line(hunted: Hunted) -> None:
 # ---------------------------------------------------------------- going on
 
 
-def test_a_finished_hunt_begins_anew_and_finds_the_same(hunted: Hunted, tmp_path: Path) -> None:
-    copy(hunted.folder, tmp_path)
-    done = ended(start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT))
-    assert done.code == 0 and done.json["campaign"] == hunted.document["campaign"] + 1
-    assert {key: done.json[key] for key in ("cases", "failures", "bugs", "drafts")} == {
-        key: hunted.document[key] for key in ("cases", "failures", "bugs", "drafts")
-    }
-    assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
-
-
-def copy(source: Path, target: Path) -> None:
-    with closing(sqlite3.connect(source / "hunt.db")) as one, closing(sqlite3.connect(target / "hunt.db")) as two:
-        one.backup(two)
-
-
 def results(folder: Path) -> int:
     try:
         return len(rows(folder, RESULTS))
@@ -180,22 +165,15 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
 
 
 def test_a_hunt_that_is_killed_goes_on_and_loses_nothing(hunted: Hunted, tmp_path: Path) -> None:
-    process = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT)
-    wait_for(lambda: results(tmp_path) > 700, process)
+    process = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, "--no-drafts")
+    wait_for(lambda: results(tmp_path) > 1000, process)
     process.kill()
     ended(process)
-    before = results(tmp_path)
-    assert before < hunted.document["cases"]
-    again = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT)
-    wait_for(lambda: bool(rows(tmp_path, "SELECT 1 FROM bug WHERE state = 'reduced' OR state = 'located'")), again)
-    again.kill()  # and once more, in the middle of the triage
-    ended(again)
-    done = ended(start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT))
-    assert done.code == 0, done.err
+    assert results(tmp_path) < hunted.document["cases"]
+    done = ended(start(tmp_path, *HUNT, "--backend", PLANTED, *DB, "--no-drafts"))
+    assert done.code == 0 and "going on with campaign 1 where it stopped" in done.err
+    assert rows(tmp_path, RESULTS) == rows(hunted.folder, RESULTS)
     assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
-    assert set(rows(tmp_path, RESULTS)) == set(rows(hunted.folder, RESULTS))
-    states = "SELECT fingerprint, state, nodes FROM bug"
-    assert rows(tmp_path, states) == rows(hunted.folder, states)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -210,10 +188,6 @@ def test_an_interrupted_hunt_says_so_and_leaves_no_process(number: signal.Signal
     assert done.err.endswith("graphwarden: interrupted; what was recorded is safe, the same command goes on from there\n")
     assert "Traceback" not in done.err
     assert settles(lambda: not any(alive(pid) for pid in workers))
-    again = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT)
-    wait_for(lambda: results(tmp_path) > 300, again)
-    again.kill()
-    assert "going on with campaign 1 where it stopped" in ended(again).err
 
 
 def descendants(pid: int) -> list[int]:
@@ -242,13 +216,13 @@ def settles(condition: Callable[[], bool]) -> bool:
     return False
 
 
-def test_two_hunts_at_once_on_one_database_do_the_work_once(hunted: Hunted, tmp_path: Path) -> None:
-    both = [start(tmp_path, *HUNT, "--backend", PLANTED, *DB, *OUT, "--jobs", 1) for _ in range(2)]
+def test_two_hunts_at_once_on_one_database_count_nothing_twice(hunted: Hunted, tmp_path: Path) -> None:
+    both = [start(tmp_path, *HUNT, "--backend", PLANTED, *DB, "--no-drafts", "--jobs", 1) for _ in range(2)]
     for done in map(ended, both):
         assert done.code == 0, done.err
+        assert done.json["campaign"] == 1
+    assert rows(tmp_path, RESULTS) == rows(hunted.folder, RESULTS)
     assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
-    states = "SELECT fingerprint, state FROM bug"
-    assert rows(tmp_path, states) == rows(hunted.folder, states)
 
 
 # ---------------------------------------------------------------- what it refuses
@@ -300,21 +274,9 @@ def test_a_backend_that_computes_garbage_is_left_out_before_it_shows_as_a_thousa
     assert done.code == 3 and "garbage" in done.err
 
 
-def test_a_backend_without_reproduce_gets_bugs_but_no_drafts(tmp_path: Path) -> None:
-    text = PLANTED.read_text()
-    (tmp_path / "silent.py").write_text(text[: text.index("def reproduce(")])
-    done = ended(start(tmp_path, *HUNT, "--backend", "silent.py", *DB, *OUT))
-    assert done.code == 0 and done.json["bugs"] > 3 and done.json["drafts"] == 0
-    notes = {bug["note"] for bug in told(tmp_path, "bugs", *DB) if bug["state"] == "located"}
-    assert notes and all("reproduce()" in note for note in notes)
-
-
-# ---------------------------------------------------------------- sending the whole through a small budget
-
-
 def test_a_hunt_whose_time_is_over_ends_well_and_goes_on(tmp_path: Path) -> None:
     arguments = [*HUNT, "--backend", PLANTED, *DB, *OUT, "--no-drafts"]
-    arguments[arguments.index("none")] = "6s"
+    arguments[arguments.index("none")] = "5s"
     first = ended(start(tmp_path, *arguments))
     assert first.code == 0, first.err
     assert first.json["drafts"] == 0 and not (tmp_path / "reports").exists()
