@@ -10,9 +10,14 @@ import numpy as np
 
 from fuzz import registry
 from fuzz.case import Case, Origin, Revision, Status, Target, options_from
+from fuzz.lane import Limits
 from fuzz.oracles import differential
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
+
+
+#: inductor compiles headers before its first kernel: 14 s on an idle machine, minutes on a busy one.
+PATIENT = Limits(seconds=300.0)
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,7 @@ def _trial(runner: Runner, name: str) -> str:
     """Why the tiny model did not give the right numbers, "" when it did."""
     kind = registry.backend(name).kinds[0]
     case, expected = _tiny_model() if kind == "onnx" else _tiny_instance()
-    outcome = runner.run_fresh(case, target(name))
+    outcome = runner.run_fresh(case, target(name), limits=PATIENT)
     if outcome.status is not Status.OK:
         said = f"{outcome.error.type} {outcome.error.message} {outcome.error.signal}".strip() if outcome.error else ""
         return f"a tiny model fails in stage {outcome.stage}: {outcome.status} {said}"[:500]

@@ -112,10 +112,13 @@ class Lane:
             if worker.ended or self._worn_out(worker):
                 self._retire()
 
-    def run_alone(self, job: Job) -> Reply:
-        """Run one job in a worker that has run nothing before, and see it exit in peace. Raises ZygoteGone."""
+    def run_alone(self, job: Job, limits: Limits | None = None) -> Reply:
+        """Run one job in a worker that has run nothing before, and see it exit in peace. Raises ZygoteGone.
+
+        `limits` take the place of the lane's own for this job.
+        """
         self._retire()
-        worker = self._start()
+        worker = self._start(limits)
         header, model, inputs = job
         reply = next(iter(worker.run([({**header, "fresh": True}, model, inputs)])))
         if not reply.death:
@@ -131,9 +134,9 @@ class Lane:
         self._beat.close()
         os.close(self._beat_fd)
 
-    def _start(self) -> _Worker:
+    def _start(self, limits: Limits | None = None) -> _Worker:
         self._beat[: BEAT.size] = bytes(BEAT.size)
-        self._worker = _Worker(self._zygote, self._limits, self._beat, self._beat_fd, self._next)
+        self._worker = _Worker(self._zygote, limits or self._limits, self._beat, self._beat_fd, self._next)
         return self._worker
 
     def _next(self) -> int:

@@ -123,22 +123,25 @@ class Runner:
             except ZygoteGone as problem:  # a case killed it, and has its reply: go on with another
                 losses = _count_loss(losses, problem)
 
-    def run_fresh(self, case: Case, target: Target, *, perturb: int | None = None) -> Outcome:
+    def run_fresh(
+        self, case: Case, target: Target, *, perturb: int | None = None, limits: Limits | None = None
+    ) -> Outcome:
         """One case in a process that has run nothing else, which must also exit in peace.
 
         With `perturb`, freed and fresh heap memory is filled with that byte (mallopt M_PERTURB), so
-        that a result that reads uninitialised memory changes the same way each time.
+        that a result that reads uninitialised memory changes the same way each time. `limits` take the
+        place of the runner's own.
         """
         header, model, inputs = _job(case, target)
         job = ({**header, "perturb": perturb}, model, inputs)
-        return _outcome(self._run_alone(job, target, case.kind), target)
+        return _outcome(self._run_alone(job, target, case.kind, limits), target)
 
-    def _run_alone(self, job: Job, target: Target, kind: str) -> Reply:
+    def _run_alone(self, job: Job, target: Target, kind: str, limits: Limits | None = None) -> Reply:
         losses = 0
         while True:
             try:
                 with self._lane(target, kind) as lane:
-                    return lane.run_alone(job)
+                    return lane.run_alone(job, limits)
             except ZygoteGone as problem:
                 losses = _count_loss(losses, problem)
 
