@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import functools
 import importlib.metadata
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -49,12 +52,31 @@ def graphwarden(version: bool = typer.Option(False, "--version", help="Print the
         raise typer.Exit
 
 
-app.command("hunt")(hunt.hunt)
-app.command("run")(run.run)
-app.command("reduce")(reduce.reduce)
-app.command("bugs")(bugs.bugs)
-app.command("report")(report.report)
-app.command("backends")(backends.backends)
+class ReaderGone(Exception):
+    """Nobody reads our output any more, e.g. `graphwarden bugs --json | head -1`."""
+
+
+def _telling(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The command, its output on its way when it ends. Typer would turn a broken pipe into exit code 1."""
+
+    @functools.wraps(command)
+    def told(*arguments: Any, **options: Any) -> Any:
+        try:
+            result = command(*arguments, **options)
+            sys.stdout.flush()
+        except BrokenPipeError as error:
+            raise ReaderGone from error
+        return result
+
+    return told
+
+
+for command in (hunt.hunt, run.run, reduce.reduce, bugs.bugs, report.report, backends.backends):
+    app.command(command.__name__)(_telling(command))
+
+
+class Interrupted(BaseException):
+    """SIGINT or SIGTERM. Typer would turn a KeyboardInterrupt into a silent exit."""
 
 
 def main() -> None:
@@ -68,7 +90,6 @@ def main() -> None:
 def _guarded() -> int:
     try:
         result = app(standalone_mode=False)
-        sys.stdout.flush()  # a reader that is gone is noticed here, not while the interpreter ends
         return int(result) if isinstance(result, int) else ExitCode.DONE
     except Refusal as refusal:
         return _say(str(refusal), refusal.code)
@@ -78,10 +99,10 @@ def _guarded() -> int:
         return _say(str(error), ExitCode.ENVIRONMENT)
     except TyperException as error:
         return _say(error.format_message(), ExitCode.UNUSABLE)
-    except (KeyboardInterrupt, Abort):
+    except (Interrupted, Abort):
         return _say(_INTERRUPTED, ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        _discard_output()  # the reader is gone, e.g. `graphwarden bugs | head`; nothing is left to say
+    except ReaderGone:
+        _discard_output()
         return ExitCode.DONE
     except OSError as error:
         if error.filename is None and error.errno not in _FULL:
@@ -115,7 +136,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     for again in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(again, _leave)
     signal.alarm(GRACE)
-    raise KeyboardInterrupt
+    raise Interrupted
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -92,7 +92,9 @@ class Campaign:
             # The outcomes come first: a batch that is not drawn to its end would be abandoned with its worker.
             for outcome, case in zip(self._until_deadline(shown, target), shown, strict=False):
                 outcomes[case.id, target.id] = outcome
-        judge = ChunkJudge(Judge(self._runner, self._reference), references, outcomes)
+        judge = ChunkJudge(
+            Judge(self._runner, self._reference, counts_invalid=self._policy.invalid), references, outcomes
+        )
         pairs = [(case, target) for target, cases in todo.items() for case in cases if (case.id, target.id) in outcomes]
         for case, target in pairs:
             if self._policy.over() and judge.suspicious(case, target):

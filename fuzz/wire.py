@@ -210,7 +210,7 @@ class Frame(NamedTuple):
     values: Dict[str, Value]
 
 
-def _unpack(head: bytearray, payload: memoryview) -> Frame:
+def _unpack(head: memoryview, payload: memoryview) -> Frame:
     try:
         described, _ = _from_json(str(head, "utf-8"))
         header, at = dict(described["header"]), described["blob"]
@@ -232,21 +232,33 @@ class Unpacker:
 
     def feed(self, data: bytes) -> Iterator[Frame]:
         """Add bytes; yield every frame that is now complete. Raises WireError on garbage."""
-        buffer = self._buffer
-        buffer += data
-        at = 0
+        if self._buffer:
+            self._buffer += data
+            if self._frame_end(self._buffer, 0) > len(self._buffer):
+                return
+            data = bytes(self._buffer)
+            self._buffer.clear()
+        # Whole frames, the usual case, are read from where they arrived.
+        view, at = memoryview(data), 0
         try:
-            while len(buffer) - at >= _HEADER.size:
-                magic, head, payload = _HEADER.unpack_from(buffer, at)
-                if magic != _MAGIC:
-                    raise WireError("not a frame: %r" % bytes(buffer[at : at + 80]))
-                start = at + _HEADER.size
-                end = start + head + payload
-                if end - at > self._limit:
-                    raise WireError("frame of %d bytes" % (end - at))
-                if len(buffer) < end:
+            while True:
+                end = self._frame_end(data, at)
+                if end > len(data):
                     return
-                middle, at = start + head, end
-                yield _unpack(buffer[start:middle], memoryview(bytes(buffer[middle:end])))
+                start = at + _HEADER.size
+                middle, at = start + _HEADER.unpack_from(data, at)[1], end
+                yield _unpack(view[start:middle], view[middle:end])
         finally:
-            del buffer[:at]
+            self._buffer += view[at:]
+
+    def _frame_end(self, data: Union[bytes, bytearray], at: int) -> int:
+        """Where the frame that begins at `at` ends, or where at least its header does."""
+        if len(data) - at < _HEADER.size:
+            return at + _HEADER.size
+        magic, head, payload = _HEADER.unpack_from(data, at)
+        if magic != _MAGIC:
+            raise WireError("not a frame: %r" % bytes(data[at : at + 80]))
+        size = _HEADER.size + int(head) + int(payload)
+        if size > self._limit:
+            raise WireError("frame of %d bytes" % size)
+        return at + size

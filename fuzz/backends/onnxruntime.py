@@ -93,7 +93,7 @@ def _ort_value(value: Value) -> Any:
         raise CannotFeed("this ONNX Runtime has no OrtValue of %s" % name)
     number, per_byte = _SMALL_TYPES[name]
     shape = list(value.shape)  # type: ignore[union-attr]
-    data = value.data if isinstance(value, Raw) else np.ascontiguousarray(value).tobytes()  # type: ignore[arg-type]
+    data = value.data if isinstance(value, Raw) else np.ascontiguousarray(value).tobytes()
     if per_byte == 2:
         return _packed(data, shape, number)
     flat = np.frombuffer(data, {1: np.uint8, 2: np.uint16}[SMALL_DTYPES[name]]).reshape(shape)

@@ -222,8 +222,8 @@ def padding_is_negative(site: Site) -> bool:
 
 
 def pads_of_wrong_length(site: Site) -> bool:
-    data, pads = site.array(site.subject[0]), site.attributes.get("pads")
-    return data is not None and data.ndim > 2 and bool(pads) and len(pads) != 2 * (data.ndim - 2)
+    data, pads = site.array(site.subject[0]), site.attributes.get("pads", ())
+    return data is not None and data.ndim > 2 and len(pads) not in (0, 2 * (data.ndim - 2))
 
 
 def constant_is_not_one_element(site: Site) -> bool:

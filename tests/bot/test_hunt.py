@@ -19,6 +19,7 @@ from tests.bot.support import FAULTY, PLANTED, Run, ended, start
 
 #: A hunt that sees every node test; only the planted operators fail.
 HUNT = ("hunt", "--source", "onnx_node", "--budget", "none", "--timeout", 5, "--json")
+KINDS = ("passed", "skipped", "unsupported", "invalid", "flaky", "failures")
 DB, OUT = ("--db", "hunt.db"), ("--out", "reports")
 
 
@@ -63,8 +64,7 @@ def test_the_numbers_add_up(hunted: Hunted) -> None:
     assert set(document) >= {
         "campaign", "cases", "passed", "skipped", "unsupported", "invalid", "failures", "bugs", "drafts", "seconds"
     }  # fmt: skip
-    kinds = ("passed", "skipped", "unsupported", "invalid", "flaky", "failures")
-    assert sum(document[kind] for kind in kinds) == len(rows(hunted.folder, RESULTS))
+    assert sum(document[kind] for kind in KINDS) == len(rows(hunted.folder, RESULTS))
     assert document["cases"] > 2000 and document["bugs"] == len(hunted.bugs)
     assert document["drafts"] == sum(bug["state"] == "drafted" for bug in hunted.bugs.values())
 
@@ -164,16 +164,21 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
         time.sleep(0.05)
 
 
-def test_a_hunt_that_is_killed_goes_on_and_loses_nothing(hunted: Hunted, tmp_path: Path) -> None:
-    process = start(tmp_path, *HUNT, "--backend", PLANTED, *DB, "--no-drafts")
-    wait_for(lambda: results(tmp_path) > 1000, process)
+def test_a_hunt_that_is_killed_or_out_of_time_goes_on_and_loses_nothing(hunted: Hunted, tmp_path: Path) -> None:
+    endless = [*HUNT, "--backend", PLANTED, *DB, "--no-drafts"]
+    process = start(tmp_path, *endless)
+    wait_for(lambda: results(tmp_path) > 300, process)
     process.kill()
     ended(process)
-    assert results(tmp_path) < hunted.document["cases"]
-    done = ended(start(tmp_path, *HUNT, "--backend", PLANTED, *DB, "--no-drafts"))
+    killed = set(rows(tmp_path, RESULTS))
+    endless[endless.index("none")] = "10s"
+    done = ended(start(tmp_path, *endless))
     assert done.code == 0 and "going on with campaign 1 where it stopped" in done.err
-    assert rows(tmp_path, RESULTS) == rows(hunted.folder, RESULTS)
-    assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
+    assert done.json["campaign"] == 1 and not (tmp_path / "reports").exists()
+    resumed = rows(tmp_path, RESULTS)
+    assert killed < set(resumed) < set(rows(hunted.folder, RESULTS))
+    assert len(resumed) == sum(done.json[kind] for kind in KINDS)
+    assert set(rows(tmp_path, FAILURES)) <= set(rows(hunted.folder, FAILURES))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -216,13 +221,14 @@ def settles(condition: Callable[[], bool]) -> bool:
     return False
 
 
-def test_two_hunts_at_once_on_one_database_count_nothing_twice(hunted: Hunted, tmp_path: Path) -> None:
-    both = [start(tmp_path, *HUNT, "--backend", PLANTED, *DB, "--no-drafts", "--jobs", 1) for _ in range(2)]
-    for done in map(ended, both):
+def test_two_hunts_at_once_share_one_campaign(hunted: Hunted, tmp_path: Path) -> None:
+    brief = [*HUNT, "--backend", PLANTED, *DB, "--no-drafts", "--jobs", 1]
+    brief[brief.index("none")] = "10s"
+    for done in map(ended, [start(tmp_path, *brief) for _ in range(2)]):
         assert done.code == 0, done.err
         assert done.json["campaign"] == 1
-    assert rows(tmp_path, RESULTS) == rows(hunted.folder, RESULTS)
-    assert rows(tmp_path, FAILURES) == rows(hunted.folder, FAILURES)
+    assert rows(tmp_path, RESULTS) and set(rows(tmp_path, RESULTS)) <= set(rows(hunted.folder, RESULTS))
+    assert set(rows(tmp_path, FAILURES)) <= set(rows(hunted.folder, FAILURES))
 
 
 # ---------------------------------------------------------------- what it refuses
@@ -236,7 +242,7 @@ BAD: dict[str, tuple[list[str], int, str]] = {
     "an unknown backend": (["--backend", "gcc"], 2, "unknown backend 'gcc'"),
     "an unknown source": (["--source", "imagination"], 2, "unknown source 'imagination': choose one of onnx_node"),
     "an unknown option": (["--option", "speed=1"], 2, "no chosen backend has the option speed"),
-    "an unknown value": (["--backend", "tvm", "--option", "target=z80"], 2, "of backend tvm"),
+    "an unknown value": (["--option", "opt=fast"], 2, "of backend onnxruntime must be one of"),
     "no time": (["--budget", "0"], 2, "--budget '0' leaves no time"),
     "nonsense for a time": (["--budget", "soon"], 2, "--budget 'soon' is not a duration"),
     "a database in no folder": (["--db", "no/such/hunt.db"], 2, "there is no folder no/such"),
@@ -272,15 +278,3 @@ def test_a_backend_that_computes_garbage_is_left_out_before_it_shows_as_a_thousa
     broken = FAULTY.with_name("computes_garbage.py")
     done = gw("hunt", "--backend", broken, "--budget", "5s", "--db", tmp_path / "h.db", "--out", tmp_path / "out", "--json")
     assert done.code == 3 and "garbage" in done.err
-
-
-def test_a_hunt_whose_time_is_over_ends_well_and_goes_on(tmp_path: Path) -> None:
-    arguments = [*HUNT, "--backend", PLANTED, *DB, *OUT, "--no-drafts"]
-    arguments[arguments.index("none")] = "5s"
-    first = ended(start(tmp_path, *arguments))
-    assert first.code == 0, first.err
-    assert first.json["drafts"] == 0 and not (tmp_path / "reports").exists()
-    before = set(rows(tmp_path, RESULTS))
-    second = ended(start(tmp_path, *arguments))
-    assert second.code == 0 and second.json["campaign"] == first.json["campaign"]
-    assert before <= set(rows(tmp_path, RESULTS))
