@@ -69,7 +69,7 @@ def _model(path: Path, data: bytes) -> onnx.ModelProto:
 
 def _serialised(path: Path, model: onnx.ModelProto) -> bytes:
     try:
-        return model.SerializeToString()
+        return bytes(model.SerializeToString())
     except (EncodeError, ValueError) as error:
         raise Refusal(f"{path}: is larger than 2 GiB with its external data, more than one message holds") from error
 

@@ -98,9 +98,9 @@ def _same_message(one: str, case: Case, other: str, original: Case) -> bool:
 def _spoken_names(case: Case) -> set[str]:
     """How the values of a model can appear in a normalised message; compilers replace odd characters."""
     if case.kind != "onnx":
-        return {"SSA"}
+        return {"NAME"}
     names = {name for node in walk(load(case).graph) for name in [*node.input, *node.output, node.name] if name}
-    return {"SSA"} | {normalise(form) for name in names for form in (name, re.sub(r"\W", "_", name))}
+    return {"NAME"} | {normalise(form) for name in names for form in (name, re.sub(r"\W", "_", name))}
 
 
 def _gross(failure: Failure) -> bool:

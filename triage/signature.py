@@ -32,7 +32,7 @@ _NORMAL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(\.(?:cpp|cc|cxx|h|hpp|py)):\d+", r"\1"),
         (r"\bname:? ?'[^']*'", "NAME"),
         (r"\b(?:b?float|bf|u?int|complex|fp|f|i|u)\d+(?:e\d+m\d+\w*)?\b", "DTYPE"),
-        (r"\b(?:lv|gv|v_|T_\w+?|ax|lambda|constant|parameter|node)_?\d+\b", "SSA"),
+        (r"\b(?:lv|gv|v_|T_\w+?|ax|lambda|constant|parameter|node)_?\d+\b", "NAME"),
         (r"[\[({](?:\s*-?(?:\d+|\?|N|None)\.?\.?\d*\s*[,x]?)+[\])}]", "SHAPE"),
         (r"(?<![A-Za-z_\d])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "N"),
         (r"\s+", " "),
