@@ -169,13 +169,27 @@ def _twin(store: Store, bug: Bug, signature: Signature) -> Bug | None:
 
 def _merge(desk: Desk, bug: Bug, twin: Bug) -> None:
     """Give the bug's failures to its twin and put it aside."""
-    moved = []
-    for number in desk.store.failure_ids(bug.id):
-        stored = desk.store.failure(number)
-        moved.append(replace(Signer(desk.runner).describe(stored.failure), fingerprint=twin.fingerprint))
     # In this order a kill in between leaves an empty bug to be merged again, never a lost failure.
-    desk.store.record(0, (), moved)
+    _give(desk, bug, twin)
     desk.store.advance(bug.id, State.REDUCED, State.DUPLICATE, note=f"same as bug {twin.id} once reduced")
+
+
+def _give(desk: Desk, bug: Bug, twin: Bug) -> None:
+    signer = Signer(desk.runner)
+    failures = [desk.store.failure(number).failure for number in desk.store.failure_ids(bug.id)]
+    desk.store.record(0, (), [replace(signer.describe(one), fingerprint=twin.fingerprint) for one in failures])
+
+
+def rejoin(desk: Desk, bug: Bug) -> None:
+    """DUPLICATE: a later hunt signs the same failures as before; they go to the bug's twin again."""
+    failure = reduced_failure(desk, bug)
+    if failure is None:
+        return
+    signature = Signer(desk.runner).sign(failure)
+    with _locating:
+        twin = _twin(desk.store, bug, signature)
+        if twin is not None:
+            _give(desk, bug, twin)
 
 
 def draft(desk: Desk, bug: Bug) -> None:
@@ -213,6 +227,7 @@ STEPS: Mapping[State, Step] = {
     State.CONFIRMED: reduce_bug,
     State.REDUCED: locate,
     State.LOCATED: draft,
+    State.DUPLICATE: rejoin,
 }
 
 
@@ -228,7 +243,7 @@ def _advance(desk: Desk, bug: Bug) -> Bug:
     while bug.state in STEPS and not desk.over():
         before = bug.state
         try:
-            STEPS[bug.state](desk, bug)
+            _step(bug)(desk, bug)
         except Conflict:
             # Another process works on the same database and was faster with this bug.
             return desk.store.bug(bug.id)
@@ -236,6 +251,17 @@ def _advance(desk: Desk, bug: Bug) -> Bug:
         if bug.state is before:
             break
     return bug
+
+
+def _step(bug: Bug) -> Step:
+    """The step that is due. A reduced bug's may need no failure of its own: it may have been half merged."""
+    lost = bug.best_failure_id is None and bug.state in (State.NEW, State.CONFIRMED, State.LOCATED)
+    return put_aside if lost else STEPS[bug.state]
+
+
+def put_aside(desk: Desk, bug: Bug) -> None:
+    """Any state: a bug without a failure cannot be judged."""
+    desk.store.advance(bug.id, bug.state, State.STALE, note="all its failures turned out to be another bug's")
 
 
 def _urgency(bug: Bug) -> tuple[int, int, int]:

@@ -309,6 +309,34 @@ def quantizes_no_number(site: Site) -> bool:
     return zero_scale or _has(site.array("x"), lambda numbers: ~np.isfinite(numbers))
 
 
+#: A float32 quotient may be off by this much of itself: dividing and multiplying by the inverse differ.
+_QUOTIENT_NOISE = 2.0**-21
+
+
+def _near_tie(quotient: np.ndarray) -> bool:
+    """Whether a quotient lies so close to the middle of two integers that its own rounding error decides.
+
+    An exact middle is defined (it goes to the even neighbour) and excuses nothing.
+    """
+    finite = quotient[np.abs(quotient) <= 1 << 16]  # larger ones saturate in every quantized type
+    distance = np.abs(np.abs(finite - np.floor(finite)) - 0.5)
+    return bool(((distance > 0) & (distance <= np.abs(finite) * _QUOTIENT_NOISE)).any())
+
+
+def quantizes_near_tie(site: Site) -> bool:
+    x, scale = site.array("x"), site.array("y_scale")
+    if x is None or not is_float(x) or not x.size:
+        return False
+    wide = x.astype(np.float64)
+    with np.errstate(all="ignore"):
+        if site.op_type == "DynamicQuantizeLinear":
+            step = np.float32((max(0.0, wide.max()) - min(0.0, wide.min())) / 255)
+            return _near_tie(wide.ravel() / float(step))
+        if scale is None or scale.size != 1:
+            return False
+        return _near_tie(wide.ravel() / float(scale.astype(np.float64).ravel()[0]))
+
+
 def grid_is_not_finite(site: Site) -> bool:
     return _has(site.array("grid"), lambda numbers: ~np.isfinite(numbers))
 

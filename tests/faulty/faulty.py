@@ -634,3 +634,9 @@ def show_limits(job):
     raise ValueError(
         "core {}, native threads {}".format(resource.getrlimit(resource.RLIMIT_CORE), os.environ["OMP_NUM_THREADS"])
     )
+
+
+@fault
+def drop_a_cycle_of_fifty_megabytes(job):
+    cycle = [np.ones(50 * MEGABYTE, dtype=np.uint8)]
+    cycle.append(cycle)

@@ -128,3 +128,10 @@ def test_an_abandoned_batch_can_be_closed(base: BaseZygote, case: MakeCase) -> N
     next(replies)
     replies.close()  # type: ignore[attr-defined]
     lane.close()
+
+
+def test_cyclic_garbage_does_not_pile_up_to_the_memory_limit(open_lane: Callable[..., Lane], case: MakeCase) -> None:
+    jobs = [job(case("drop_a_cycle_of_fifty_megabytes")) for _ in range(40)]
+    replies = list(open_lane(recycling=Recycling(growth_mb=10_000)).run(jobs))
+    assert not any(reply.death or "error" in reply.header for reply in replies)
+    assert max(reply.peak_mb for reply in replies) < 350

@@ -498,3 +498,34 @@ def test_ties_of_a_torch_call_are_no_random_operator():
     ties = TORCH_PAIRS["topk"][0]
     assert nondeterministic("instance", ties) is None
     assert nondeterministic("instance", TORCH_PAIRS["bernoulli"][0]) is not None
+
+
+def _quantized(x: list[float], scale: float) -> tuple[bytes, dict[str, np.ndarray]]:
+    node = helper.make_node("QuantizeLinear", ["x", "y_scale", "zero"], ["y"])
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [len(x)]),
+            helper.make_tensor_value_info("y_scale", TensorProto.FLOAT, []),
+            helper.make_tensor_value_info("zero", TensorProto.UINT8, []),
+        ],
+        [helper.make_tensor_value_info("y", TensorProto.UINT8, [len(x)])],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    values = {"x": np.array(x, np.float32), "y_scale": np.array(scale, np.float32), "zero": np.array(0, np.uint8)}
+    return model.SerializeToString(), values
+
+
+def test_a_quotient_within_rounding_error_of_a_tie_excuses_a_quantized_value():
+    objection = undefined.screen("onnx", *_quantized([0.5], 5 / 255))
+    assert objection is not None
+    assert objection.operator == "QuantizeLinear"
+
+
+def test_an_exact_tie_is_defined_and_excuses_nothing():
+    assert undefined.screen("onnx", *_quantized([1.25, 0.75], 0.5)) is None
+
+
+def test_a_quotient_away_from_ties_excuses_nothing():
+    assert undefined.screen("onnx", *_quantized([1.3, 7.1], 0.5)) is None

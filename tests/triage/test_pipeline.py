@@ -1,0 +1,351 @@
+"""Bugs of a compiler with planted faults, taken from NEW to DRAFTED, or put aside for the right reason."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.campaign import Policy
+from fuzz.case import Case, Failure, Origin, Target
+from fuzz.judge import Judge
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from triage import drafting, hunt, pipeline
+from triage.lifecycle import State
+from triage.records import Bug
+from triage.signing import Signer
+from triage.store import open_store
+
+PLANTED = Path(__file__).with_name("planted.py")
+
+
+def chain(*operators: str, size: int = 4) -> Case:
+    """A model of one-input operators in a row, on numbers that all of them accept."""
+    names = ["x", *(f"v{at}" for at in range(1, len(operators))), "y"]
+    nodes = [helper.make_node(op_type, [names[at]], [names[at + 1]]) for at, op_type in enumerate(operators)]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name in ("x", "y")]
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", infos[:1], infos[1:]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    )
+    data = np.linspace(0.1, 0.7, size, dtype=np.float32)
+    return Case("onnx", model.SerializeToString(), {"x": data}, Origin("test", "-".join(operators).lower()))
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the planted compiler, which counts its turns beside itself."""
+    return Path(shutil.copy(PLANTED, tmp_path_factory.mktemp("compiler")))
+
+
+@pytest.fixture(scope="module")
+def target(planted: Path) -> Target:
+    return catalogue.target(str(planted), {"steady": "no"})
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(Limits(seconds=1.5, memory_mb=1000), jobs=2) as shared:
+        yield shared
+
+
+@pytest.fixture
+def desk(runner: Runner, tmp_path: Path) -> Iterator[pipeline.Desk]:
+    with open_store(tmp_path / "hunt.db", create=True) as store:
+        yield pipeline.Desk(store, runner, catalogue.target("reference"), tmp_path / "reports")
+
+
+def hunted(desk: pipeline.Desk, target: Target, *cases: Case) -> list[Bug]:
+    """The bugs that a hunt in `cases` finds, none of them looked at yet."""
+    campaign = desk.store.begin_campaign({"test": 1})
+    assert hunt.hunt(desk.store, campaign, cases, [target], desk.reference, desk.runner, Policy())
+    return desk.store.bugs()
+
+
+def recorded(desk: pipeline.Desk, failure: Failure) -> Bug:
+    """A bug that an earlier hunt has seen, whatever the compiler does now."""
+    desk.store.record(0, (), [Signer(desk.runner).describe(failure)])
+    [bug] = desk.store.bugs()
+    return bug
+
+
+def failure_of(desk: pipeline.Desk, case: Case, target: Target, perturb: int | None = None) -> Failure:
+    found = Judge(desk.runner, desk.reference, perturb).examine(case, target).failure
+    assert found is not None
+    return found
+
+
+def advanced(desk: pipeline.Desk, bugs: Sequence[Bug]) -> list[Bug]:
+    pipeline.advance_all(desk, bugs)
+    return [desk.store.bug(bug.id) for bug in bugs]
+
+
+def executed(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = folder / "reproducer.py"
+    path.write_text(script)
+    return subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60, check=False)
+
+
+def files(desk: pipeline.Desk) -> list[str]:
+    return sorted(path.name for path in desk.reports.rglob("*") if path.is_file())
+
+
+# ---------------------------------------------------------------- what becomes a draft
+
+
+FAULTS = {
+    "Ceil": "exception:fuzz.backends.planted.Unlowered",
+    "Sign": "crash:SIGSEGV",
+    "Sinh": "wrong:values",
+    "Acosh": "wrong:nan",
+}
+
+
+@pytest.mark.parametrize("op_type", FAULTS)
+def test_a_fault_among_other_operators_is_reduced_and_drafted(
+    op_type: str, desk: pipeline.Desk, target: Target, tmp_path: Path
+) -> None:
+    others = ("Exp", "Abs") if op_type == "Acosh" else ("Neg", "Abs")
+    [bug] = advanced(desk, hunted(desk, target, chain(*others, op_type)))
+    assert (bug.symptom, bug.state, bug.note) == (FAULTS[op_type], State.DRAFTED, "")
+    assert bug.operators == (op_type,) and bug.nodes == 1
+    text = desk.store.draft(bug.id)
+    assert text is not None and op_type in text.title
+    assert bug.report_path is not None and Path(bug.report_path).read_text() == f"# {text.title}\n\n{text.body}"
+    assert Path(bug.report_path).with_suffix(".py").read_text() == text.script
+    done = executed(text.script, tmp_path)
+    assert done.returncode != 0 and "PASS" not in done.stdout
+
+
+def test_a_message_that_is_never_twice_the_same_is_reproduced_all_the_same(desk: pipeline.Desk, target: Target) -> None:
+    """The planted exception names an address, a process and a shape."""
+    bugs = hunted(desk, target, chain("Ceil", size=3), chain("Floor", size=5))
+    assert [(bug.count, bug.message) for bug in bugs] == [(2, "cannot lower SHAPE at ADDR in lower.py")]
+    assert advanced(desk, bugs)[0].state is State.DRAFTED
+
+
+def test_what_reads_uninitialised_memory_is_shown_with_memory_filled(
+    desk: pipeline.Desk, target: Target, tmp_path: Path
+) -> None:
+    failure = failure_of(desk, chain("Neg", "Acos"), target, pipeline.PERTURB)
+    [bug] = advanced(desk, [recorded(desk, failure)])
+    assert (bug.state, bug.note) == (State.DRAFTED, pipeline.UNINITIALISED)
+    text = desk.store.draft(bug.id)
+    assert text is not None and "MALLOC_PERTURB_" in text.script
+    assert executed(text.script, tmp_path).returncode == 1
+
+
+def test_a_hang_is_drafted_with_a_script_that_gives_up(desk: pipeline.Desk, target: Target, tmp_path: Path) -> None:
+    case = chain("Tan")
+    bug = recorded(desk, failure_of(desk, case, target))
+    desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
+    desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=case, nodes=1)  # each run would take its time
+    [bug] = advanced(desk, [desk.store.bug(bug.id)])
+    assert (bug.symptom, bug.state) == ("hang", State.DRAFTED)
+    text = desk.store.draft(bug.id)
+    assert text is not None
+    done = executed(text.script, tmp_path)
+    assert done.returncode == 1 and "Timeout (" in done.stderr
+
+
+# ---------------------------------------------------------------- what is put aside
+
+
+def test_a_result_that_is_wrong_every_other_time_is_flaky(desk: pipeline.Desk, target: Target, planted: Path) -> None:
+    planted.with_name("turns").unlink(missing_ok=True)
+    bug = recorded(desk, failure_of(desk, chain("Asin"), target))
+    [bug] = advanced(desk, [bug])
+    assert bug.state is State.FLAKY
+    assert re.fullmatch(r"wrong:values in [12] of 3 fresh processes", bug.note)
+
+
+def test_a_result_that_is_wrong_in_another_way_each_time_is_flaky(desk: pipeline.Desk, target: Target) -> None:
+    [bug] = advanced(desk, hunted(desk, target, chain("Atanh")))
+    assert bug.state is State.FLAKY
+    assert bug.note == "wrong:values in 3 of 3 fresh processes, each time with other values"
+    assert files(desk) == []
+
+
+def test_a_failure_that_is_gone_is_flaky(desk: pipeline.Desk, target: Target) -> None:
+    failure = replace(failure_of(desk, chain("Sinh"), target), case=chain("Relu"))
+    [bug] = advanced(desk, [recorded(desk, failure)])
+    assert (bug.state, bug.note) == (State.FLAKY, "wrong:values in 0 of 3 fresh processes")
+
+
+def test_a_failure_of_a_case_that_is_none_is_invalid(desk: pipeline.Desk, target: Target) -> None:
+    case = chain("Relu")
+    broken = replace(case, model=case.model.replace(b"Relu", b"Rela"))
+    failure = replace(failure_of(desk, chain("Sinh"), target), case=broken)
+    [bug] = advanced(desk, [recorded(desk, failure)])
+    assert bug.state is State.INVALID and "onnx.checker" in bug.note
+
+
+def edited(planted: Path, folder: Path, edit: Callable[[str], str]) -> Target:
+    path = folder / "edited.py"
+    path.write_text(edit(planted.read_text()))
+    return catalogue.target(str(path))
+
+
+def test_without_reproduce_there_is_a_bug_but_no_draft(desk: pipeline.Desk, planted: Path, tmp_path: Path) -> None:
+    silent = edited(planted, tmp_path, lambda text: text[: text.index("def reproduce(")])
+    [bug] = advanced(desk, hunted(desk, silent, chain("Sinh", "Abs")))
+    assert bug.state is State.LOCATED and "reproduce()" in bug.note and "\n" not in bug.note
+    assert bug.nodes == 1 and bug.report_path is None and files(desk) == []
+
+
+def test_a_draft_whose_reproducer_passes_is_no_draft(desk: pipeline.Desk, planted: Path, tmp_path: Path) -> None:
+    right = '    return "from onnx.reference import ReferenceEvaluator\\nactual = ReferenceEvaluator(model).run(None, inputs)"\n'
+    fine = edited(planted, tmp_path, lambda text: re.sub(r"(def reproduce.*\n)", lambda m: m[1] + right, text))
+    [bug] = advanced(desk, hunted(desk, fine, chain("Sinh")))
+    assert bug.state is State.FLAKY and "the reproducer does not show it (exit status 0)" in bug.note
+    assert files(desk) == [] and desk.store.draft(bug.id) is None
+
+
+def test_a_reproducer_that_fails_for_another_reason_is_no_draft(
+    desk: pipeline.Desk, planted: Path, tmp_path: Path
+) -> None:
+    wrong = '    return "raise type(\'Unlowered\', (Exception,), {})(\'no such compiler\')"\n'
+    other = edited(planted, tmp_path, lambda text: re.sub(r"(def reproduce.*\n)", lambda m: m[1] + wrong, text))
+    [bug] = advanced(desk, hunted(desk, other, chain("Ceil")))
+    assert bug.state is State.FLAKY and "no such compiler" in bug.note
+
+
+# ---------------------------------------------------------------- duplicates
+
+
+DEEP = (chain("Neg", "Abs", "Sinh"), chain("Relu", "Exp", "Log", "Sinh"), chain("Sinh"))
+
+
+def test_bugs_that_are_one_once_reduced_are_merged(desk: pipeline.Desk, target: Target) -> None:
+    bugs = advanced(desk, hunted(desk, target, *DEEP))
+    states = sorted(bug.state for bug in bugs)
+    assert states == [State.DRAFTED, State.DUPLICATE, State.DUPLICATE]
+    [kept] = [bug for bug in bugs if bug.state is State.DRAFTED]
+    for bug in bugs:
+        if bug is not kept:
+            assert bug.count == 0 and bug.note == f"same as bug {kept.id} once reduced"
+    assert kept.count == 3
+    assert len(files(desk)) == 2
+
+
+def test_failures_of_a_merged_bug_that_are_seen_again_make_no_new_bug(desk: pipeline.Desk, target: Target) -> None:
+    advanced(desk, hunted(desk, target, *DEEP))
+    before = len(desk.store.bugs())
+    again = desk.store.begin_campaign({"test": 2})
+    hunt.hunt(desk.store, again, DEEP, [target], desk.reference, desk.runner, Policy())
+    advanced(desk, desk.store.bugs(campaign_id=again.id))
+    assert len(desk.store.bugs()) == before
+    assert sorted((bug.state, bug.count) for bug in desk.store.bugs()) == [
+        (State.DRAFTED, 3),
+        (State.DUPLICATE, 0),
+        (State.DUPLICATE, 0),
+    ]
+
+
+def test_different_bugs_of_one_operator_stay_two(desk: pipeline.Desk, target: Target) -> None:
+    bugs = advanced(desk, hunted(desk, target, chain("Sinh"), chain("Sign"), chain("Ceil")))
+    assert [bug.state for bug in bugs] == [State.DRAFTED] * 3
+
+
+# ---------------------------------------------------------------- killed in between
+
+
+def test_every_step_can_be_the_last_of_its_process(
+    runner: Runner, target: Target, tmp_path: Path
+) -> None:
+    path, reference = tmp_path / "hunt.db", catalogue.target("reference")
+    seen = []
+    for number in range(6):
+        with open_store(path, create=True) as store:
+            desk = pipeline.Desk(store, runner, reference, tmp_path / "reports")
+            [bug] = hunted(desk, target, chain("Neg", "Sinh")) if number == 0 else store.bugs()
+            seen.append(bug.state)
+            if bug.state in pipeline.STEPS:
+                pipeline.STEPS[bug.state](desk, bug)
+    assert seen == [State.NEW, State.CONFIRMED, State.REDUCED, State.LOCATED, State.DRAFTED, State.DRAFTED]
+
+
+def test_a_step_that_was_done_but_not_saved_is_done_again(desk: pipeline.Desk, target: Target) -> None:
+    [bug] = hunted(desk, target, chain("Neg", "Sinh"))
+    for step in (pipeline.confirm, pipeline.reduce_bug, pipeline.locate):
+        step(desk, desk.store.bug(bug.id))
+    located = desk.store.bug(bug.id)
+    failure = pipeline.reduced_failure(desk, located)
+    assert failure is not None
+    text = drafting.write(desk.store, located, failure, desk.runner.limits, Signer(desk.runner))
+    drafting.save(desk.reports, located, replace(text, title="An earlier title"))
+    [bug] = advanced(desk, [located])
+    assert bug.state is State.DRAFTED and len(files(desk)) == 2
+    assert not any("earlier" in name for name in files(desk))
+
+
+def test_a_merge_that_was_cut_short_is_completed(desk: pipeline.Desk, target: Target) -> None:
+    deep, plain = hunted(desk, target, *DEEP[1:])
+    pipeline.confirm(desk, deep)
+    pipeline.reduce_bug(desk, desk.store.bug(deep.id))
+    moved = [desk.store.failure(number).failure for number in desk.store.failure_ids(deep.id)]
+    described = [replace(Signer(desk.runner).describe(one), fingerprint=plain.fingerprint) for one in moved]
+    desk.store.record(0, (), described)  # and then the process is killed
+    assert desk.store.bug(deep.id).count == 0
+    bugs = advanced(desk, desk.store.bugs())
+    assert [(bug.state, bug.count) for bug in bugs] == [(State.DUPLICATE, 0), (State.DRAFTED, 2)]
+
+
+def test_a_bug_whose_failures_all_became_another_bugs_is_stale(desk: pipeline.Desk, target: Target) -> None:
+    [bug] = hunted(desk, target, chain("Neg", "Sinh"))
+    described = Signer(desk.runner).describe(failure_of(desk, chain("Neg", "Sinh"), target))
+    desk.store.record(0, (), [replace(described, fingerprint="0" * 16)])
+    lost, found = advanced(desk, desk.store.bugs())
+    assert (lost.id, lost.state, lost.count) == (bug.id, State.STALE, 0)
+    assert found.state is State.DRAFTED
+
+
+def test_when_the_time_is_over_nothing_is_begun(desk: pipeline.Desk, target: Target) -> None:
+    bugs = hunted(desk, target, chain("Sinh"))
+    late = replace(desk, deadline=time.monotonic())
+    assert [bug.state for bug in advanced(late, bugs)] == [State.NEW]
+    assert [bug.state for bug in advanced(desk, bugs)] == [State.DRAFTED]
+
+
+def test_two_triages_of_one_database_draft_every_bug_once(
+    desk: pipeline.Desk, target: Target, tmp_path: Path
+) -> None:
+    bugs = hunted(desk, target, chain("Sinh"), chain("Ceil"), chain("Exp", "Acosh"))
+    problems: list[BaseException] = []
+
+    def other() -> None:
+        try:
+            with open_store(tmp_path / "hunt.db", create=False) as store:
+                pipeline.advance_all(replace(desk, store=store), store.bugs())
+        except BaseException as problem:  # a thread's edge: told below
+            problems.append(problem)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    pipeline.advance_all(desk, bugs)
+    thread.join()
+    assert problems == []
+    pipeline.advance_all(desk, desk.store.bugs())
+    assert all(bug.state is State.DRAFTED for bug in desk.store.bugs())
+    assert len(files(desk)) == 6
+
+
+def test_deaths_come_before_wrong_values_and_exceptions(desk: pipeline.Desk, target: Target) -> None:
+    bugs = hunted(desk, target, chain("Ceil"), chain("Sinh"), chain("Sign"))
+    alone = replace(desk, runner=desk.runner)
+    order: list[str] = []
+    pipeline.advance_all(alone, bugs, lambda bug: order.append(bug.symptom.partition(":")[0]))
+    assert order == ["crash", "wrong", "exception"]
+
+

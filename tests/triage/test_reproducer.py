@@ -1,0 +1,73 @@
+"""Reproducers are run alone, and must fail the way the bug does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from triage.reproducer import LONGEST_OUTPUT, Rerun, reproduces, rerun
+
+
+def test_a_script_that_passes_has_status_zero() -> None:
+    assert rerun("print('PASS')") == Rerun(0, "PASS\n")
+
+
+def test_a_script_sees_nothing_of_its_caller(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "12345")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = rerun("import os, sys\nprint('SECRET_TOKEN' in os.environ, *sys.path, os.getcwd(), sep='\\n')")
+    secret, *paths, folder = found.output.splitlines()
+    assert secret == "False" and str(tmp_path) not in paths
+    assert folder != os.getcwd() and not Path(folder).exists()
+
+
+def test_a_script_that_dies_tells_its_signal() -> None:
+    found = rerun("import os, signal\nprint('before', flush=True)\nos.kill(os.getpid(), signal.SIGSEGV)")
+    assert found.status == -signal.SIGSEGV and found.output.startswith("before")
+    assert reproduces("crash:SIGSEGV", "", found) and not reproduces("crash:SIGABRT", "", found)
+
+
+def test_a_script_that_does_not_end_is_stopped() -> None:
+    found = rerun("print('waiting', flush=True)\nwhile True: pass", seconds=1)
+    assert found == Rerun(None, "waiting\n")
+    assert reproduces("hang", "", found) and reproduces("dies-on-invalid:hang", "", found)
+    assert not reproduces("wrong:values", "", found) and not reproduces("crash:SIGSEGV", "", found)
+
+
+def test_only_the_end_of_a_long_output_is_kept() -> None:
+    found = rerun("print('x' * 1000000)\nraise ValueError('the end')")
+    assert len(found.output) <= LONGEST_OUTPUT and found.output.endswith("ValueError: the end\n")
+
+
+def test_another_interpreter_can_run_it() -> None:
+    assert rerun("import sys; print(sys.executable)", python=sys.executable).output.strip() == sys.executable
+
+
+RAISES = "raise {}"
+
+
+@pytest.mark.parametrize(
+    ("message", "raised", "same"),
+    [
+        ("cannot lower", "ValueError('cannot lower')", True),
+        ("cannot lower", "ValueError('cannot raise')", False),
+        ("cannot lower", "KeyError('cannot lower')", False),
+        ("at 0x7f0001 of (2, 3)\nmore", "ValueError('at 0x7fabcd of (1, 1)\\nother')", True),
+        ("/usr/lib/python3/dist-packages/x/y.py:12: no", "ValueError('/opt/x/y.py:99: no')", True),
+        ("\n\n  first words", "ValueError('\\n\\n  first words')", True),
+        ("", "ValueError()", True),
+        ("\x1b[31mred\x1b[0m", "ValueError('red')", True),
+    ],
+)
+def test_an_exception_is_the_same_up_to_what_differs_from_run_to_run(message: str, raised: str, same: bool) -> None:
+    assert reproduces("exception:builtins.ValueError", message, rerun(RAISES.format(raised))) is same
+
+
+def test_a_wrong_value_is_shown_by_a_failed_assertion_and_nothing_else() -> None:
+    assert reproduces("wrong:values", "", rerun("assert 1 == 2"))
+    assert not reproduces("wrong:values", "", rerun("import no_such_package"))
+    assert not reproduces("wrong:values", "", rerun("pass"))

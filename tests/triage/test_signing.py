@@ -1,0 +1,96 @@
+"""Signing with the registry of conversion functions that the compiler itself holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status, Target
+from fuzz.runner import Runner
+from triage.operators import node_count, operators, value_names
+from triage.signing import Signer
+
+PLANTED = Path(__file__).with_name("planted.py")
+
+
+@pytest.fixture(scope="module")
+def signer() -> Iterator[Signer]:
+    with Runner(jobs=1) as runner:
+        yield Signer(runner)
+
+
+def case_of(*operators: str) -> Case:
+    names = [f"v{at}" for at in range(len(operators) + 1)]
+    nodes = [helper.make_node(op, [names[at]], [names[at + 1]]) for at, op in enumerate(operators)]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in (names[0], names[-1])]
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", infos[:1], infos[1:]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    )
+    return Case("onnx", model.SerializeToString(), {names[0]: np.zeros(1, np.float32)}, Origin("test"))
+
+
+def wrong(case: Case, target: Target) -> Failure:
+    outcome = Outcome(Status.WRONG, Stage.RUN)
+    return Failure(case, target, outcome, None, "inconsistency", "wrong:values", "1 of 1 elements differ")
+
+
+def test_the_converter_of_a_wrong_result_comes_from_the_compiler(signer: Signer) -> None:
+    target = catalogue.target(str(PLANTED))
+    assert signer.sign(wrong(case_of("Ceil"), target)).conversion_function == "convert_rounding"
+    both = signer.sign(wrong(case_of("Ceil", "Floor"), target))
+    assert both.conversion_function == "convert_rounding"
+    assert signer.sign(wrong(case_of("Ceil", "Abs"), target)).kind == "operators"
+
+
+def test_a_real_compiler_is_asked_too(signer: Signer) -> None:
+    found = signer.sign(wrong(case_of("Relu"), catalogue.target("onnxruntime")))
+    assert found.conversion_function and found.kind == "conversion function"
+
+
+def test_a_compiler_that_cannot_answer_still_has_its_failures_signed(signer: Signer, tmp_path: Path) -> None:
+    text = PLANTED.read_text()
+    for name, end in (("dies", "    os._exit(1)\n"), ("raises", "    raise ValueError('no registry')\n")):
+        path = tmp_path / f"{name}.py"
+        path.write_text(text[: text.index("    return [SHARED.get")] + end)
+        found = signer.sign(wrong(case_of("Relu"), catalogue.target(str(path))))
+        assert (found.place, found.kind) == ("Relu", "operators")
+
+
+def test_what_is_stored_names_operators_and_says_why(signer: Signer) -> None:
+    target = catalogue.target(str(PLANTED))
+    new = signer.describe(wrong(case_of("Abs", "Ceil", "Abs"), target))
+    assert new.operators == ("Abs", "Ceil") and new.message == "1 of 1 elements differ"
+    assert new.why.startswith("same because") and new.conversion_function == ""
+    blamed = Outcome(Status.EXCEPTION, Stage.RUN, error=Error("E", "no", operator="Ceil"))
+    failure = Failure(case_of("Abs", "Ceil"), target, blamed, None, "crash", "exception:E", "no")
+    assert signer.describe(failure).operators == ("Ceil",)
+
+
+def test_operators_of_branches_and_functions_are_found_and_calls_of_functions_are_not() -> None:
+    branch = helper.make_graph([helper.make_node("Sin", ["x"], ["s"])], "b", [], [helper.make_value_info("s", None)])
+    function = helper.make_function(
+        "mine", "Twice", ["a"], ["b"], [helper.make_node("Mul", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)]
+    )
+    nodes = [
+        helper.make_node("If", ["c"], ["y"], then_branch=branch, else_branch=branch),
+        helper.make_node("Twice", ["y"], ["z"], domain="mine"),
+    ]
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", [], []),
+        functions=[function],
+        opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("mine", 1)],
+    )
+    case = Case("onnx", model.SerializeToString(), {}, Origin("test"))
+    assert operators(case) == [("", "If", 17), ("", "Sin", 17), ("", "Mul", 17)]
+    assert node_count(case) == 5
+    assert {"c", "y", "z", "s", "a", "b"} <= value_names(case)
+
+
+def test_an_instance_is_one_operator() -> None:
+    case = Case("instance", b'{"api":"torch.relu","library":"torch"}', {}, Origin("test"))
+    assert operators(case) == [("torch", "torch.relu", 0)] and node_count(case) == 1 and value_names(case) == set()
