@@ -23,6 +23,7 @@ import mmap
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -484,10 +485,11 @@ def _end_with_the_parent(control: socket.socket, armed: bool) -> None:
         os._exit(1)
 
 
-def main(control_fd: int, backend_name: str, kind: str) -> None:
+def main(control_fd: int, backend_name: str, kind: str, home: str) -> None:
     """Import the backend, and what it needs for a `kind` of case, say so, then serve.
 
-    The first message tells whether the import worked.
+    The first message tells whether the import worked. When the parent has hung up, for whatever reason,
+    the private `home` that it made is removed.
     """
     control = socket.socket(fileno=control_fd)
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -507,7 +509,8 @@ def main(control_fd: int, backend_name: str, kind: str) -> None:
     control.send(json.dumps({"ready": True}).encode())
     gc.freeze()
     Zygote(control, wire, backend, base=True).serve()
+    shutil.rmtree(home, ignore_errors=True)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3], sys.argv[4])

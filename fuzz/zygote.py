@@ -120,7 +120,15 @@ class BaseZygote:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, (self.home / "start.log").open("wb") as log:
             self._process = subprocess.Popen(
-                [python or sys.executable, "-B", str(WORKER), str(theirs.fileno()), backend_source, kind],
+                [
+                    python or sys.executable,
+                    "-B",
+                    str(WORKER),
+                    str(theirs.fileno()),
+                    backend_source,
+                    kind,
+                    str(self.home),
+                ],
                 pass_fds=[theirs.fileno()],
                 env=private_environment(self.home),
                 cwd=self.home / "work",

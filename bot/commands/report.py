@@ -15,7 +15,6 @@ from bot.console import print_json
 from bot.failures import ExitCode, Refusal
 from triage.store import open_store
 
-
 #: SQLite's integers end here.
 _LARGEST_ID = 2**63 - 1
 
@@ -28,7 +27,9 @@ class Format(StrEnum):
 
 
 def report(
-    bug: Annotated[int, typer.Argument(metavar="BUG", min=1, max=_LARGEST_ID, help="A bug's id, from `graphwarden bugs`.")],
+    bug: Annotated[
+        int, typer.Argument(metavar="BUG", min=1, max=_LARGEST_ID, help="A bug's id, from `graphwarden bugs`.")
+    ],
     db: Database = Path("hunt.db"),
     form: Annotated[
         Format, typer.Option("--format", help="Markdown, or JSON with the reproducer beside it.")

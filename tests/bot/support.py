@@ -49,7 +49,9 @@ def ended(process: subprocess.Popen[str]) -> Done:
     return Done(process.returncode, out, err)
 
 
-def relu(doc: str = "", shape: Sequence[int | str | None] | None = (3,), kind: int = TensorProto.FLOAT) -> onnx.ModelProto:
+def relu(
+    doc: str = "", shape: Sequence[int | str | None] | None = (3,), kind: int = TensorProto.FLOAT
+) -> onnx.ModelProto:
     """Relu of one input `x`; `doc` is where the planted backends look for the fault they are to show."""
     infos = [helper.make_tensor_value_info(name, kind, shape) for name in ("x", "y")]
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", infos[:1], infos[1:], doc_string=doc)

@@ -175,7 +175,10 @@ VALUES: dict[str, tuple[onnx.TypeProto, Value]] = {
     "text": (tensor(TensorProto.STRING, 2), np.array(["ü", ""], object)),
     "small": (tensor(TensorProto.BFLOAT16, 2), np.array([1, 2], ml_dtypes.bfloat16)),
     "tiny": (tensor(TensorProto.INT4, 2), np.array([-8, 7], ml_dtypes.int4)),
-    "pair": (helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)), [np.float32([1, 2]), np.float32([[3]])]),
+    "pair": (
+        helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)),
+        [np.float32([1, 2]), np.float32([[3]])],
+    ),
     "none": (helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)), []),
     "absent": (helper.make_optional_type_proto(tensor(TensorProto.FLOAT, 1)), None),
 }
@@ -196,7 +199,7 @@ def test_a_sequence_is_given_by_its_items(tmp_path: Path) -> None:
     kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None))
     model = helper.make_model(helper.make_graph([], "g", [helper.make_value_info("s", kind)], []))
     for arrays, says in (({"s": X}, "name its items s[0], s[1]"), ({"s[1]": X}, "not numbered 0, 1, 2")):
-        with pytest.raises(Refusal, match="input s|items of s") as caught:
+        with pytest.raises(Refusal, match=r"input s|items of s") as caught:
             inputfile.read(archive(**arrays)(tmp_path), model)
         assert says in str(caught.value)
 
@@ -205,7 +208,9 @@ def test_a_reduced_case_is_read_back_as_it_was_saved(runner: Runner, tmp_path: P
     case = Case("onnx", relu().SerializeToString(), {"x": X}, Origin("test"))
     model, values = casefile.save(case, tmp_path / "small.onnx")
     assert casefile.load(model, values, 0, runner).id == case.id
-    instance = Case("instance", b'{"api":"torch.relu","args":[],"kwargs":{},"library":"torch","tensors":[]}', {}, Origin("t"))
+    instance = Case(
+        "instance", b'{"api":"torch.relu","args":[],"kwargs":{},"library":"torch","tensors":[]}', {}, Origin("t")
+    )
     [path] = casefile.save(instance, tmp_path / "small.json")
     assert casefile.load(path, None, 0, runner).kind == "instance"
 

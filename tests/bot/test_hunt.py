@@ -190,7 +190,9 @@ def test_an_interrupted_hunt_says_so_and_leaves_no_process(number: signal.Signal
     process.send_signal(number)
     done = ended(process)
     assert (done.code, done.out) == (130, "")
-    assert done.err.endswith("graphwarden: interrupted; what was recorded is safe, the same command goes on from there\n")
+    assert done.err.endswith(
+        "graphwarden: interrupted; what was recorded is safe, the same command goes on from there\n"
+    )
     assert "Traceback" not in done.err
     assert settles(lambda: not any(alive(pid) for pid in workers))
 
@@ -274,7 +276,11 @@ def test_only_a_hunt_makes_a_database(command: list[str], gw: Run, tmp_path: Pat
     assert listing(tmp_path) == {"empty.db", "notes.txt"} and not (tmp_path / "empty.db").stat().st_size
 
 
-def test_a_backend_that_computes_garbage_is_left_out_before_it_shows_as_a_thousand_bugs(gw: Run, tmp_path: Path) -> None:
+def test_a_backend_that_computes_garbage_is_left_out_before_it_shows_as_a_thousand_bugs(
+    gw: Run, tmp_path: Path
+) -> None:
     broken = FAULTY.with_name("computes_garbage.py")
-    done = gw("hunt", "--backend", broken, "--budget", "5s", "--db", tmp_path / "h.db", "--out", tmp_path / "out", "--json")
+    done = gw(
+        "hunt", "--backend", broken, "--budget", "5s", "--db", tmp_path / "h.db", "--out", tmp_path / "out", "--json"
+    )
     assert done.code == 3 and "garbage" in done.err

@@ -147,17 +147,19 @@ with Runner(Limits(100), jobs=2) as runner:
 
 
 @pytest.mark.parametrize("fault", ["fault:leave_a_daemon_and_hang;", "fault:hang_deaf_to_signals;"])
-def test_nothing_survives_a_campaign_that_is_killed(faulty: Target, fault: str) -> None:
+def test_nothing_survives_a_campaign_that_is_killed(faulty: Target, fault: str, tmp_path: Path) -> None:
     text = CAMPAIGN.format(path=sys.path, backend=faulty.backend, fault=fault.encode())
-    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE) as campaign:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, env=environment) as campaign:
         assert campaign.stdout is not None
         assert campaign.stdout.readline() == b"ready\n"
         mine = _wait_for(lambda: [pid for pid in _below(campaign.pid) if pid != campaign.pid], at_least=3)
         campaign.send_signal(signal.SIGKILL)
     deadline = time.monotonic() + 10
-    while _alive(mine) and time.monotonic() < deadline:
+    while (_alive(mine) or list(tmp_path.iterdir())) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert _alive(mine) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_campaign_does_not_leave_an_import_that_hangs(faulty_folder: Path) -> None:

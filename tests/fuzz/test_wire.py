@@ -115,7 +115,7 @@ def test_a_dtype_without_a_numpy_type_stays_raw(monkeypatch: pytest.MonkeyPatch)
         np.zeros(1, np.longdouble),
         b"x",
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_a_value_without_a_wire_form_is_refused(value: Any) -> None:
     with pytest.raises(WireError):

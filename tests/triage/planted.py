@@ -50,7 +50,7 @@ def compute(model, inputs, operators, options):
     planted = {**STEADY, **(UNSTEADY if options.get("steady") == "no" else {})}
     for name in operators:
         found = planted.get(name, same)(found)
-    return list(zip(evaluator.output_names, found))
+    return list(zip(evaluator.output_names, found, strict=True))
 
 
 def same(found):
@@ -58,7 +58,8 @@ def same(found):
 
 
 def cannot_round(found):
-    raise Unlowered("cannot lower %s at 0x7f%x in /tmp/build%d/lower.py:%d" % (found[0].shape, id(found), os.getpid(), found[0].size))
+    shape = found[0].shape
+    raise Unlowered(f"cannot lower {shape} at 0x7f{id(found):x} in /tmp/build{os.getpid()}/lower.py:{shape[0]}")
 
 
 def crashes(found):
@@ -118,7 +119,7 @@ def blame(error, job):
 
 
 def converters(operators):
-    return [SHARED.get(name, "convert_%s" % name.lower()) for _, name, _ in operators]
+    return [SHARED.get(name, f"convert_{name.lower()}") for _, name, _ in operators]
 
 
 def reproduce(kind, options, dtypes=()):

@@ -26,10 +26,15 @@ REFERENCE = catalogue.target("reference")
 
 
 def unary(op_type: str, value: float, output: int = TensorProto.FLOAT) -> Case:
-    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1]), helper.make_tensor_value_info("y", output, [1])]
+    infos = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [1]),
+        helper.make_tensor_value_info("y", output, [1]),
+    ]
     graph = helper.make_graph([helper.make_node(op_type, ["x"], ["y"])], "g", infos[:1], infos[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return Case("onnx", model.SerializeToString(), {"x": np.float32([value])}, Origin("test", f"{op_type}{value}"))
+    return Case(
+        "onnx", model.SerializeToString(), {"x": np.array([value], np.float32)}, Origin("test", f"{op_type}{value}")
+    )
 
 
 CASES: list[Case | Skip] = [unary(op_type, 1 + at / 10) for at in range(15) for op_type in ("Abs", "Sinh", "Floor")]
@@ -49,7 +54,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def hunted(store: Store, campaign: CampaignInfo, runner: Runner, cases: list[Case | Skip], **policy: bool) -> list[Progress]:
+def hunted(
+    store: Store, campaign: CampaignInfo, runner: Runner, cases: list[Case | Skip], **policy: bool
+) -> list[Progress]:
     seen: list[Progress] = []
     assert hunt(store, campaign, cases, [TARGET], REFERENCE, runner, Policy(**policy), seen.append)
     return seen

@@ -72,7 +72,9 @@ def test_what_is_stored_names_operators_and_says_why(signer: Signer) -> None:
 
 
 def test_operators_of_branches_and_functions_are_found_and_calls_of_functions_are_not() -> None:
-    branch = helper.make_graph([helper.make_node("Sin", ["x"], ["s"])], "b", [], [helper.make_value_info("s", None)])
+    branch = helper.make_graph(
+        [helper.make_node("Sin", ["x"], ["s"])], "b", [], [helper.make_tensor_value_info("s", TensorProto.FLOAT, None)]
+    )
     function = helper.make_function(
         "mine", "Twice", ["a"], ["b"], [helper.make_node("Mul", ["a", "a"], ["b"])], [helper.make_opsetid("", 17)]
     )

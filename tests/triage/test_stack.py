@@ -50,6 +50,8 @@ def test_frames_that_every_failure_passes_through_tell_nothing() -> None:
 
 
 def test_the_first_native_place_of_a_message_is_its_last_three_parts() -> None:
-    assert native_site("Check failed at src/core/src/op/util/elementwise_args.cpp:18:") == "op/util/elementwise_args.cpp"
+    assert (
+        native_site("Check failed at src/core/src/op/util/elementwise_args.cpp:18:") == "op/util/elementwise_args.cpp"
+    )
     assert native_site("at pad.cc:7 and then a/b.hpp:9") == "pad.cc"
     assert native_site("pad.cc without a line, and pad.py:3") == ""

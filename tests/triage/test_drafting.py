@@ -1,0 +1,77 @@
+"""Files of drafted reports."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fuzz.case import Revision, Target
+from triage import drafting
+from triage.lifecycle import State
+from triage.records import Bug, StoredDraft
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+BUG = Bug(
+    id=7,
+    fingerprint="f",
+    target=Target("tvm", Revision("0.27.0")),
+    state=State.DRAFTED,
+    symptom="hang",
+    conversion_function="",
+    operators=("Pad",),
+    message="",
+    why="",
+    count=3,
+    best_failure_id=1,
+    reduced_case_id="c",
+    nodes=1,
+    report_path=None,
+    title="Hang when compiling Pad",
+    note="",
+    created=NOW,
+    updated=NOW,
+)
+TEXT = StoredDraft("Hang when compiling Pad", "The body.\n", "print('PASS')\n")
+
+
+def test_a_draft_is_two_files_below_its_compiler(tmp_path: Path) -> None:
+    path = drafting.save(tmp_path, BUG, TEXT)
+    assert path == tmp_path / "tvm" / "0007-hang-when-compiling-pad.md"
+    assert path.read_text() == "# Hang when compiling Pad\n\nThe body.\n"
+    assert path.with_suffix(".py").read_text() == "print('PASS')\n"
+
+
+def test_a_new_title_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    drafting.save(tmp_path, BUG, TEXT)
+    drafting.save(tmp_path, replace(BUG, id=70), TEXT)
+    drafting.save(tmp_path, BUG, replace(TEXT, title="Now something else"))
+    names = sorted(path.name for path in (tmp_path / "tvm").glob("*.md"))
+    assert names == ["0007-now-something-else.md", "0070-hang-when-compiling-pad.md"]
+
+
+def test_no_title_leads_out_of_the_folder(tmp_path: Path) -> None:
+    for title in ("../../etc/passwd", "/", "\0", "x" * 500, "", "ÜÜ", "a\nb", "--help"):
+        path = drafting.save(tmp_path, BUG, replace(TEXT, title=title))
+        assert path.parent == tmp_path / "tvm" and path.is_file() and len(path.name) < 100
+
+
+def test_a_backend_given_as_a_file_has_its_own_folder(tmp_path: Path) -> None:
+    mine = replace(BUG, target=Target("/home/me/secret/mine.py", Revision("0")))
+    assert drafting.save(tmp_path, mine, TEXT).parent == tmp_path / "mine"
+
+
+def test_the_index_lists_what_is_drafted_the_most_frequent_first(tmp_path: Path) -> None:
+    bugs = [
+        replace(BUG, id=1, report_path=str(tmp_path / "tvm" / "0001-a.md"), count=2),
+        replace(BUG, id=2, report_path=str(tmp_path / "tvm" / "0002-b.md"), count=9, title="a | b [c](d)"),
+        replace(BUG, id=3, report_path=None),
+    ]
+    lines = drafting.index(tmp_path / "new" / "folder", bugs).read_text().splitlines()
+    rows = [line for line in lines if line.startswith("| ") and not line.startswith("| bug")]
+    assert [row.split(" | ")[0] for row in rows] == ["| 2", "| 1"]
+    assert r"a \| b \[c\](d)" in rows[0] and "../../tvm/0002-b.md" in rows[0]
+
+
+def test_an_index_of_nothing_is_still_a_page(tmp_path: Path) -> None:
+    assert drafting.index(tmp_path, []).read_text().startswith("# Drafted reports\n")
