@@ -15,7 +15,6 @@ from fuzz.oracles import differential
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
 
-
 #: inductor compiles headers before its first kernel: 14 s on an idle machine, minutes on a busy one.
 PATIENT = Limits(seconds=300.0)
 
