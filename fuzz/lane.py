@@ -24,8 +24,9 @@ TICK_SECONDS = 0.1
 #: A worker that is silent for so long may be blocked on a full stderr pipe, which is read only then
 #: and when its text is wanted: being woken for every line that a compiler prints costs a tenth.
 _QUIET_SECONDS = 0.005
-#: With many jobs ahead the worker stays busy while we wait for several answers at once.
-_REST_SECONDS = 0.001
+#: With many jobs ahead the worker stays busy while we wait for several answers at once: being woken
+#: for each one takes the processor, or its caches, from the worker.
+_LONGEST_REST_SECONDS = 0.05
 #: How much of a job's native output is kept: the last messages tell what went wrong.
 STDERR_BYTES = 16 * 1024
 MOST_PROCESSES = 200
@@ -184,6 +185,7 @@ class _Worker:
         self._kernel_kills = _kernel_kills()
         self.ended = self.orphaned = False
         self.jobs = 0
+        self._pace = 0.0  # seconds a job, averaged over the last few
         self._idle_mb = _resident_mb([self._pid])
         self.peak_mb = self.first_peak_mb = 0.0
         self.tired = False  # it says itself that it should be replaced
@@ -199,8 +201,8 @@ class _Worker:
                 self._send_ahead(upcoming, ahead)
             if not ahead:
                 return
-            if len(ahead) > _AHEAD_JOBS // 2 and not self._arrived:
-                time.sleep(_REST_SECONDS)
+            if len(ahead) >= 4 and not self._arrived:
+                time.sleep(min(_LONGEST_REST_SECONDS, self._pace * (len(ahead) // 2)))
             reply = self._await(ahead[0][0])
             ahead.popleft()
             yield reply
@@ -253,6 +255,7 @@ class _Worker:
         if "error" in header or self.jobs % _JOBS_PER_LOG == 0:
             self._read_errors()
             text, self._log = _split_log(self._log, sequence)
+        self._pace += (header["seconds"] - self._pace) / 8
         self.peak_mb = header["peak_kb"] / 1024
         self.first_peak_mb = self.first_peak_mb or self.peak_mb
         self.tired = self.tired or header["tired"]

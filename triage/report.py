@@ -144,7 +144,7 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
             script=text.rstrip("\n"),
             script_attached=not room.script,
             script_lines=text.count("\n"),
-            needs=", ".join(facts.versions) or facts.target.backend,
+            needs=_needs(facts, text),
             expected_by=expected[0],
             expected=clean(expected[1]),
             actual_by=clean(actual[0]),
@@ -157,6 +157,12 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
             fingerprint=facts.fingerprint,
         )
     )
+
+
+def _needs(facts: Facts, text: str) -> str:
+    """The packages that the script imports."""
+    packages = [*facts.versions] or [facts.target.backend]
+    return ", ".join([*packages, "ml_dtypes"] if "import ml_dtypes" in text else packages)
 
 
 def _shortened(text: str, limit: int) -> str:
@@ -284,7 +290,7 @@ def _environment(facts: Facts) -> Iterator[tuple[str, str]]:
 
 
 def _analysis(facts: Facts) -> Iterator[str]:
-    yield f"Grouped as one bug: {facts.why}"
+    yield f"Grouped as one bug because {facts.why.removeprefix('same because ')}."
     if facts.conversion_function:
         yield f"Conversion function: {facts.conversion_function}"
     if facts.examples:

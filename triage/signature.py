@@ -121,7 +121,7 @@ def _place(
     functions = sorted({function for _, function in suspects if function})
     if len(functions) == 1 and all(function for _, function in suspects):
         types = ", ".join(sorted({operator[1] for operator, _ in suspects}))
-        return functions[0], "conversion function", f"{functions[0]} converts {types} in this compiler"
+        return functions[0], "conversion function", f"this compiler handles {types} in {functions[0]}"
     telling = stack.telling(stack.frames(error))
     site = stack.native_site(error.message)
     if failure.oracle == "crash" and (telling or site):

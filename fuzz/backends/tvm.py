@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from typing import Any, Callable, Collection, Dict, List, Tuple
+from typing import Any, Callable, Collection, Dict, List, Optional, Tuple
 
 import numpy as np
 
@@ -50,20 +50,24 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     from tvm import relax
 
     if job.kind == "instance":
-        module, names, inputs = _from_torch(job, enter)
+        module, names, inputs, sequences = _from_torch(job, enter)
     else:
-        module, names, inputs = _from_onnx(job, enter)
+        module, names, inputs, sequences = _from_onnx(job, enter)
     enter("compile")
     pipeline = relax.get_pipeline("zero") if job.options.get("opt") == "zero" else "default"
     executable = tvm.compile(module, target="llvm", relax_pipeline=pipeline)
     enter("run")
     machine = relax.VirtualMachine(executable, tvm.cpu())
     found = machine["main"](*[_argument(value) for value in inputs])
-    outputs = list(_flatten(found))
+    outputs = _flatten(found) if sequences is None else _collect(found, sequences)
     return [(names[at] if at < len(names) else "output_%d" % at, value) for at, value in enumerate(outputs)]
 
 
-def _from_onnx(job: Job, enter: Callable[[str], None]) -> Tuple[Any, List[str], List[Value]]:
+#: A Relax module, the names of its outputs, its arguments, and which outputs are sequences (None: no ONNX model).
+_Program = Tuple[Any, List[str], List[Value], Optional[List[bool]]]
+
+
+def _from_onnx(job: Job, enter: Callable[[str], None]) -> _Program:
     import onnx
     from tvm.relax.frontend.onnx import from_onnx
 
@@ -74,10 +78,12 @@ def _from_onnx(job: Job, enter: Callable[[str], None]) -> Tuple[Any, List[str], 
     wanted = [str(getattr(parameter, "name", None) or parameter.name_hint) for parameter in module["main"].params]
     given = list(job.inputs)
     names = [name if name in job.inputs else given[at] for at, name in enumerate(wanted)]
-    return module, [output.name for output in model.graph.output], [job.inputs[name] for name in names]
+    outputs = model.graph.output
+    sequences = [output.type.WhichOneof("value") == "sequence_type" for output in outputs]
+    return module, [output.name for output in outputs], [job.inputs[name] for name in names], sequences
 
 
-def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, List[str], List[Value]]:
+def _from_torch(job: Job, enter: Callable[[str], None]) -> _Program:
     import torch
     from tvm.relax.frontend.torch import from_exported_program
 
@@ -87,7 +93,7 @@ def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, List[str],
     exported = torch.export.export(module, arguments)
     enter("convert")
     converted = from_exported_program(exported, unwrap_unit_return_tuple=True)
-    return converted, [], [instance_torch.to_wire(argument) for argument in arguments]
+    return converted, [], [instance_torch.to_wire(argument) for argument in arguments], None
 
 
 def _argument(value: Value) -> Any:
@@ -98,6 +104,21 @@ def _argument(value: Value) -> Any:
     if isinstance(value, np.ndarray) and dtype_name(value) not in _NO_ARGUMENT:
         return tvm.runtime.tensor(value)
     raise CannotFeed("TVM has no run-time value for %s" % dtype_name(value))
+
+
+def _collect(found: Any, sequences: List[bool]) -> List[Value]:
+    """The outputs of an ONNX model; TVM returns the only output bare, and a sequence as a tuple of tensors."""
+    import tvm
+
+    bare = isinstance(found, (tvm.runtime.Tensor, tvm.runtime.ShapeTuple, bool, int, float))
+    parts = [found] if len(sequences) == 1 and (sequences[0] or bare) else list([found] if bare else found)
+    if len(parts) != len(sequences):
+        return _flatten(found)
+    collected: List[Value] = []
+    for part, sequence in zip(parts, sequences):
+        values = _flatten(part)
+        collected += [values] if sequence else values
+    return collected
 
 
 def _flatten(found: Any) -> List[Value]:
@@ -200,10 +221,10 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
 
 
 def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
-    """How a maintainer of TVM would run it. Raises ValueError for dtypes that have no run-time tensor."""
-    without = sorted(set(dtypes) & set(_NO_ARGUMENT) - {"string"})
+    """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor."""
+    without = sorted(set(dtypes) & (set(_NO_ARGUMENT) | {"sequence", "none"}))
     if without:
-        raise ValueError("TVM has no run-time tensor of %s" % ", ".join(without))
+        raise ValueError("no short TVM script takes or returns %s" % ", ".join(without))
     pipeline = ', relax_pipeline=relax.get_pipeline("zero")' if options.get("opt") == "zero" else ""
     if kind == "instance":
         return (

@@ -337,6 +337,33 @@ def quantizes_near_tie(site: Site) -> bool:
         return _near_tie(wide.ravel() / float(scale.astype(np.float64).ravel()[0]))
 
 
+def unpool_shape_disputed(site: Site) -> bool:
+    x, wanted = site.array("X"), site.array("output_shape")
+    kernel = site.attributes.get("kernel_shape")
+    if x is None or wanted is None or kernel is None:
+        return False
+    rank = len(kernel)
+    strides = site.attributes.get("strides") or [1] * rank
+    pads = site.attributes.get("pads") or [0] * (2 * rank)
+    inferred = [
+        (size - 1) * stride - before - after + width
+        for size, stride, before, after, width in zip(
+            x.shape[2:], strides, pads[:rank], pads[rank:], kernel, strict=True
+        )
+    ]
+    return inferred != wanted.ravel().tolist()[2:]
+
+
+def aligned_corners_of_fractional_size(site: Site) -> bool:
+    mode = site.attributes.get("coordinate_transformation_mode", "")
+    scales, x = site.array("scales"), site.array("X")
+    mode = mode.decode() if isinstance(mode, bytes) else mode
+    if mode != "align_corners" or scales is None or x is None or scales.size != x.ndim:
+        return False
+    sizes = scales.astype(np.float64) * np.asarray(x.shape)
+    return bool((np.abs(sizes - np.rint(sizes)) > 1e-6).any())
+
+
 def grid_is_not_finite(site: Site) -> bool:
     return _has(site.array("grid"), lambda numbers: ~np.isfinite(numbers))
 
@@ -433,6 +460,22 @@ def torch_cast_leaves_type(site: Site) -> bool:
     if array is None or not is_float(array) or not re.fullmatch(r"u?int\d+", target):
         return False
     return _truncation_leaves(array, target)
+
+
+_TORCH_ARITHMETIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
+
+
+def torch_integer_overflows(site: Site) -> bool:
+    left, right = site.array("0", "input", "self"), site.array("1", "other")
+    operation = _TORCH_ARITHMETIC[site.op_type.rpartition(".")[2].strip("_")]
+    alpha = _argument(site, 2, "alpha", 1)
+    if left is None or right is None or not isinstance(alpha, int):
+        return False
+    promoted = np.promote_types(left.dtype, right.dtype)
+    if promoted.kind not in "iu":
+        return False
+    exact = operation(_exact(left), _exact(right) * alpha)
+    return _leaves(np.asarray(exact, dtype=object), promoted)
 
 
 #: Every predicate of this file by its name, as `when` of a rule gives it.

@@ -302,6 +302,26 @@ def initial_state_of_wrong_shape(site: Site) -> bool:
     return any(state.shape != (*leading, hidden) for state in site.subjects())
 
 
+def weights_unlike_hidden_size(site: Site) -> bool:
+    hidden, recurrence = site.attributes.get("hidden_size"), site.array("R")
+    if hidden is None or recurrence is None or recurrence.ndim != 3:
+        return False
+    weights = site.array("W")
+    gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[site.op_type] * hidden
+    if recurrence.shape[1:] != (gates, hidden):
+        return True
+    return weights is not None and weights.ndim == 3 and weights.shape[1] != gates
+
+
+def boxes_of_wrong_shape(site: Site) -> bool:
+    boxes, scores = site.array("boxes"), site.array("scores")
+    if boxes is None or scores is None:
+        return False
+    if boxes.ndim != 3 or scores.ndim != 3 or boxes.shape[2] != 4:
+        return True
+    return (scores.shape[0], scores.shape[2]) != boxes.shape[:2]
+
+
 # ---------------------------------------------------------------- values
 
 

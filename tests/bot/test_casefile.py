@@ -177,7 +177,7 @@ VALUES: dict[str, tuple[onnx.TypeProto, Value]] = {
     "tiny": (tensor(TensorProto.INT4, 2), np.array([-8, 7], ml_dtypes.int4)),
     "pair": (
         helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)),
-        [np.float32([1, 2]), np.float32([[3]])],
+        [np.array([1, 2], np.float32), np.array([[3]], np.float32)],
     ),
     "none": (helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, None)), []),
     "absent": (helper.make_optional_type_proto(tensor(TensorProto.FLOAT, 1)), None),

@@ -115,7 +115,10 @@ def test_the_case_that_corrupted_the_heap_is_found_behind_the_one_that_died(
     found = hunt(pool, reference, [case(shift=20.0), culprit, *victims], [faulty])
     blamed = [verdict for verdict in verdicts_of(found, culprit) if verdict.failure]
     assert blamed and blamed[0].status is Status.SIGNAL
-    assert blamed[0].reason == "kills its process after it has returned its result"
+    assert blamed[0].reason in (
+        "kills its process after it has returned its result",
+        "the process died of SIGABRT",  # where the allocator noticed at once
+    )
     for victim in victims:
         assert all(verdict.failure is None for verdict in verdicts_of(found, victim))
 

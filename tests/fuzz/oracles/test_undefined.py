@@ -529,3 +529,59 @@ def test_an_exact_tie_is_defined_and_excuses_nothing():
 
 def test_a_quotient_away_from_ties_excuses_nothing():
     assert undefined.screen("onnx", *_quantized([1.3, 7.1], 0.5)) is None
+
+
+def _one(op_type: str, inputs: dict[str, np.ndarray], opset: int, **attributes: object) -> tuple[bytes, dict]:
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in inputs.items()
+    ]
+    names = [name if name in inputs else "" for name in attributes.pop("formal", list(inputs))]
+    node = helper.make_node(op_type, names, ["out"], **attributes)
+    output = helper.make_tensor_value_info("out", TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "g", infos, [output])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    return model.SerializeToString(), dict(inputs)
+
+
+def test_unpooling_into_another_shape_than_inferred_is_disputed_and_into_the_same_is_not():
+    x, index = np.ones((1, 1, 2, 2), np.float32), np.array([[[[0, 3], [9, 12]]]], np.int64)
+    options = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    wider = {"X": x, "I": index, "output_shape": np.array([1, 1, 5, 5], np.int64)}
+    same = {"X": x, "I": index, "output_shape": np.array([1, 1, 4, 4], np.int64)}
+    assert undefined.screen("onnx", *_one("MaxUnpool", wider, 11, **options)) is not None
+    assert undefined.screen("onnx", *_one("MaxUnpool", same, 11, **options)) is None
+
+
+@pytest.mark.parametrize(("scale", "open_to_choice"), [(0.6, True), (0.5, False)])
+def test_aligned_corners_are_open_only_where_the_scale_gives_a_fraction_of_a_pixel(scale, open_to_choice):
+    inputs = {"X": np.ones((1, 1, 2, 4), np.float32), "scales": np.array([1, 1, 1, scale], np.float32)}
+    options = {"formal": ["X", "", "scales"], "coordinate_transformation_mode": "align_corners", "mode": "linear"}
+    assert (undefined.screen("onnx", *_one("Resize", inputs, 13, **options)) is not None) == open_to_choice
+
+
+@pytest.mark.parametrize(("right", "overflows"), [(151, True), (100, False)])
+def test_integer_overflow_excuses_a_torch_sum(right, overflows):
+    model = json.dumps(
+        {
+            "library": "torch",
+            "api": "torch.add",
+            "args": [{"tensor": 0}, {"tensor": 1}],
+            "kwargs": {"alpha": 2},
+            "tensors": [
+                {"dtype": "uint8", "shape": [1], "values": [1]},
+                {"dtype": "uint8", "shape": [1], "values": [right]},
+            ],
+        }
+    ).encode()
+    assert (undefined.screen("instance", model, {}) is not None) == overflows
+
+
+@pytest.mark.parametrize(("hidden", "broken"), [(1, True), (2, False)])
+def test_recurrent_weights_must_have_the_size_that_hidden_size_says(hidden, broken):
+    inputs = {
+        "X": np.ones((1, 1, 3), np.float32),
+        "W": np.ones((1, 2, 3), np.float32),
+        "R": np.ones((1, 2, 2), np.float32),
+    }
+    assert (undefined.violation("onnx", *_one("RNN", inputs, 14, hidden_size=hidden)) is not None) == broken

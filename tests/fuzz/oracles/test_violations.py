@@ -149,6 +149,13 @@ PAIRS = [
         [f(1, 1, 3, 3), f(1, 2, 2, 2), ones(2)],
     ),
     Pair(
+        "boxes_of_wrong_shape",
+        "NonMaxSuppression",
+        [f(1, 1, 1), f(1, 1, 1), np.array([1]), f(1), f(1)],
+        [f(1, 1, 4), f(1, 1, 1), np.array([1]), f(1), f(1)],
+        (onnx.TensorProto.INT64,),
+    ),
+    Pair(
         "initial_state_of_wrong_shape",
         "RNN",
         [*TWO_LONG, None, None, ones(1, 1, 1)],
@@ -440,6 +447,9 @@ def test_every_precondition_is_tested_here() -> None:
         (DECLARATION, "shape_contradicts_declaration"),
         ("SequenceInsert", "insert_position_out_of_bounds"),
         ("SplitToSequence", "parts_do_not_sum_up"),
+        ("RNN", "weights_unlike_hidden_size"),  # tests/fuzz/oracles/test_undefined.py
+        ("GRU", "weights_unlike_hidden_size"),
+        ("LSTM", "weights_unlike_hidden_size"),
         ("SequenceInsert", "not_one_element"),  # fires only where the evaluator refuses as well
     }
     tested = {(pair.op_type, pair.when) for pair in PAIRS} | elsewhere
