@@ -10,7 +10,15 @@ from rich.console import Console
 #: Tables in a file or a pipe have room; on a terminal they fit it.
 _WIDTH = None if sys.stdout.isatty() else 180
 
-out = Console(highlight=False, width=_WIDTH)
+
+class _Output(Console):
+    """Leaves a closed pipe to the process edge, which knows what it means (bot/cli.py)."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+out = _Output(highlight=False, width=_WIDTH)
 err = Console(stderr=True, highlight=False)
 
 

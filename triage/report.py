@@ -100,7 +100,7 @@ def draft(facts: Facts) -> Draft:
     if body is None:
         raise ValueError(f"the report of {facts.fingerprint} does not fit into {LONGEST_BODY} characters")
     kind = facts.symptom.replace(":", "-").lower()
-    return Draft(headline, body, text, ("bug", facts.target.backend, kind))
+    return Draft(headline, body, text, ("bug", Path(facts.target.backend).stem, kind))
 
 
 @cache

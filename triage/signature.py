@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from fuzz import registry
@@ -18,16 +18,29 @@ from triage import stack
 from triage.messages import core
 
 LONGEST_MESSAGE = 600
+#: A compiler may print megabytes; what tells two bugs apart stands at the beginning.
+_READ = 8_000
+#: Possessive, so that a hostile message cannot make it backtrack.
+_PATH = r"(?<![\w.+@/-])(?:[A-Za-z]:)?[\w.+@-]*+(?:/[\w.+@-]++)++"
+
+_Replacement = str | Callable[[re.Match[str]], str]
+
+
+def _basename(path: re.Match[str]) -> str:
+    """The last part of a path to a file; what only looks like a path stays."""
+    last = path[0].rpartition("/")[2]
+    return last if "." in last.strip(".") else path[0]
+
 
 #: What differs between two runs, machines or tests of one bug, in the order in which it is replaced.
-_NORMAL: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_NORMAL: tuple[tuple[re.Pattern[str], _Replacement], ...] = tuple(
     (re.compile(pattern, re.MULTILINE | re.IGNORECASE if by == "DTYPE" else re.MULTILINE), by)
     for pattern, by in (
         (r"\x1b\[[0-9;]*m", ""),
         (r"^Traceback .*?(?=^\w)|^\s+File \".*$|^Stack trace:[\s\S]*$", ""),
         (r"0x[0-9a-fA-F]+", "ADDR"),
         (r"^'[\w.]+' object (has no|is not|does not)", r"OBJECT \1"),
-        (r"(?:[A-Za-z]:)?[\w.+@-]*(?:/[\w.+@-]+)*/([\w+-]+(?:\.[\w+-]+)+)", r"\1"),
+        (_PATH, _basename),
         (r"Operation name: \S+|\bfriendly_name '[^']*'", "NAME"),
         (r"(\.(?:cpp|cc|cxx|h|hpp|py)):\d+", r"\1"),
         (r"\bname:? ?'[^']*'", "NAME"),
@@ -81,6 +94,7 @@ def normalise(message: str, names: Collection[str] = ()) -> str:
 
     `names` are the values and nodes of the case itself: a reduced or renamed model keeps its signature.
     """
+    message = message[:_READ]
     spoken = [re.escape(name) for name in names if name and name.lower() not in _WORDS]
     if spoken:
         longest_first = sorted(spoken, key=len, reverse=True)

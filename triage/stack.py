@@ -30,8 +30,9 @@ _NOISE = (
 
 def faulthandler_frames(stderr: str) -> tuple[Frame, ...]:
     """The Python frames that faulthandler printed for the current thread, outermost first."""
-    start = stderr.rfind("(most recent call first)")
-    block = stderr[start:] if start >= 0 else stderr
+    start = max(stderr.rfind("Current thread "), 0) or stderr.rfind("(most recent call first)")
+    block = stderr[max(start, 0) :]
+    block = block.partition("\n\n")[0]  # other threads follow after a blank line
     found = [Frame(m["file"], int(m["line"]), m["function"]) for m in _FAULTHANDLER.finditer(block)]
     return tuple(reversed(found))
 

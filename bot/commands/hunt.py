@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -61,6 +62,8 @@ def hunt(
     """
     started = time.monotonic()
     total = seconds(budget)
+    if drafts:
+        _check_folder(output)
     cases = _source(source or generators.names(), seed)
     sweep_stale_homes()
     with Runner(Limits(timeout, memory), jobs or None) as runner, open_store(db, create=True) as store:
@@ -74,7 +77,7 @@ def hunt(
             if drafts:
                 ends = None if total is None else started + total
                 desk = pipeline.Desk(store, runner, reference, output, ends)
-                _triage(desk, campaign, bar)
+                _triage(desk, bar)
         document = _summary(store, campaign, time.monotonic() - started)
         found = store.bugs(campaign_id=campaign.id)
         index = drafting.index(output, store.bugs()) if drafts else None
@@ -85,6 +88,16 @@ def hunt(
     _say_numbers(document)
     if index:
         out.print(f"reports: {index}", markup=False)
+
+
+def _check_folder(output: Path) -> None:
+    """Better now than at the first draft. Raises Refusal."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"--out {output}: {error.strerror}; name a folder that can be written") from error
+    if not os.access(output, os.W_OK):
+        raise Refusal(f"--out {output}: no permission to write; name another folder")
 
 
 def _source(names: Sequence[str], seed: int) -> Iterator[Case | Skip]:
@@ -142,8 +155,8 @@ def _hunt(
     bar.update(task, completed=1, total=1)
 
 
-def _triage(desk: pipeline.Desk, campaign: CampaignInfo, bar: Bar) -> None:
-    waiting = [bug for bug in desk.store.bugs(campaign_id=campaign.id) if bug.state in pipeline.STEPS]
+def _triage(desk: pipeline.Desk, bar: Bar) -> None:
+    waiting = [bug for bug in desk.store.bugs() if bug.state in pipeline.STEPS]
     task = bar.add_task("confirming, reducing and drafting bugs", total=len(waiting))
     pipeline.advance_all(desk, waiting, lambda bug: bar.advance(task))
 

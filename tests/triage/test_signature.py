@@ -222,3 +222,12 @@ def test_why_is_one_sentence(symptom: str) -> None:
     for converters in (["r"], [""]):
         why = sign(failure(Error(message="no\nmore", frames=FRAMES), symptom), [RELU], converters).why
         assert why.startswith("same because ") and "\n" not in why and ", the symptom is " in why
+
+
+def test_a_hostile_message_of_slashes_is_normalised_in_linear_work():
+    # Backtracking over this took minutes once; the possessive pattern gives up at once.
+    assert normalise("/a" * 40_000 + " end").startswith("/a")
+
+
+def test_a_path_is_shortened_to_its_file_and_a_fraction_is_not():
+    assert normalise("at /opt/build/x/file.cc or N/A") == "at file.cc or N/A"
