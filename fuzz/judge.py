@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fuzz import registry, unsupported, validity
@@ -131,10 +131,11 @@ class ChunkJudge:
 
     def verdicts(self, case: Case, target: Target) -> list[Verdict]:
         """The verdict on one outcome, and on the real culprits when another case caused a death."""
+        suspects = self.judge.runner.predecessors(case, target)
         mine = self._verdict(case, target)
         if mine.status is not Status.FLAKY:
             return [mine]
-        return [mine, *self._culprits(case, target)]
+        return [mine, *self._culprits(suspects, target)]
 
     def _verdict(self, case: Case, target: Target) -> Verdict:
         outcome, known = self.outcomes[case.id, target.id], self.references[case.id]
@@ -152,13 +153,13 @@ class ChunkJudge:
                 return Verdict(case, target, Status.SKIPPED, doubt, again)
         return verdict
 
-    def _culprits(self, case: Case, target: Target) -> list[Verdict]:
+    def _culprits(self, suspects: Sequence[Case], target: Target) -> list[Verdict]:
         """Cases that ran before in the worker that died, and that die on their own.
 
         A corrupted heap kills whoever allocates next; alone in a process, the culprit dies itself.
         """
         found = []
-        for suspect in self.judge.runner.predecessors(case, target):
+        for suspect in suspects:
             outcome = self.judge.runner.run_fresh(suspect, target)
             if outcome.status is Status.SIGNAL:
                 detail = "kills its process after it has returned its result"

@@ -64,7 +64,7 @@ def confirms(symptom: str, returncode: int, stderr: str) -> bool:
     """
     kind, _, tail = symptom.removeprefix("dies-on-invalid:").partition(":")
     if kind == "crash":
-        return returncode < 0 and signal.Signals(-returncode).name == tail
+        return -returncode in set(signal.Signals) and signal.Signals(-returncode).name == tail
     if kind == "wrong":
         return returncode == 1 and "AssertionError" in stderr
     if kind == "exception":

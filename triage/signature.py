@@ -39,7 +39,7 @@ _NORMAL: tuple[tuple[re.Pattern[str], _Replacement], ...] = tuple(
         (r"\x1b\[[0-9;]*m", ""),
         (r"^Traceback .*?(?=^\w)|^\s+File \".*$|^Stack trace:[\s\S]*$", ""),
         (r"0x[0-9a-fA-F]+", "ADDR"),
-        (r"^'[\w.]+' object (has no|is not|does not)", r"OBJECT \1"),
+        (r"'[\w.]+' object (has no|is not|does not)", r"OBJECT \1"),
         (_PATH, _basename),
         (r"Operation name: \S+|\bfriendly_name '[^']*'", "NAME"),
         (r"(\.(?:cpp|cc|cxx|h|hpp|py)):\d+", r"\1"),

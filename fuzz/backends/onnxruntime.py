@@ -48,8 +48,8 @@ _NODE = re.compile(r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for th
 
 def warm() -> None:
     """Import only: a session in the parent would start threads."""
-    for name in ("onnxruntime",):
-        importlib.import_module(name)
+    # Telemetry writes a database into HOME in the background, which costs time and tells nothing here.
+    importlib.import_module("onnxruntime").disable_telemetry_events()
 
 
 def devices() -> List[str]:

@@ -13,8 +13,7 @@ from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value, dtype_name
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi")
 KINDS = ("onnx", "instance")
-#: opt: TVM's default pipeline, or only what is needed to run (the "zero" pipeline).
-OPTIONS: Dict[str, Tuple[str, ...]] = {"opt": ("default", "zero")}
+OPTIONS: Dict[str, Tuple[str, ...]] = {}
 
 #: No run-time tensor can be made of these: strings, and items of less than a byte, which TVM packs.
 _NO_ARGUMENT = ("string", "int4", "uint4", "int2", "uint2", "float4_e2m1fn")
@@ -54,8 +53,7 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     else:
         module, names, inputs, sequences = _from_onnx(job, enter)
     enter("compile")
-    pipeline = relax.get_pipeline("zero") if job.options.get("opt") == "zero" else "default"
-    executable = tvm.compile(module, target="llvm", relax_pipeline=pipeline)
+    executable = tvm.compile(module, target="llvm")
     enter("run")
     machine = relax.VirtualMachine(executable, tvm.cpu())
     found = machine["main"](*[_argument(value) for value in inputs])
@@ -225,7 +223,6 @@ def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) 
     without = sorted(set(dtypes) & (set(_NO_ARGUMENT) | {"sequence", "none"}))
     if without:
         raise ValueError("no short TVM script takes or returns %s" % ", ".join(without))
-    pipeline = ', relax_pipeline=relax.get_pipeline("zero")' if options.get("opt") == "zero" else ""
     if kind == "instance":
         return (
             "import tvm\n"
@@ -233,7 +230,7 @@ def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) 
             "from tvm.relax.frontend.torch import from_exported_program\n\n"
             "program = torch.export.export(module, args)\n"
             "mod = from_exported_program(program, unwrap_unit_return_tuple=True)\n"
-            f'executable = tvm.compile(mod, target="llvm"{pipeline})\n'
+            'executable = tvm.compile(mod, target="llvm")\n'
             "machine = relax.VirtualMachine(executable, tvm.cpu())\n"
             'found = machine["main"](*[tvm.runtime.from_dlpack(a.contiguous()) for a in args])\n'
             "found = [found] if isinstance(found, tvm.runtime.Tensor) else list(found)\n"
@@ -244,7 +241,7 @@ def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) 
         "from tvm import relax\n"
         "from tvm.relax.frontend.onnx import from_onnx\n\n"
         "mod = from_onnx(model)\n"
-        f'executable = tvm.compile(mod, target="llvm"{pipeline})\n'
+        'executable = tvm.compile(mod, target="llvm")\n'
         "machine = relax.VirtualMachine(executable, tvm.cpu())\n"
         'found = machine["main"](*[tvm.runtime.tensor(v) for v in inputs.values()])\n'
         "found = [found] if isinstance(found, tvm.runtime.Tensor) else list(found)\n"
