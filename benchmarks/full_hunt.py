@@ -8,12 +8,14 @@ Prints wall-clock seconds as a share of eight minutes, and the parent's peak mem
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
-import resource
+import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 LIMIT_SECONDS = 480.0
@@ -29,10 +31,10 @@ def main() -> None:
         command = [sys.executable, "-m", "bot.cli", "hunt", "--json", "--budget", "none", "--no-drafts"]
         command += ["--source", "onnx_node", "--db", str(Path(folder) / "hunt.db")]
         command += [part for name in chosen for part in ("--backend", name)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
-    found = json.loads(done.stdout)
-    # The largest of our reaped children is the hunt itself: its workers are reaped by their zygotes.
-    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        hunt = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        peak_mb = _watch(hunt)
+        output, _ = hunt.communicate()
+    found = json.loads(output)
     print(json.dumps(found))
     print(f"cores {len(os.sched_getaffinity(0))}")
     for name, value, unit, limit in (
@@ -40,6 +42,18 @@ def main() -> None:
         ("parent", peak_mb, "MB", LIMIT_MB),
     ):
         print(f"{name:7} {value:6.0f} {unit} = {value / limit:.2f} of the limit ({limit:.0f} {unit})")
+
+
+def _watch(process: subprocess.Popen[str]) -> float:
+    """The peak resident memory in MB of the hunt's own process, without its workers, until it ends."""
+    peak = 0.0
+    while process.poll() is None:
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            found = re.search(r"VmHWM:\s+(\d+)", status)
+            peak = max(peak, int(found[1]) / 1024) if found else peak
+        time.sleep(0.2)
+    return peak
 
 
 if __name__ == "__main__":
