@@ -44,8 +44,8 @@ _WRONG = {
     "shape": "gives a result of the wrong shape",
     "dtype": "gives a result of the wrong dtype",
     "count": "gives the wrong number of outputs",
-    "nan": "gives NaN in the wrong places",
-    "inf": "gives infinity in the wrong places",
+    "nan": "gets NaN wrong",
+    "inf": "gets infinity wrong",
 }
 
 

@@ -356,7 +356,7 @@ def test_differing_elements_are_pointed_out() -> None:
 @pytest.mark.parametrize(
     ("symptom", "status", "title"),
     [
-        ("wrong:nan", Status.WRONG, "[Bug][Relax][ONNX] Relu gives NaN in the wrong places"),
+        ("wrong:nan", Status.WRONG, "[Bug][Relax][ONNX] Relu gets NaN wrong"),
         ("crash:SIGSEGV", Status.SIGNAL, "[Bug][Relax][ONNX] Segmentation fault when compiling Relu"),
         ("hang", Status.TIMEOUT, "[Bug][Relax][ONNX] Hang when compiling Relu"),
         ("oom", Status.OOM, "[Bug][Relax][ONNX] Out of memory when compiling Relu"),
