@@ -111,15 +111,13 @@ def _source(names: Sequence[str], seed: int) -> Iterator[Case | Skip]:
 
 def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> list[Target]:
     """The targets that work here; a backend that was asked for by name and does not work is told."""
-    wanted = choices.hunt_targets(names or choices.compilers(), option if names else ())
-    if option and not names:
-        wanted = choices.hunt_targets(choices.compilers(), option)
-    probes = choices.require(runner, list(dict.fromkeys(target.backend for target in wanted)))
-    broken = {probe.name: probe.reason for probe in probes if not probe.available}
-    for name, reason in broken.items():
-        err.print(f"graphwarden: {name} is left out: {reason}", markup=False, soft_wrap=True)
-    working = dict(zip(dict.fromkeys(target.backend for target in wanted), probes, strict=True))
-    return [target for target in wanted if working[target.backend].available]
+    wanted = choices.hunt_targets(names or choices.compilers(), option)
+    backends = list(dict.fromkeys(target.backend for target in wanted))
+    probes = dict(zip(backends, choices.require(runner, backends), strict=True))
+    for probe in probes.values():
+        if not probe.available:
+            err.print(f"graphwarden: {probe.name} is left out: {probe.reason}", markup=False, soft_wrap=True)
+    return [target for target in wanted if probes[target.backend].available]
 
 
 def _campaign(store: Store, targets: Sequence[Target], source: Sequence[str], seed: int, invalid: bool) -> CampaignInfo:

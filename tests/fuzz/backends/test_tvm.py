@@ -71,3 +71,17 @@ def test_the_worker_that_compiled_is_used_again(tvm: Runner) -> None:
     outcomes = list(tvm.run_batch([case] * 5, catalogue.target("tvm")))
     assert {outcome.status for outcome in outcomes} == {Status.OK}
     assert outcomes[-1].peak_mb > 100
+
+
+def test_a_sequence_is_one_output_and_not_as_many_as_it_has_items(tvm: Runner) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, [2])
+    y = helper.make_value_info("y", helper.make_sequence_type_proto(tensor))
+    graph = helper.make_graph([helper.make_node("SequenceConstruct", ["x", "x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    case = Case("onnx", model.SerializeToString(), {"x": np.array([1, 2], np.float32)}, Origin("t"))
+    outcome = tvm.run(case, catalogue.target("tvm"))
+    assert outcome.status is Status.OK, outcome
+    [(name, value)] = outcome.outputs
+    assert name == "y" and isinstance(value, list)
+    assert [item.tolist() for item in value] == [[1.0, 2.0], [1.0, 2.0]]
