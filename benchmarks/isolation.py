@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -40,10 +41,10 @@ BARE = """
 import os, pickle, sys, time
 sys.path.insert(0, sys.argv[1])
 import worker
-wire, backend = worker._load_project(sys.argv[2])
+jobs, backend = worker._load_project(sys.argv[2])
 backend.warm()
 with open(sys.argv[3], "rb") as file:
-    jobs = [wire.Job(*job) for job in pickle.load(file)]
+    jobs = [jobs.wire.Job(*job) for job in pickle.load(file)]
 sys.stdout.flush()
 out = os.dup(1)
 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -67,15 +68,22 @@ class Way:
     seconds: Callable[[Sequence[Case], Target], float]
 
 
-def bare(cases: Sequence[Case], target: Target) -> float:
-    """Seconds of the bare in-process loop over all cases, imports not counted."""
+def bare(cases: Sequence[Case], target: Target, tuned: bool = False) -> float:
+    """Seconds of the bare in-process loop over all cases, imports not counted.
+
+    The peer is what a user would write: one native thread and glibc's allocator as it comes. With `tuned`
+    the loop has the allocator setting of the workers.
+    """
     with tempfile.TemporaryDirectory() as folder:
         jobs = Path(folder) / "jobs.pickle"
         jobs.write_bytes(pickle.dumps([(c.kind, c.model, dict(c.inputs), dict(target.options)) for c in cases]))
         fuzz = Path(__file__).parent.parent / "fuzz"
         command = [sys.executable, "-B", "-c", BARE, str(fuzz), target.backend, str(jobs)]
         home = Path(folder) / "home"
-        done = subprocess.run(command, env=private_environment(home), cwd=folder, capture_output=True, check=True)
+        environment = private_environment(home)
+        if not tuned:
+            del environment["GLIBC_TUNABLES"]
+        done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, check=True)
     return float(done.stdout)
 
 
@@ -121,6 +129,7 @@ def measure(target: Target, cases: Sequence[Case], rounds: int) -> Table:
     """Run every way `rounds` times, interleaved, and tabulate cases per second and ratios to the bare loop."""
     ways = [
         Way("bare in-process loop", len(cases), bare),
+        Way("the same, allocator as workers have it", len(cases), partial(bare, tuned=True)),
         Way("one warm worker", len(cases), warm_worker),
         Way(f"pool of {len(os.sched_getaffinity(0))} workers", len(cases), pool),
         Way("fork per case", max(10, len(cases) // 20), fork_per_case),

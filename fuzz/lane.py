@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fuzz import wire
-from fuzz.worker import BEAT, MARK, MOST_RESULT_BYTES, STAGES, descendants
+from fuzz.jobs import BEAT, MARK, MOST_RESULT_BYTES, MOST_UNANSWERED, STAGES
+from fuzz.worker import descendants
 from fuzz.zygote import Exit, Zygote, ZygoteGone
 
 TICK_SECONDS = 0.1
@@ -27,6 +28,7 @@ _QUIET_SECONDS = 0.005
 #: With many jobs ahead the worker stays busy while we wait for several answers at once: being woken
 #: for each one takes the processor, or its caches, from the worker.
 _LONGEST_REST_SECONDS = 0.05
+_LEAST_PACE = 1e-5
 #: How much of a job's native output is kept: the last messages tell what went wrong.
 STDERR_BYTES = 16 * 1024
 MOST_PROCESSES = 200
@@ -36,7 +38,7 @@ _MOST_READS = 8
 _REPLY_KEYS = {"seq", "stage", "seconds", "peak_kb", "tired", "names"}
 #: How often the native output of jobs that went well is taken out of the pipe.
 _JOBS_PER_LOG = 32
-_AHEAD_JOBS = 32
+_AHEAD_JOBS = 64
 _AHEAD_BYTES = 1 << 19
 
 
@@ -72,6 +74,7 @@ class Reply:
     stage: str = "start"
     seconds: float = 0.0
     peak_mb: float = 0.0
+    lost: int = 0  # a death's: so many jobs before it had ended and took their answers with them
 
 
 #: A job is its header (without ``seq``), model bytes and inputs.
@@ -95,15 +98,31 @@ class Lane:
         """Whether the lane can run more jobs; false once its zygote is gone."""
         return self._worker is None or not self._worker.orphaned
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Reply]:
+    def run(self, jobs: Sequence[Job], prompt: bool = False) -> Iterator[Reply]:
         """One Reply per job, in order. A death costs only the job that was running.
 
-        Raises ZygoteGone before a job when no worker can be forked for it.
+        With `prompt` the worker answers each job before it begins the next. Raises ZygoteGone before a
+        job when no worker can be forked for it, or when its worker's parent died.
         """
         done = 0
+        prompt_until = len(jobs) if prompt else 0
+        deaths: dict[int, Reply] = {}  # of jobs before which others have lost their answers: these run again
         while done < len(jobs):
+            if done in deaths:
+                yield deaths.pop(done)
+                done += 1
+                continue
+            prompt = done < prompt_until
             worker = self._worker or self._start()
-            for reply in worker.run(jobs[done:]):
+            ahead = jobs[done : min([len(jobs), *deaths, *([prompt_until] if prompt else [])])]
+            for reply in worker.run(ahead, prompt):
+                if not prompt and (worker.tired or (reply.lost and reply.death == "garbage")):
+                    # Any of the jobs that were answered together has done it: this time each is answered alone.
+                    prompt_until = done + MOST_UNANSWERED
+                    break
+                if reply.lost:
+                    deaths[done + reply.lost] = reply
+                    break
                 done += 1
                 yield reply
                 if reply.death or self._worn_out(worker):
@@ -185,15 +204,21 @@ class _Worker:
         self._kernel_kills = _kernel_kills()
         self.ended = self.orphaned = False
         self.jobs = 0
-        self._pace = 0.0  # seconds a job, averaged over the last few
+        self._sent = 0  # the last job's sequence number
+        self._prompt = False
+        self._pace = _LEAST_PACE  # seconds that a job takes, about
         self._idle_mb = _resident_mb([self._pid])
         self.peak_mb = self.first_peak_mb = 0.0
         self.tired = False  # it says itself that it should be replaced
 
     # ------------------------------------------------------------ jobs
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[Reply]:
-        """Yield one Reply per job until the jobs or the worker end."""
+    def run(self, jobs: Sequence[Job], prompt: bool = False) -> Iterator[Reply]:
+        """Yield one Reply per job until the jobs or the worker end.
+
+        The reply of a death may be that of a later job than the next one: see `Reply.lost`.
+        """
+        self._prompt = prompt
         ahead: deque[tuple[int, int]] = deque()  # (sequence, bytes) of jobs sent and not answered
         upcoming = iter(jobs)
         while True:
@@ -211,14 +236,15 @@ class _Worker:
 
     def _send_ahead(self, upcoming: Iterator[Job], ahead: deque[tuple[int, int]]) -> None:
         """Many at once, so that the worker unpacks them in one go while that code is in its caches."""
+        manner = {"prompt": True} if self._prompt else {}
         room = _AHEAD_BYTES - sum(size for _, size in ahead)
         while room > 0 and len(ahead) < _AHEAD_JOBS:
             job = next(upcoming, None)
             if job is None:
                 break
             header, model, inputs = job
-            sequence = self._next()
-            data = wire.pack({**header, "seq": sequence}, inputs, model)
+            sequence = self._sent = self._next()
+            data = wire.pack_job(sequence, {**header, **manner}, model, inputs)
             self._outgoing += data
             ahead.append((sequence, len(data)))
             room -= len(data)
@@ -255,7 +281,8 @@ class _Worker:
         if "error" in header or self.jobs % _JOBS_PER_LOG == 0:
             self._read_errors()
             text, self._log = _split_log(self._log, sequence)
-        self._pace += (header["seconds"] - self._pace) / 8
+        # Towards the median: after one slow job the pause must not let the worker run dry.
+        self._pace = max(_LEAST_PACE, self._pace * (1.1 if header["seconds"] > self._pace else 0.9))
         self.peak_mb = header["peak_kb"] / 1024
         self.first_peak_mb = self.first_peak_mb or self.peak_mb
         self.tired = self.tired or header["tired"]
@@ -331,16 +358,25 @@ class _Worker:
 
     def _overstepped(self, sequence: int, handed_over: float) -> str:
         """Which limit the running job has broken, or ""."""
-        running, started, _ = BEAT.unpack_from(self._beat, 0)
-        if running != sequence:
-            started = handed_over
-        if time.monotonic() - started > self._limits.seconds:
+        _, started, _ = self._at_work(sequence)
+        if time.monotonic() - (started or handed_over) > self._limits.seconds:
             return "timeout"
         processes = [self._pid, *descendants(self._pid)]
         if len(processes) > MOST_PROCESSES:
             return "processes"
         limit = self._idle_mb + self._limits.memory_mb
         return "oom" if _resident_mb(processes) > limit and _used_mb(processes) > limit else ""
+
+    def _at_work(self, sequence: int) -> tuple[int, float, int]:
+        """(job, when it began, stage) of what the worker does, told by its heartbeat.
+
+        `sequence` is the first job without an answer; it stands in, as not begun, where the heartbeat
+        tells of none that can be running.
+        """
+        running, started, stage = BEAT.unpack_from(self._beat, 0)
+        if not sequence <= running <= self._sent:
+            return sequence, 0.0, 0
+        return running, started, stage
 
     # ------------------------------------------------------------ death
 
@@ -356,20 +392,23 @@ class _Worker:
         return self._obituary(sequence, verdict, peak)
 
     def _obituary(self, sequence: int, death: str, peak_mb: float = 0.0) -> Reply:
-        running, started, stage = BEAT.unpack_from(self._beat, 0)
-        began = running == sequence
-        lasted = time.monotonic() - started if began else 0.0
+        """The reply of the job that died; answers from `sequence` up to it are lost."""
+        running, started, stage = self._at_work(sequence)
+        if death == "garbage" and self._prompt:
+            running = sequence  # the answers before it are here: it wrote between those and its own
+        lasted = time.monotonic() - started if started else 0.0
         self.kill()
         self._read_errors()  # all of it is there now
-        text, _ = _split_log(self._log, sequence)
+        text, _ = _split_log(self._log, running)
         return Reply(
-            header={"seq": sequence},
+            header={"seq": running},
             values={},
             stderr=text + (f"\n[worker sent garbage: {self._garbage}]" if self._garbage else ""),
             death=death,
-            stage=STAGES[stage] if began and stage < len(STAGES) else "start",
+            stage=STAGES[stage] if stage < len(STAGES) else "start",
             seconds=lasted,
             peak_mb=peak_mb or (self._exit.peak_mb if self._exit else 0.0),
+            lost=running - sequence,
         )
 
     def _manner_of_death(self) -> str:

@@ -104,11 +104,12 @@ class Runner:
     def _run_alike(self, cases: Sequence[Case], target: Target, kind: str) -> Iterator[Outcome]:
         jobs = [_job(case, target) for case in cases]
         done = losses = 0
+        prompt = False  # a parent that died took answers with it: each job must answer before the next
         while done < len(jobs):
             try:
                 with self._lane(target, kind) as lane:
                     history = self._histories.setdefault(lane, deque(maxlen=SUSPECTS))
-                    for reply in lane.run(jobs[done:]):
+                    for reply in lane.run(jobs[done:], prompt):
                         if reply.death:
                             self._predecessors[cases[done].id, target.id] = tuple(history)
                             history.clear()
@@ -120,8 +121,9 @@ class Runner:
                             yield self.run_fresh(cases[done - 1], target)
                         else:
                             yield _outcome(reply, target)
-            except ZygoteGone as problem:  # a case killed it, and has its reply: go on with another
+            except ZygoteGone as problem:  # a case killed it: go on with another
                 losses = _count_loss(losses, problem)
+                prompt = True
 
     def run_fresh(
         self, case: Case, target: Target, *, perturb: int | None = None, limits: Limits | None = None

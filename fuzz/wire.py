@@ -1,5 +1,8 @@
 """The bytes that pass between the campaign and a worker: values, jobs and frames.
 
+Jobs go to the worker as `marshal` data, which is quick to read and may be: the campaign is trusted.
+Results come back as frames of JSON and raw bytes.
+
 This module runs on both sides, the worker's side possibly under another interpreter that has only
 numpy and one compiler, so it uses the standard library and numpy alone and Python 3.8 syntax.
 Nothing here evaluates what it reads: a worker runs foreign native code, so its bytes are hostile data.
@@ -16,6 +19,7 @@ A *value* is what an ONNX graph or an operator call consumes and yields:
 from __future__ import annotations
 
 import json
+import marshal
 import struct
 from typing import Any, Dict, Iterator, List, NamedTuple, Tuple, Union
 
@@ -126,13 +130,18 @@ def nbytes(value: Value) -> int:
     return sum(nbytes(item) for item in value) if isinstance(value, (list, tuple)) else 0
 
 
+def _texts(value: np.ndarray) -> List[str]:
+    return [
+        text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text) for text in value.ravel().tolist()
+    ]
+
+
 def _encode_value(value: Value, chunks: List[bytes]) -> str:
     """Append the value's bytes to ``chunks`` and return its description, which is JSON."""
     if isinstance(value, np.ndarray):
         name = _NAME_OF.get(value.dtype) or _other_name(value.dtype)
         if name == "string":
-            texts = [t.decode("utf-8", "replace") if isinstance(t, bytes) else str(t) for t in value.ravel().tolist()]
-            data = json.dumps(texts).encode()
+            data = json.dumps(_texts(value)).encode()
         else:
             data = value.tobytes() if value.dtype.isnative else value.astype(value.dtype.newbyteorder("=")).tobytes()
         chunks.append(data)
@@ -149,7 +158,7 @@ def _encode_value(value: Value, chunks: List[bytes]) -> str:
     raise WireError("a %s cannot be sent" % type(value).__name__)
 
 
-def _decode_value(meta: Any, payload: memoryview, at: int) -> Tuple[Value, int]:
+def _decode_value(meta: Any, payload: bytes, at: int, end: int) -> Tuple[Value, int]:
     """Rebuild one value from its description; returns it and the offset after its bytes."""
     if meta is None:
         return None, at
@@ -158,44 +167,45 @@ def _decode_value(meta: Any, payload: memoryview, at: int) -> Tuple[Value, int]:
     if meta[-1] == "seq":
         items: List[Any] = []
         for item in meta[:-1]:
-            decoded, at = _decode_value(item, payload, at)
+            decoded, at = _decode_value(item, payload, at, end)
             items.append(decoded)
         return items, at
     name, shape, size = meta
-    data = payload[at : at + size]
-    if len(data) != size:
+    if not 0 <= size <= end - at:
         raise WireError("value of %d bytes is cut short" % size)
-    return _tensor(name, tuple(shape), data), at + size
-
-
-def _tensor(name: str, shape: Tuple[int, ...], data: memoryview) -> Value:
     native = _NATIVE.get(name)
-    if native is not None:
-        array: np.ndarray = np.ndarray(shape, native, data)
-        if array.nbytes != len(data):
-            raise WireError("%d bytes for %s%s" % (len(data), name, shape))
-        # A copy is writable and aligned; compilers get what a user's program would give them.
-        return array.copy()
+    if native is None:
+        return _tensor(name, tuple(shape), payload[at : at + size]), at + size
+    array: np.ndarray = np.ndarray(shape, native, payload, at)
+    if array.nbytes != size:
+        raise WireError("%d bytes for %s%s" % (size, name, shape))
+    # A copy is writable and aligned; compilers get what a user's program would give them.
+    return array.copy(), at + size
+
+
+def _tensor(name: str, shape: Tuple[int, ...], data: bytes) -> Value:
+    """A tensor of strings or of a dtype that numpy lacks."""
     if name == "string":
-        flat = np.array(json.loads(bytes(data)), dtype=object)
+        flat = np.array(json.loads(data), dtype=object)
         return flat.reshape(shape)
     if name in SMALL_DTYPES:
         small = _small_dtype(name)
         if small is None:
-            return Raw(name, shape, bytes(data))
+            return Raw(name, shape, data)
         return np.frombuffer(data, small).reshape(shape).copy()
     raise WireError("unknown dtype %r" % name)
 
 
-def pack(header: Dict[str, Any], values: Dict[str, Value], blob: bytes = b"") -> bytes:
-    """One frame: a JSON header, a blob (the model) and named values.
+def pack(header: Union[Dict[str, Any], str], values: Dict[str, Value], blob: bytes = b"") -> bytes:
+    """One frame: a JSON header (or its text), a blob (the model) and named values.
 
     Raises WireError for a value that has no wire form.
     """
     chunks: List[bytes] = [blob]
     # Formatted by hand: an encoder takes longer for these few words than for the rest of the work.
     described = ",".join(["[%s,%s]" % (_quoted(name), _encode_value(value, chunks)) for name, value in values.items()])
-    head = ('{"blob":%d,"values":[%s],"header":%s}' % (len(blob), described, _to_json(header))).encode()
+    text = header if isinstance(header, str) else _to_json(header)
+    head = ('{"blob":%d,"values":[%s],"header":%s}' % (len(blob), described, text)).encode()
     size = sum(map(len, chunks))
     if size >= FRAME_LIMIT:
         raise WireError("%d bytes are too many for one frame" % size)
@@ -210,17 +220,20 @@ class Frame(NamedTuple):
     values: Dict[str, Value]
 
 
-def _unpack(head: memoryview, payload: memoryview) -> Frame:
+def _unpack(data: bytes, start: int, middle: int, end: int) -> Frame:
+    """The frame whose JSON lies from `start` to `middle` and whose payload ends at `end`."""
     try:
-        described, _ = _from_json(str(head, "utf-8"))
-        header, at = dict(described["header"]), described["blob"]
-        blob = bytes(payload[:at])
+        described = _from_json(str(data[start:middle], "utf-8"))[0]
+        at = middle + described["blob"]
+        if not middle <= at <= end:
+            raise WireError("blob of %r bytes" % (described["blob"],))
         values: Dict[str, Value] = {}
+        position = at
         for name, meta in described["values"]:
-            values[name], at = _decode_value(meta, payload, at)
+            values[name], position = _decode_value(meta, data, position, end)
+        return Frame(dict(described["header"]), data[middle:at], values)
     except (KeyError, IndexError, TypeError, ValueError, RecursionError) as error:
         raise WireError("malformed frame: %s" % error) from error
-    return Frame(header, blob, values)
 
 
 class Unpacker:
@@ -239,17 +252,17 @@ class Unpacker:
             data = bytes(self._buffer)
             self._buffer.clear()
         # Whole frames, the usual case, are read from where they arrived.
-        view, at = memoryview(data), 0
+        at = 0
         try:
-            while True:
+            while at < len(data):
                 end = self._frame_end(data, at)
                 if end > len(data):
                     return
                 start = at + _HEADER.size
                 middle, at = start + _HEADER.unpack_from(data, at)[1], end
-                yield _unpack(view[start:middle], view[middle:end])
+                yield _unpack(data, start, middle, end)
         finally:
-            self._buffer += view[at:]
+            self._buffer += memoryview(data)[at:]
 
     def _frame_end(self, data: Union[bytes, bytearray], at: int) -> int:
         """Where the frame that begins at `at` ends, or where at least its header does."""
@@ -262,3 +275,81 @@ class Unpacker:
         if size > self._limit:
             raise WireError("frame of %d bytes" % size)
         return at + size
+
+
+# ---------------------------------------------------------------- jobs: from the campaign to its worker
+
+_JOB_SIZE = struct.Struct("<Q")
+#: The newest format that every Python from 3.8 on reads.
+_MARSHAL_VERSION = 4
+
+
+def pack_job(sequence: int, header: Dict[str, Any], model: bytes, inputs: Dict[str, Value]) -> bytes:
+    """One job for a worker. Raises WireError for a value that has no wire form."""
+    try:
+        values = [(name, _plain(value)) for name, value in inputs.items()]
+        data = marshal.dumps((sequence, header, model, values), _MARSHAL_VERSION)
+    except ValueError as error:
+        raise WireError("a job cannot be sent: %s" % error) from error
+    return _JOB_SIZE.pack(len(data)) + data
+
+
+def _plain(value: Value) -> Any:
+    """A value in lists, tuples, numbers and bytes; the opposite of `_rebuilt`."""
+    if isinstance(value, np.ndarray):
+        name = _NAME_OF.get(value.dtype) or _other_name(value.dtype)
+        if name == "string":
+            return name, value.shape, _texts(value)
+        native = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
+        return name, value.shape, native.tobytes()
+    if isinstance(value, Raw):
+        return value.dtype, tuple(value.shape), value.data
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if value is None:
+        return None
+    if isinstance(value, (np.generic, bool, int, float, complex)):
+        return _plain(np.asarray(value))
+    raise WireError("a %s cannot be sent" % type(value).__name__)
+
+
+def _rebuilt(plain: Any) -> Value:
+    if type(plain) is not tuple:
+        return plain if plain is None else [_rebuilt(item) for item in plain]
+    name, shape, data = plain
+    if name in _NATIVE:
+        # A copy is writable and aligned; compilers get what a user's program would give them.
+        return np.ndarray(shape, _NATIVE[name], data).copy()
+    if name == "string":
+        return np.array(data, dtype=object).reshape(shape)
+    return _tensor(name, shape, data)
+
+
+class JobReader:
+    """The worker's end: collects bytes as they arrive and yields whole jobs."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+        self._wanted = 0  # how many bytes the first unfinished job has, once known
+
+    def feed(self, data: bytes) -> List[Tuple[int, Dict[str, Any], Job]]:
+        """Add bytes; (sequence number, header, job) of every job that is now complete."""
+        if self._rest:
+            self._rest += data
+            if len(self._rest) < self._wanted:
+                return []
+            data = bytes(self._rest)
+        found, at = [], 0
+        view = memoryview(data)
+        while len(data) - at >= _JOB_SIZE.size:
+            start = at + _JOB_SIZE.size
+            end = start + _JOB_SIZE.unpack_from(data, at)[0]
+            if end > len(data):
+                self._wanted = end - at
+                break
+            sequence, header, model, values = marshal.loads(view[start:end])
+            inputs = {name: _rebuilt(plain) for name, plain in values}
+            found.append((sequence, header, Job(header["kind"], model, inputs, header["options"])))
+            at = end
+        self._rest = bytearray(data[at:])
+        return found

@@ -6,7 +6,7 @@ and writes results; when it dies, the zygote reports how. Forking an imported-on
 milliseconds where importing TVM costs seconds, and it is safe where forking a warm one hangs
 (docs/architecture.md, "The worker").
 
-It uses the standard library, numpy, `fuzz.wire` and one backend file, in Python 3.8 syntax: older
+It uses the standard library, numpy, `fuzz.jobs`, `fuzz.wire` and one backend file, in Python 3.8 syntax: older
 compiler versions live in environments that have nothing else.
 """
 
@@ -19,7 +19,6 @@ import gc
 import importlib
 import importlib.util
 import json
-import mmap
 import os
 import resource
 import select
@@ -34,31 +33,21 @@ import types
 from typing import Any, Callable, Dict, Iterable, List, Set, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-STAGES = ("start", "load", "convert", "compile", "run")
-#: The heartbeat that the parent reads while a case runs: job number, start (monotonic s), stage.
-BEAT = struct.Struct("<QdB")
-#: Printed on stderr before each job, so that native messages can be told apart by job.
-MARK = b"\x1e@job %d\n"
-LONGEST_MESSAGE = 64 * 1024
-MOST_FRAMES = 64
-#: Larger results are not sent: the parent compares many at a time.
-MOST_RESULT_BYTES = 128 << 20
 #: Automatic collections at Python's own threshold cost a tenth of a small case. Instead garbage is
-#: collected rarely, and after every job that has used so much more memory than an idle worker has.
-_COLLECT_AFTER, _COLLECT_GROWTH_KB = 20_000, 64 << 10
+#: collected rarely, and after jobs that have used much memory.
+_COLLECT_AFTER = 20_000
 #: Kept back from the memory limit, so that a failed allocation can still be described.
 _RESERVE_BYTES = 64 << 20
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
-_M_PERTURB = -6
 _IOLBF = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _load_project(backend: str) -> Tuple[Any, types.ModuleType]:
-    """Import `fuzz.wire` and the backend without putting the project's folder on the path.
+    """Import `fuzz.jobs` and the backend without putting the project's folder on the path.
 
     In an installed project that folder is a site-packages with another numpy and another compiler.
     """
@@ -66,194 +55,22 @@ def _load_project(backend: str) -> Tuple[Any, types.ModuleType]:
     package.__path__ = [HERE]
     sys.modules["fuzz"] = package
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or ".") != HERE]
-    wire = importlib.import_module("fuzz.wire")
+    jobs = importlib.import_module("fuzz.jobs")
     if not backend.endswith(".py"):
-        return wire, importlib.import_module("fuzz.backends." + backend)
+        return jobs, importlib.import_module("fuzz.backends." + backend)
     name = "fuzz.backends." + os.path.basename(backend)[:-3]
     spec = importlib.util.spec_from_file_location(name, backend)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
-    return wire, module
+    return jobs, module
 
 
-# ---------------------------------------------------------------- the worker: runs jobs
+# ---------------------------------------------------------------- the worker: the process that jobs run in
 
 
-class Worker:
-    """Runs jobs one after another until its request pipe closes."""
-
-    def __init__(self, wire: Any, backend: types.ModuleType, fds: List[int]) -> None:
-        self.wire, self.backend = wire, backend
-        self.requests, self.results = fds[0], fds[1]
-        self.beat = mmap.mmap(fds[2], mmap.PAGESIZE)
-        self.pid = os.getpid()
-        self.peak_reset = os.open("/proc/self/clear_refs", os.O_WRONLY)
-        self.stage = 0
-        self.out_of_memory = False
-        self.roomy_kb = 0
-
-    def enter(self, stage: str) -> None:
-        """Called by the backend as it reaches a stage."""
-        self.stage = STAGES.index(stage)
-        self.beat[16] = self.stage
-
-    def serve(self) -> None:
-        """Read jobs and answer them, in order, until the parent closes the pipe."""
-        unpacker = self.wire.Unpacker()
-        while True:
-            data = os.read(self.requests, 1 << 20)
-            if not data:
-                return
-            for frame in list(unpacker.feed(data)):  # all first: unpacking between two compilations runs cold
-                reply = self._answer(frame)
-                if os.getpid() != self.pid:  # a backend forked and its child came back here
-                    os._exit(0)
-                _write_all(self.results, reply)
-                if frame.header.get("fresh"):
-                    _shake_heap()
-
-    def _answer(self, frame: Any) -> bytes:
-        header = frame.header
-        sequence = header["seq"]
-        BEAT.pack_into(self.beat, 0, sequence, time.monotonic(), 0)
-        os.write(2, MARK % sequence)
-        os.pwrite(self.peak_reset, b"5\n", 0)  # forget the peak of earlier jobs
-        if header.get("perturb") is not None:
-            _libc.mallopt(_M_PERTURB, header["perturb"])
-        started = time.perf_counter()
-        outputs: List[Tuple[str, Any]] = []
-        answer: Dict[str, Any] = {}
-        self.enter("load")
-        try:
-            outputs, answer = self._perform(header, frame)
-        # The process edge: SystemExit and KeyboardInterrupt from a compiler are data as well.
-        except BaseException as error:  # noqa: BLE001
-            if isinstance(error, MemoryError):
-                self._release_reserve()
-            answer = {"error": self._describe(error, header, frame)}
-        answer["seconds"] = time.perf_counter() - started
-        answer["seq"], answer["stage"] = sequence, STAGES[self.stage]
-        answer["peak_kb"] = peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        if peak > self.roomy_kb:
-            gc.collect()
-            self.roomy_kb = _resident_kb() + _COLLECT_GROWTH_KB
-        answer["tired"] = self.out_of_memory or _has_children()
-        return self._encode(answer, outputs)
-
-    def _release_reserve(self) -> None:
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
-        self.out_of_memory = True
-
-    def _perform(self, header: Dict[str, Any], frame: Any) -> Tuple[List[Tuple[str, Any]], Dict[str, Any]]:
-        operation = header["op"]
-        if operation == "run":
-            return self.backend.execute(_job(self.wire, header, frame), self.enter), {}
-        if operation == "devices":
-            return [], {"devices": self.backend.devices()}
-        if operation == "converters":
-            look_up = getattr(self.backend, "converters", None)
-            operators = [tuple(entry) for entry in header["operators"]]
-            return [], {"converters": look_up(operators) if look_up else ["" for _ in operators]}
-        raise ValueError("unknown operation %r" % operation)
-
-    def _encode(self, answer: Dict[str, Any], outputs: List[Tuple[str, Any]]) -> bytes:
-        try:
-            answer["names"] = [str(name) for name, _ in outputs]
-            values = {str(position): value for position, (_, value) in enumerate(outputs)}
-            size = self.wire.nbytes(list(values.values()))
-            if size > MOST_RESULT_BYTES:
-                raise self.wire.WireError("results of %d MiB are too large to compare" % (size >> 20))
-            return bytes(self.wire.pack(answer, values))
-        # The process edge: what a compiler returned may be any object, with any methods.
-        except BaseException as error:  # noqa: BLE001
-            if isinstance(error, MemoryError):
-                self._release_reserve()
-            said = _message(error)
-            answer["names"] = []
-            answer["unencodable"] = said if isinstance(error, self.wire.WireError) else _kind(error) + ": " + said
-            return bytes(self.wire.pack(answer, {}))
-
-    def _describe(self, error: BaseException, header: Dict[str, Any], frame: Any) -> Dict[str, Any]:
-        operator = function = ""
-        if header["op"] == "run" and hasattr(self.backend, "blame"):
-            try:
-                operator, function = self.backend.blame(error, _job(self.wire, header, frame))
-            except BaseException as problem:  # noqa: BLE001 evidence only: the failure is reported all the same
-                said = "blame() failed: %s: %s\n" % (_kind(problem), _message(problem))
-                os.write(2, said.encode("utf-8", "replace"))
-        return {
-            "type": _kind(error),
-            "message": _message(error),
-            "frames": _frames(error),
-            "operator": str(operator),
-            "function": str(function),
-        }
-
-
-def _job(wire: Any, header: Dict[str, Any], frame: Any) -> Any:
-    return wire.Job(header["kind"], frame.blob, frame.values, header["options"])
-
-
-def _kind(error: BaseException) -> str:
-    kind = type(error)
-    return kind.__qualname__ if kind.__module__ == "builtins" else "%s.%s" % (kind.__module__, kind.__qualname__)
-
-
-def _message(error: BaseException) -> str:
-    try:
-        text = str(error)
-    except BaseException as problem:  # noqa: BLE001 a compiler's class, a compiler's __str__
-        text = "<message could not be formatted: %s>" % type(problem).__name__
-    return text[:LONGEST_MESSAGE]
-
-
-def _frames(error: BaseException) -> List[Tuple[str, int, str]]:
-    """(file, line, qualified function), outermost first; a long stack keeps both ends."""
-    found = []
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        code = frame.f_code
-        found.append((code.co_filename, line, getattr(code, "co_qualname", code.co_name)))
-    found = [entry for entry in found if entry[0] != os.path.abspath(__file__)]
-    if len(found) > MOST_FRAMES:
-        found = found[:8] + found[8 - MOST_FRAMES :]
-    return found
-
-
-def _has_children() -> bool:
-    """Whether a job left processes behind: the worker is a subreaper, so daemons come back to it."""
-    try:
-        os.waitpid(-1, os.WNOHANG)
-    except ChildProcessError:
-        return False
-    return True
-
-
-def _shake_heap() -> None:
-    """After a lone job: let a corrupted heap or a late thread show itself before the exit."""
-    gc.collect()
-    held = [_libc_malloc(size) for size in (24, 120, 600, 3000, 70000) for _ in range(16)]
-    for pointer in held:
-        _libc_free(pointer)
-    _libc.malloc_trim(0)
-    time.sleep(0.02)
-
-
-_libc_malloc = _libc.malloc
-_libc_malloc.restype, _libc_malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
-_libc_free = _libc.free
-_libc_free.restype, _libc_free.argtypes = None, [ctypes.c_void_p]
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
-def _become_worker(wire: Any, backend: types.ModuleType, fds: List[int], limits: Dict[str, int]) -> None:
+def _become_worker(jobs: Any, backend: types.ModuleType, fds: List[int], limits: Dict[str, int]) -> None:
     """In the freshly forked child: own session, limits, pipes, then serve. Never returns."""
     zygote = os.getppid()
     os.setsid()
@@ -284,7 +101,7 @@ def _become_worker(wire: Any, backend: types.ModuleType, fds: List[int], limits:
     os.chdir(os.path.join(home, "work"))
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)
-    Worker(wire, backend, [requests, results, beat]).serve()
+    jobs.Worker(backend, [requests, results, beat]).serve()
 
 
 def furnish(home: str) -> None:
@@ -302,11 +119,6 @@ def furnish(home: str) -> None:
             with open(refusal, "w") as script:
                 script.write("#!/bin/sh\necho 'pip is not available to workers' >&2\nexit 1\n")
             os.chmod(refusal, 0o755)
-
-
-def _resident_kb() -> int:
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * mmap.PAGESIZE // 1024
 
 
 def _data_bytes() -> int:
@@ -327,8 +139,8 @@ class Zygote:
     dead child of its own has left behind.
     """
 
-    def __init__(self, control: socket.socket, wire: Any, backend: types.ModuleType, base: bool) -> None:
-        self.control, self.wire, self.backend, self.base = control, wire, backend, base
+    def __init__(self, control: socket.socket, jobs: Any, backend: types.ModuleType, base: bool) -> None:
+        self.control, self.jobs, self.backend, self.base = control, jobs, backend, base
         self.children: Set[int] = set()
         self.wake_read, self.wake_write = os.pipe()
         os.set_blocking(self.wake_read, False)
@@ -359,9 +171,9 @@ class Zygote:
             return False
         request = json.loads(message)
         if request["op"] == "clone":
-            self._fork(lambda: _serve_clone(socket.socket(fileno=fds[0]), self.wire, self.backend))
+            self._fork(lambda: _serve_clone(socket.socket(fileno=fds[0]), self.jobs, self.backend))
         else:
-            pid = self._fork(lambda: _become_worker(self.wire, self.backend, fds, request["limits"]))
+            pid = self._fork(lambda: _become_worker(self.jobs, self.backend, fds, request["limits"]))
             self._send({"pid": pid})
         for fd in fds:
             os.close(fd)
@@ -405,10 +217,10 @@ class Zygote:
             os._exit(0)  # the parent is gone; PDEATHSIG takes the workers with us
 
 
-def _serve_clone(control: socket.socket, wire: Any, backend: types.ModuleType) -> None:
+def _serve_clone(control: socket.socket, jobs: Any, backend: types.ModuleType) -> None:
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    Zygote(control, wire, backend, base=False).serve()
+    Zygote(control, jobs, backend, base=False).serve()
 
 
 def kill_descendants(pid: int, spared: Iterable[int] = ()) -> None:
@@ -496,19 +308,19 @@ def main(control_fd: int, backend_name: str, kind: str, home: str) -> None:
     _leave_network()
     _end_with_the_parent(control, True)
     try:
-        wire, backend = _load_project(backend_name)
+        jobs, backend = _load_project(backend_name)
         backend.warm()
         if kind:
             getattr(backend, "warm_" + kind)()
     except BaseException as error:  # noqa: BLE001 whatever an import raises is the reason to show
-        reason = "%s: %s" % (type(error).__name__, _message(error))
+        reason = traceback.format_exception_only(type(error), error)[-1].strip()
         _end_with_the_parent(control, False)
         control.send(json.dumps({"ready": False, "reason": reason[:8000]}).encode())
         return
     _end_with_the_parent(control, False)  # from here on, traffic on the socket is expected
     control.send(json.dumps({"ready": True}).encode())
     gc.freeze()
-    Zygote(control, wire, backend, base=True).serve()
+    Zygote(control, jobs, backend, base=True).serve()
     shutil.rmtree(home, ignore_errors=True)
 
 

@@ -79,7 +79,7 @@ def module_file(module: str) -> Path | None:
 
 def worker_side() -> list[Path]:
     """The files that a worker may load: itself, the backends, and what they import of ours."""
-    todo = [ROOT / "fuzz/worker.py", *python_files("fuzz/backends")]
+    todo = [ROOT / "fuzz/worker.py", ROOT / "fuzz/jobs.py", *python_files("fuzz/backends")]
     seen: dict[Path, None] = {}
     while todo:
         path = todo.pop()

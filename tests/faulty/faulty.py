@@ -380,7 +380,7 @@ def thread_that_crashes_later(job):
 @fault
 def corrupt_the_heap(job):
     """Overwrite the size of a free neighbour: glibc notices at a later allocation, not now."""
-    blocks = [libc.malloc(2000) for _ in range(8)]
+    blocks = [libc.malloc(2000) for _ in range(64)]  # the first ones may fill holes, the last are neighbours
     for block in blocks[1::2]:
         libc.free(block)
     for block in blocks[::2]:
@@ -578,6 +578,16 @@ def deeply_nested_result(job):
     for _ in range(100000):
         found = [found]
     return [("y", found)]
+
+
+SHARED = np.zeros(64, np.float32)
+
+
+@fault
+def return_a_shared_buffer(job):
+    part = SHARED[: job.inputs["x"].size]
+    part[:] = job.inputs["x"].ravel()
+    return [("y", part)]
 
 
 @fault

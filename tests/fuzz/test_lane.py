@@ -54,6 +54,37 @@ def test_a_death_costs_only_the_job_that_was_running(open_lane: Callable[..., La
     assert [third(reply.values) for _, reply in alive] == [3.0 + n for n, _ in alive]
 
 
+def test_answers_that_a_death_took_with_it_are_computed_again(open_lane: Callable[..., Lane], case: MakeCase) -> None:
+    jobs = [job(case("count_my_cases")) for _ in range(3)]
+    replies = list(open_lane().run([*jobs, job(case("null_dereference")), *jobs]))
+    assert replies[3].death == "signal:SIGSEGV" and replies[3].header["seq"] == 4
+    assert [third(reply.values) for reply in replies[:3]] == [1, 2, 3]
+    assert not any(reply.death for reply in replies[4:])
+
+
+def test_a_hang_after_quick_jobs_is_run_once(open_lane: Callable[..., Lane], case: MakeCase) -> None:
+    jobs = [job(case()), job(case()), job(case("python_loop")), job(case())]
+    replies = list(open_lane(Limits(1, 400)).run(jobs))
+    assert [reply.death for reply in replies] == ["", "", "timeout", ""]
+    assert [reply.header["seq"] for reply in replies[:3]] == [5, 6, 3]  # the first two a second time, not the hang
+
+
+@pytest.mark.parametrize("fault", ["garbage_on_the_result_pipe", "forged_reply"])
+def test_garbage_is_laid_at_the_door_of_the_job_that_wrote_it(
+    open_lane: Callable[..., Lane], case: MakeCase, fault: str
+) -> None:
+    faults = ["", "", "", fault, "", ""]
+    replies = list(open_lane().run([job(case(name)) for name in faults]))
+    assert [reply.death for reply in replies] == ["garbage" if name else "" for name in faults]
+
+
+def test_a_result_that_a_later_job_writes_over_is_answered_before_that(
+    open_lane: Callable[..., Lane], case: MakeCase
+) -> None:
+    replies = list(open_lane().run([job(case("return_a_shared_buffer", shift=float(n))) for n in range(5)]))
+    assert [third(reply.values) for reply in replies] == [3.0 + n for n in range(5)]
+
+
 def test_jobs_larger_than_a_pipe_pass_in_both_directions(open_lane: Callable[..., Lane], case: MakeCase) -> None:
     large = case()
     inputs = {"x": large.inputs["x"].repeat(4_000_000)}  # type: ignore[union-attr]

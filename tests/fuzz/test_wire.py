@@ -2,6 +2,7 @@
 
 import json
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -18,6 +19,18 @@ def travel(value: Value) -> Value:
     return frame.values["v"]
 
 
+def hand_over(value: Value) -> Value:
+    """The trip of an input from the campaign to its worker."""
+    [(sequence, header, job)] = wire.JobReader().feed(wire.pack_job(7, RUN, b"model", {"v": value}))
+    assert (sequence, header, job.model, job.kind) == (7, RUN, b"model", "onnx")
+    return job.inputs["v"]
+
+
+RUN = {"op": "run", "kind": "onnx", "options": {"opt": "off"}}
+Trip = Callable[[Value], Value]
+TRIPS = [travel, hand_over]
+
+
 def same(got: Value, want: Value) -> bool:
     if isinstance(want, list):
         return isinstance(got, list) and len(got) == len(want) and all(map(same, got, want))
@@ -30,20 +43,23 @@ def same(got: Value, want: Value) -> bool:
 NATIVE = sorted(wire._NATIVE)
 
 
+@pytest.mark.parametrize("trip", TRIPS)
 @pytest.mark.parametrize("dtype", NATIVE)
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 4), (2, 3, 4)])
-def test_native_arrays_keep_dtype_shape_and_bits(dtype: str, shape: tuple[int, ...]) -> None:
+def test_native_arrays_keep_dtype_shape_and_bits(trip: Trip, dtype: str, shape: tuple[int, ...]) -> None:
     count = int(np.prod(shape))
     array = np.arange(count).astype(dtype).reshape(shape)
-    assert same(travel(array), array)
+    assert same(trip(array), array)
 
 
+@pytest.mark.parametrize("trip", TRIPS)
 @pytest.mark.parametrize("name", [name for name in wire.SMALL_DTYPES if hasattr(ml_dtypes, name)])
-def test_small_dtypes_keep_their_bits(name: str) -> None:
+def test_small_dtypes_keep_their_bits(trip: Trip, name: str) -> None:
     array = np.array([0.0, 1.0, 1.0, 0.0], dtype=np.float32).astype(getattr(ml_dtypes, name)).reshape(2, 2)
-    assert same(travel(array), array)
+    assert same(trip(array), array)
 
 
+@pytest.mark.parametrize("trip", TRIPS)
 @pytest.mark.parametrize(
     "value",
     [
@@ -57,52 +73,60 @@ def test_small_dtypes_keep_their_bits(name: str) -> None:
     ],
     ids=repr,
 )
-def test_values_of_every_kind_survive(value: Value) -> None:
-    assert same(travel(value), value)
+def test_values_of_every_kind_survive(trip: Trip, value: Value) -> None:
+    assert same(trip(value), value)
 
 
-def test_payload_bits_of_nan_survive() -> None:
+@pytest.mark.parametrize("trip", TRIPS)
+def test_payload_bits_of_nan_survive(trip: Trip) -> None:
     array = np.array([0x7FF8_0000_DEAD_BEEF, 0xFFF0_0000_0000_0001], dtype=np.uint64).view(np.float64)
-    assert same(travel(array), array)
+    assert same(trip(array), array)
 
 
-def test_arrays_in_foreign_byte_order_keep_their_numbers() -> None:
-    assert same(travel(np.array([1.5, -2.0], dtype=">f4")), np.array([1.5, -2.0], dtype="<f4"))
-    assert same(travel(np.array([1, 2**40], dtype=">i8")), np.array([1, 2**40], dtype="<i8"))
+@pytest.mark.parametrize("trip", TRIPS)
+def test_arrays_in_foreign_byte_order_keep_their_numbers(trip: Trip) -> None:
+    assert same(trip(np.array([1.5, -2.0], dtype=">f4")), np.array([1.5, -2.0], dtype="<f4"))
+    assert same(trip(np.array([1, 2**40], dtype=">i8")), np.array([1, 2**40], dtype="<i8"))
 
 
-def test_the_two_integers_of_eight_bytes_are_one() -> None:
-    assert same(travel(np.array([1, 2], dtype="q")), np.array([1, 2], dtype=np.int64))
-    assert same(travel(np.array([1, 2], dtype="l")), np.array([1, 2], dtype=np.int64))
+@pytest.mark.parametrize("trip", TRIPS)
+def test_the_two_integers_of_eight_bytes_are_one(trip: Trip) -> None:
+    assert same(trip(np.array([1, 2], dtype="q")), np.array([1, 2], dtype=np.int64))
+    assert same(trip(np.array([1, 2], dtype="l")), np.array([1, 2], dtype=np.int64))
 
 
-def test_arrays_that_are_not_contiguous_keep_their_order() -> None:
+@pytest.mark.parametrize("trip", TRIPS)
+def test_arrays_that_are_not_contiguous_keep_their_order(trip: Trip) -> None:
     array = np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)[::-1]
-    assert same(travel(array), np.ascontiguousarray(array))
+    assert same(trip(array), np.ascontiguousarray(array))
 
 
-def test_python_and_numpy_scalars_become_arrays() -> None:
-    assert same(travel(np.float32(1.5)), np.array(1.5, dtype=np.float32))  # type: ignore[arg-type]
-    assert same(travel(True), np.array(True))  # type: ignore[arg-type]
+@pytest.mark.parametrize("trip", TRIPS)
+def test_python_and_numpy_scalars_become_arrays(trip: Trip) -> None:
+    assert same(trip(np.float32(1.5)), np.array(1.5, dtype=np.float32))  # type: ignore[arg-type]
+    assert same(trip(True), np.array(True))  # type: ignore[arg-type]
 
 
-def test_numpy_strings_and_bytes_become_text() -> None:
+@pytest.mark.parametrize("trip", TRIPS)
+def test_numpy_strings_and_bytes_become_text(trip: Trip) -> None:
     want = np.array(["ab", "c"], dtype=object)
-    assert same(travel(np.array(["ab", "c"])), want)
-    assert same(travel(np.array([b"ab", b"c"])), want)
+    assert same(trip(np.array(["ab", "c"])), want)
+    assert same(trip(np.array([b"ab", b"c"])), want)
 
 
-def test_received_arrays_are_writable_and_aligned() -> None:
-    array = travel(np.arange(5, dtype=np.float64))
+@pytest.mark.parametrize("trip", TRIPS)
+def test_received_arrays_are_writable_and_aligned(trip: Trip) -> None:
+    array = trip(np.arange(5, dtype=np.float64))
     assert isinstance(array, np.ndarray) and array.flags.writeable and array.flags.aligned
 
 
-def test_a_dtype_without_a_numpy_type_stays_raw(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("trip", TRIPS)
+def test_a_dtype_without_a_numpy_type_stays_raw(trip: Trip, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "_small_dtype", lambda name: None)
     array = np.array([1.5, -2.0], dtype=ml_dtypes.bfloat16)
     raw = Raw("bfloat16", (2,), array.tobytes())
-    assert travel(array) == raw
-    assert travel(raw) == raw
+    assert trip(array) == raw
+    assert trip(raw) == raw
 
 
 @pytest.mark.parametrize(
@@ -188,3 +212,17 @@ def test_a_frame_beyond_the_limit_is_refused_before_it_arrives() -> None:
 
 def test_nbytes_counts_what_nested_values_hold() -> None:
     assert wire.nbytes([np.zeros(3), [Raw("int4", (2,), b"ab"), None]]) == 26
+
+
+def test_jobs_may_arrive_byte_by_byte_and_many_at_once() -> None:
+    data = b"".join(wire.pack_job(n, RUN, b"m" * n, {"v": np.full(n, n)}) for n in range(5))
+    reader = wire.JobReader()
+    piecemeal = [job for at in range(len(data)) for job in reader.feed(data[at : at + 1])]
+    at_once = wire.JobReader().feed(data)
+    assert [n for n, _, _ in piecemeal] == [n for n, _, _ in at_once] == [0, 1, 2, 3, 4]
+    assert [len(job.model) for _, _, job in piecemeal] == [0, 1, 2, 3, 4]
+
+
+def test_an_input_without_a_wire_form_cannot_be_sent() -> None:
+    with pytest.raises(WireError):
+        wire.pack_job(1, RUN, b"", {"v": object()})  # type: ignore[dict-item]
