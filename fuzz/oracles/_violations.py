@@ -144,6 +144,12 @@ def index_is_negative(site: Site) -> bool:
     return any(bool((array < 0).any()) for array in site.subjects())
 
 
+def index_beyond_output(site: Site) -> bool:
+    """The first subject holds indices into a tensor whose shape is the second."""
+    indices, shape = site.array(site.subject[0]), site.array(site.subject[1])
+    return indices is not None and shape is not None and bool((indices >= np.prod(shape, dtype=np.int64)).any())
+
+
 def insert_position_out_of_bounds(site: Site) -> bool:
     sequence, position = site.inputs.get("input_sequence"), site.array("position")
     return isinstance(sequence, list) and position is not None and _outside(position, -len(sequence), len(sequence))
@@ -232,6 +238,12 @@ def constant_is_not_one_element(site: Site) -> bool:
 
 def scale_not_positive(site: Site) -> bool:
     return any(bool((array <= 0).any()) for array in site.subjects())
+
+
+def scale_below_one(site: Site) -> bool:
+    """The scales are an input or, in older operator sets, an attribute."""
+    scales = [*site.subjects(), np.asarray(site.attributes.get("scales", []), dtype=np.float32)]
+    return any(bool((array < 1).any()) for array in scales)
 
 
 def both_given(site: Site) -> bool:
