@@ -157,6 +157,8 @@ class Worker:
             look_up = getattr(self.backend, "converters", None)
             operators = [tuple(entry) for entry in header["operators"]]
             return {"converters": look_up(operators) if look_up else ["" for _ in operators]}
+        if header["op"] == "opset":
+            return {"opset": getattr(self.backend, "newest_opset", int)()}
         raise ValueError("unknown operation %r" % header["op"])
 
     def _encode(self, done: Done, tired: bool) -> bytes:

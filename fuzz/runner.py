@@ -63,6 +63,7 @@ class Runner:
         self._bases: dict[Interpreter, BaseZygote] = {}
         self._idle: dict[Interpreter, list[Lane]] = defaultdict(list)
         self._converters: dict[tuple[str, Operator], str] = {}
+        self._opsets: dict[str, int] = {}
         self._histories: WeakKeyDictionary[Lane, deque[Case]] = WeakKeyDictionary()
         self._predecessors: dict[tuple[str, str], tuple[Case, ...]] = {}
 
@@ -169,6 +170,14 @@ class Runner:
                 (key, entry): str(name) for entry, name in zip(missing, reply["converters"], strict=True)
             }
         return [self._converters[key, entry] for entry in operators]
+
+    def newest_opset(self, target: Target) -> int:
+        """The newest operator set of ONNX that this compiler knows, 0 where it does not say."""
+        key = f"{target.backend}@{target.revision.version}"
+        if key not in self._opsets:
+            reply = self._ask(target, {"op": "opset", "kind": "", "options": {}}, "")
+            self._opsets[key] = int(str(reply["opset"]))
+        return self._opsets[key]
 
     def _ask(self, target: Target, header: dict[str, object], kind: str) -> dict[str, list[object]]:
         reply = self._run_alone((header, b"", {}), target, kind)

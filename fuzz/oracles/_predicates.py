@@ -249,6 +249,15 @@ def shift_reaches_width(site: Site) -> bool:
     return bool(((shift < 0) | (shift >= value.dtype.itemsize * 8)).any())
 
 
+def causal_mask_has_an_offset(site: Site) -> bool:
+    """Attention with a causal mask over more keys than queries: where the mask is to be aligned has changed."""
+    queries, keys = site.array("Q"), site.array("K")
+    if queries is None or keys is None or not site.attributes.get("is_causal"):
+        return False
+    lengths = [array.shape[-2] for array in (queries, keys)]
+    return "past_key" in site.given or "nonpad_kv_seqlen" in site.given or lengths[0] != lengths[1]
+
+
 _EXACT: Mapping[str, Callable[..., Any]] = {
     "Add": lambda a, b: a + b,
     "Sub": lambda a, b: a - b,

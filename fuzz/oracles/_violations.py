@@ -155,6 +155,29 @@ def insert_position_out_of_bounds(site: Site) -> bool:
     return isinstance(sequence, list) and position is not None and _outside(position, -len(sequence), len(sequence))
 
 
+#: What the dimensions of Attention's inputs mean where they have four; of three, the first two of these are left.
+_ATTENTION = {
+    "Q": ("batch", "query heads", "queries", "head size"),
+    "K": ("batch", "heads", "keys", "head size"),
+    "V": ("batch", "heads", "keys", "value size"),
+    "past_key": ("batch", "heads", "past keys", "head size"),
+    "past_value": ("batch", "heads", "past keys", "value size"),
+}
+
+
+def attention_sizes_differ(site: Site) -> bool:
+    """Numpy would broadcast a batch, or a sequence, of one."""
+    sizes: dict[str, set[int]] = {}
+    for name, meaning in _ATTENTION.items():
+        array = site.array(name)
+        if array is None or array.ndim not in (3, 4):
+            continue
+        labels = meaning if array.ndim == 4 else (meaning[0], meaning[2])
+        for label, size in zip(labels, array.shape, strict=False):
+            sizes.setdefault(label, set()).add(size)
+    return any(len(found) > 1 for found in sizes.values())
+
+
 # ---------------------------------------------------------------- lengths and counts
 
 

@@ -15,28 +15,53 @@ from triage.submodel import load, with_model
 KINDS = ("onnx",)
 
 
+#: Nothing is gained below: what is older than this is as exotic as what is too new.
+OLDEST = 13
+
+
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
     """The model with its default-domain opset lowered to the newest version that one of its operators has."""
+    version = default_opset(case)
+    needed = _needed(case, version)
+    if needed and needed < version:
+        yield _lowered(case, needed)
+
+
+def older(case: Case) -> Iterator[Case]:
+    """The case in each older operator set in which its operators differ, newest first, down to `OLDEST`.
+
+    An operator may mean something else there: whoever asks must ask the reference as well.
+    """
+    version = default_opset(case)
+    while version > OLDEST:
+        version = max(OLDEST, _needed(case, version - 1))
+        yield _lowered(case, version)
+
+
+def default_opset(case: Case) -> int:
+    """The version of ONNX's own domain that the case's model asks for, 0 where it is not to be changed."""
     model = load(case)
-    imported = {entry.domain: entry for entry in model.opset_import}
-    default = imported.get("")
-    if default is None or model.functions:
-        return
-    needed = _needed(model, default.version)
-    if needed and needed < default.version:
-        default.version = needed
-        model.ir_version = min(model.ir_version, max(4, _ir_version(needed)))
-        yield with_model(case, model)
+    return next((entry.version for entry in model.opset_import if not entry.domain and not model.functions), 0)
 
 
-def _needed(model: onnx.ModelProto, version: int) -> int:
-    """The newest since-version among the default domain's operators, 0 when one is unknown."""
+def _lowered(case: Case, version: int) -> Case:
+    model = load(case)
+    for entry in model.opset_import:
+        if entry.domain == "":
+            entry.version = version
+    model.ir_version = min(model.ir_version, max(4, _ir_version(version)))
+    return with_model(case, model)
+
+
+def _needed(case: Case, version: int) -> int:
+    """The newest since-version among the default domain's operators, 0 when one is unknown at `version`."""
     found = [1]
-    for node in walk(model.graph):
+    for node in walk(load(case).graph):
         if node.domain in ("", "ai.onnx"):
-            if not onnx.defs.has(node.op_type):
+            try:
+                found.append(int(onnx.defs.get_schema(node.op_type, version, "").since_version))
+            except onnx.defs.SchemaError:
                 return 0
-            found.append(int(onnx.defs.get_schema(node.op_type, version, "").since_version))
     return max(found)
 
 

@@ -165,6 +165,12 @@ PAIRS = {
     ),
     "power too large": ("Pow", [a([10], "int32"), i64([12])], [a([10], "int32"), i64([9])], {"output": INT32}),
     "negative power": ("Pow", [a([2], "int32"), i64([-1])], [a([-1], "int32"), i64([-3])], {"output": INT32}),
+    "causal mask over past keys": (
+        "Attention",
+        [np.ones((1, 1, 1, 2), "float32"), *[np.ones((1, 1, 2, 2), "float32")] * 2],
+        [np.ones((1, 1, 2, 2), "float32")] * 3,
+        {"is_causal": 1, "opset": 24},
+    ),
     "wide shift": (
         "BitShift",
         [a([1], "uint8"), a([8], "uint8")],

@@ -231,6 +231,7 @@ PAIRS = [
         [ones(1, 1, 1, 1), i([[[[0]]]]), i([1, 1, 1, 1])],
         attributes={"kernel_shape": [1, 1]},
     ),
+    Pair("attention_sizes_differ", "Attention", [f(2, 1, 1, 2)] + [f(1, 1, 1, 2)] * 2, [f(2, 1, 1, 2)] * 3),
     Pair("slice_lengths_differ", "Slice", [f(2, 3), i([0, 0]), i([1]), i([0])], [f(2, 3), i([0]), i([1]), i([0])]),
     Pair("slice_lengths_differ", "Slice", [f(2, 3), i([0]), i([1, 1])], [f(2, 3), i([0]), i([1])]),
     Pair("not_one_per_dimension", "Tile", [f(2, 3), i([2])], [f(2, 3), i([1, 2])]),

@@ -35,3 +35,19 @@ def test_inputs_survive():
     case = _case("Abs", 22, 10)
     [found] = opset.candidates(case, {})
     assert list(found.inputs) == ["x"]
+
+
+def test_an_operator_that_is_new_is_tried_in_the_set_where_it_was_another():
+    case = _case("Relu", 22, 10)
+    assert [opset.default_opset(found) for found in opset.older(case)] == [14, 13]
+
+
+def test_nothing_is_older_than_the_oldest():
+    assert not list(opset.older(_case("Relu", 13, 7)))
+
+
+def test_a_model_with_functions_of_its_own_keeps_its_opset():
+    case = _case("Relu", 22, 10)
+    model = load(case)
+    model.functions.add(name="f", domain="own")
+    assert opset.default_opset(Case("onnx", model.SerializeToString(), {}, Origin("test"))) == 0
