@@ -23,7 +23,7 @@ ifneq ($(shell cat $(STAMP) 2>/dev/null && $(PY) -c ''),$(CURDIR))
 $(shell rm -f $(STAMP))
 endif
 
-.PHONY: help hunt test lint format setup lock clean
+.PHONY: help hunt test golden lint format setup lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -35,6 +35,10 @@ hunt: $(STAMP)
 
 test: lint
 	$(PY) -m pytest $(PYTEST_ARGS)
+
+# Approves what the signatures' golden cases give today; read the difference before committing it.
+golden: $(STAMP)
+	UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/triage/test_golden_signatures.py
 
 lint: $(STAMP)
 	$(PY) -m ruff check .

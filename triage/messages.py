@@ -1,38 +1,93 @@
-"""What a compiler's error message says once the lines that every message of it carries are taken away."""
+"""What a compiler's message says: without the lines that every message of it carries (`core`), and without what
+differs between two runs of one bug (`normalise`). The rules are data (`triage/rules.py`). Pure.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from functools import lru_cache
 
-#: Preambles and trailers that tell nothing of the failure itself, by the compiler that writes them.
-_EMPTY_WORDS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern, re.MULTILINE)
-    for pattern in (
-        # OpenVINO: the chain of rethrows, the frontend's collected log and its summary
-        r"^Exception from \S+:\d+:[ \t]*$\n?",
-        r"^Check 'false' failed at \S*unconverted_ops_report\.cpp:\d+:[ \t]*$\n?",
-        r"^FrontEnd API failed with \w+:[ \t]*$\n?",
-        r"^Model wasn't fully converted\.(?: Failed operations detailed log:)?[ \t]*$\n?",
-        r"^Summary:[ \t]*$(?=\n-- Conversion is failed)[\s\S]*",
-        r"^-- \S+ with a message:[ \t]*$\n?",
-        r"While validating ONNX node '<Node\([^\n]*?\)[^\n]*?>':\s*",
-        r"^While validating node '[^\n]*$\n?",
-        # ONNX Runtime: status code, the node's name, the C++ signature before the sentence
-        r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ",
-        r"^Exception during initialization: ",
-        r"^Non-zero status code returned while running (?=\w+ node)",
-        r"Name:'[^']*' Status Message: ",
-        # Eager and compiled PyTorch: advice
-        r"^Set TORCHDYNAMO_VERBOSE=1[\s\S]*",
-        r"^\s*from user code:[\s\S]*",
-    )
+from triage.rules import rules
+from triage.scrub import plain
+
+LONGEST_MESSAGE = 600
+#: A compiler may print megabytes; what tells two bugs apart stands at the beginning, after the preambles.
+_LONGEST_RAW = 64_000
+_LONGEST_CORE = 8_000
+#: Longer ones are not remembered: they seldom come twice.
+_REMEMBERED = 4_000
+
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_QUOTES = str.maketrans("‘’‚‛“”„«»′`\u00a0", "''''\"\"\"\"\"'`\x20")
+_ADDRESS = re.compile(r"\b0[xX][0-9a-fA-F]++")
+#: Hashes and other identifiers in hexadecimal: eight digits or more, of both kinds; and UUIDs.
+_HASH = re.compile(
+    r"(?<![\w.])(?=[0-9a-f]{0,39}[0-9])(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{8,40}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?(?![\w.])"
 )
+_DIGITS = re.compile(r"\d+")
+
+#: Value names that are words of messages as well; masking them would garble every message.
+_SPOKEN = """
+a an and at axes axis bias bool by cannot case check constant convert data default dim dtype else error expected
+failed false float for from got has if in index indices input inputs int is it k min max model n name no node
+not of on op operator or out output outputs pads rank scale shape size split steps string target tensor test
+than that the then to true type value values weight with
+"""
+WORDS = frozenset(_SPOKEN.split())
 
 
 def core(message: str) -> str:
-    """The message without its empty words; unchanged where nothing else would be left."""
-    told = message
-    for pattern in _EMPTY_WORDS:
+    """The message without its empty words; unchanged where nothing else would be left.
+
+    Read are the first 64,000 characters.
+    """
+    told = message = message[:_LONGEST_RAW]
+    for pattern in rules().drops:
         told = pattern.sub("", told)
     told = re.sub(r"\n{2,}", "\n", told).strip()
     return told or message.strip()
+
+
+def normalise(message: str, names: Collection[str] = ()) -> str:
+    """A message without addresses, numbers, shapes, paths, line numbers and generated names.
+
+    `names` are the values and nodes of the case itself: a reduced or renamed model keeps its signature.
+    Normalising twice changes nothing; at most `LONGEST_MESSAGE` characters.
+    """
+    return _masked(_levelled(_unnamed(message[:_LONGEST_CORE], names)))
+
+
+def said(message: str) -> str:
+    """`normalise(core(message))`, remembered: a hunt's messages differ in little but their numbers."""
+    levelled = _levelled(message[:_LONGEST_RAW])
+    return _said(levelled) if len(levelled) <= _REMEMBERED else _said.__wrapped__(levelled)
+
+
+def _unnamed(message: str, names: Collection[str]) -> str:
+    spoken = [re.escape(name) for name in names if name and name.lower() not in WORDS]
+    if not spoken:
+        return message
+    longest_first = sorted(spoken, key=len, reverse=True)
+    return re.sub(rf"(?<![\w.])(?:{'|'.join(longest_first)})(?![\w.])", "NAME", message)
+
+
+def _levelled(message: str) -> str:
+    """All numbers alike, so that rules are written, and results remembered, for one number only."""
+    if not message.isascii() or _CONTROL.search(message):
+        message = plain(message).translate(_QUOTES)
+    if "0x" in message or "0X" in message:
+        message = _ADDRESS.sub("0x7", message)
+    return _DIGITS.sub("7", _HASH.sub("HASH", message))
+
+
+@lru_cache(maxsize=1 << 16)
+def _said(levelled: str) -> str:
+    return _masked(core(levelled)[:_LONGEST_CORE])
+
+
+def _masked(levelled: str) -> str:
+    message = levelled.replace("0x7", "ADDR")
+    for pattern, by in rules().masks:
+        message = pattern.sub(by, message)
+    return message.replace("7", "N").strip()[:LONGEST_MESSAGE].rstrip()

@@ -7,60 +7,16 @@ Where no conversion function is known, normalised stack frames take its place. P
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from fuzz import registry
 from fuzz.case import Error, Failure
 from fuzz.runner import Operator
 from triage import stack
-from triage.messages import core
+from triage.messages import LONGEST_MESSAGE, core, normalise
 
-LONGEST_MESSAGE = 600
-#: A compiler may print megabytes; what tells two bugs apart stands at the beginning.
-_READ = 8_000
-#: Possessive, so that a hostile message cannot make it backtrack.
-_PATH = r"(?<![\w.+@/-])(?:[A-Za-z]:)?[\w.+@-]*+(?:/[\w.+@-]++)++"
-
-_Replacement = str | Callable[[re.Match[str]], str]
-
-
-def _basename(path: re.Match[str]) -> str:
-    """The last part of a path to a file; what only looks like a path stays."""
-    last = path[0].rpartition("/")[2]
-    return last if "." in last.strip(".") else path[0]
-
-
-#: What differs between two runs, machines or tests of one bug, in the order in which it is replaced.
-_NORMAL: tuple[tuple[re.Pattern[str], _Replacement], ...] = tuple(
-    (re.compile(pattern, re.MULTILINE | re.IGNORECASE if by == "DTYPE" else re.MULTILINE), by)
-    for pattern, by in (
-        (r"\x1b\[[0-9;]*m", ""),
-        (r"^Traceback .*?(?=^\w)|^\s+File \".*$|^Stack trace:[\s\S]*$", ""),
-        (r"0x[0-9a-fA-F]+", "ADDR"),
-        (r"'[\w.]+' object (has no|is not|does not)", r"OBJECT \1"),
-        (_PATH, _basename),
-        (r"Operation name: \S+|\bfriendly_name '[^']*'", "NAME"),
-        (r"(\.(?:cpp|cc|cxx|h|hpp|py)):\d+", r"\1"),
-        (r"\bname:? ?'[^']*'", "NAME"),
-        (r"\b(?:b?float|bf|u?int|complex|fp|f|i|u)\d+(?:e\d+m\d+\w*)?\b", "DTYPE"),
-        (r"\b(?:lv|gv|v_|T_\w+?|ax|lambda|constant|parameter|node)_?\d+\b", "NAME"),
-        (r"[\[({](?:\s*-?(?:\d+|\?|N|None)\.?\.?\d*\s*[,x]?)+[\])}]", "SHAPE"),
-        (r"(?<![A-Za-z_\d])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", "N"),
-        (r"\s+", " "),
-    )
-)
-
-
-#: Value names that are words of messages as well; masking them would garble every message.
-_SPOKEN = """
-a an and at axes axis bias bool by cannot case check constant convert data default dim dtype else error expected
-failed false float for from got has if in index indices input inputs int is it k min max model n name no node
-not of on op operator or out output outputs pads rank scale shape size split steps string target tensor test
-than that the then to true type value values weight with
-"""
-_WORDS = frozenset(_SPOKEN.split())
+__all__ = ["LONGEST_MESSAGE", "Signature", "normalise", "sign"]
 
 
 @dataclass(frozen=True)
@@ -87,21 +43,6 @@ class Signature:
     def conversion_function(self) -> str:
         """The conversion function, "" when the place is something else."""
         return self.place if self.kind == "conversion function" else ""
-
-
-def normalise(message: str, names: Collection[str] = ()) -> str:
-    """A message without addresses, numbers, shapes, paths, line numbers and generated names.
-
-    `names` are the values and nodes of the case itself: a reduced or renamed model keeps its signature.
-    """
-    message = message[:_READ]
-    spoken = [re.escape(name) for name in names if name and name.lower() not in _WORDS]
-    if spoken:
-        longest_first = sorted(spoken, key=len, reverse=True)
-        message = re.sub(rf"(?<![\w.]){'(?:' + '|'.join(longest_first) + ')'}(?![\w.])", "NAME", message)
-    for pattern, by in _NORMAL:
-        message = pattern.sub(by, message)
-    return message.strip()[:LONGEST_MESSAGE]
 
 
 def sign(

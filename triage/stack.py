@@ -1,31 +1,28 @@
-"""Stacks: reading faulthandler's output, and the frames of a failure that tell something."""
+"""Stacks: the frames of a failure, and which of them tell something. Which do not is data (`triage/rules.py`).
+
+Frames are outermost first, as in `fuzz.case`; what tells is given innermost first. Pure.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from pathlib import PurePath
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from fuzz.case import Error, Frame
+from triage.functions import function_name
+from triage.rules import rules
 
 _FAULTHANDLER = re.compile(r'^  File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>.+)$', re.MULTILINE)
-_NATIVE_SITE = re.compile(r"([\w./+-]+\.(?:cpp|cc|cxx|h|hpp)):\d+")
-#: Frames that every failure of a library passes through and that therefore tell nothing.
-_NOISE = (
-    "fuzz/worker.py",
-    "fuzz/backends/",
-    "fuzz/instance",
-    "tvm_ffi/",
-    "function.pxi",
-    "error.pxi",
-    "tvm/base.py",
-    "contextlib.py",
-    "functools.py",
-    "<frozen",
-    "<unknown>",
-    "runpy.py",
-    "onnxruntime_inference_collection.py",
+#: A place in native code that a message names; ONNX Runtime writes the function's signature after it.
+_SITE = re.compile(
+    r"(?<![\w./+\\-])(?P<file>[\w./+\\-]+\.(?:cpp|cc|cxx|c|hpp|hxx|h|cu|cuh|inl|rs)):(?P<line>\d+)"
+    r"(?P<signature> (?:[\w:<>*&~]+ ){0,3}[\w:<>~]+\()?"
 )
+_NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.\d+)*|dll|dylib)$")
+#: Rules look at no more than these last parts of a path.
+_PARTS = 5
+_CHECK = re.compile(r"failed at\s+$")
 
 
 def faulthandler_frames(stderr: str) -> tuple[Frame, ...]:
@@ -43,20 +40,73 @@ def frames(error: Error) -> tuple[Frame, ...]:
 
 
 def telling(found: Sequence[Frame], most: int = 3) -> list[str]:
-    """The innermost `most` frames that say where it happened, innermost first, without line numbers."""
-    named = []
+    """The innermost `most` frames that say where it happened, innermost first, without line numbers.
+
+    Each once: how often a function calls itself says nothing.
+    """
+    named: dict[str, None] = {}
     for frame in reversed(found):
-        path = frame.file.replace("\\", "/")
-        if any(noise in path for noise in _NOISE):
-            continue
-        function = "" if frame.function == "<module>" else f" {frame.function}"
-        named.append(f"{PurePath(path).name}{function}")
+        name, kind = spot(frame.file, frame.function)
+        if name and not kind:
+            named[name] = None
         if len(named) == most:
             break
-    return named
+    return list(named)
+
+
+def spot(file: str, function: str) -> tuple[str, str]:
+    """(a frame's name, "" or why it tells nothing: a kind of `triage.rules.KINDS`).
+
+    Python: file and function. Native code: the qualified function, which is the same whether the tool knows the
+    file or not; else the file with its folder. The name is "" where nothing is known.
+    """
+    return _spot(_tail(file), function_name(function))
+
+
+@lru_cache(maxsize=1 << 16)
+def _tail(file: str) -> str:
+    """The end of a path, which is the same on every machine."""
+    return "/".join(file.replace("\\", "/").split("/")[-_PARTS:])
+
+
+@lru_cache(maxsize=1 << 16)
+def _function_kind(name: str) -> str:
+    return rules().ignored.function(name)
+
+
+@lru_cache(maxsize=1 << 16)
+def _file_kind(path: str) -> str:
+    return rules().ignored.file(path)
+
+
+@lru_cache(maxsize=1 << 16)
+def _spot(path: str, name: str) -> tuple[str, str]:
+    kind = _function_kind(name) or _file_kind(path) or rules().ignored.pair(path, name)
+    last = path.rpartition("/")[2]
+    native = _NATIVE.search(last) is not None
+    if "." in last and not native:
+        return (last if name in ("", "<module>") else f"{last} {name}"), kind
+    if name and name != "<module>":
+        return name, kind
+    return "/".join(path.split("/")[-2:]) if native else "", kind
 
 
 def native_site(message: str) -> str:
     """The first C++ file that a message names, shortened to its last three parts, "" when none."""
-    found = _NATIVE_SITE.search(message)
-    return "/".join(found.group(1).split("/")[-3:]) if found else ""
+    found = _SITE.search(message)
+    return "/".join(found["file"].split("/")[-3:]) if found else ""
+
+
+def sites(message: str) -> Iterable[Frame]:
+    """The places in native code that a message names, the one where it was raised first.
+
+    In a chain of rethrown checks (OpenVINO) that is the last one that tells something.
+    """
+    found = [
+        (
+            Frame(each["file"], int(each["line"]), each["signature"] or ""),
+            _CHECK.search(message, max(each.start() - 40, 0), each.start()) is not None,
+        )
+        for each in _SITE.finditer(message)
+    ]
+    return [frame for frame, checked in reversed(found) if checked] + [frame for frame, checked in found if not checked]

@@ -153,8 +153,20 @@ def _objections(sites: Iterator[Located], kinds: frozenset[Kind]) -> Iterator[Ob
         for rule in _rules_of(site.library, site.op_type):
             if rule.kind not in kinds or not rule.covers(version):
                 continue
-            if PREDICATES[rule.when](replace(site, subject=rule.inputs)):
+            if _holds(rule, site):
                 yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec, rule.refusable)
+
+
+def _holds(rule: Rule, site: Site) -> bool:
+    """Whether the rule's condition holds.
+
+    Checker and evaluator let models pass whose attributes are senseless (an axis beyond the rank, a text for a
+    number); a condition that cannot be worked out is not known to hold.
+    """
+    try:
+        return PREDICATES[rule.when](replace(site, subject=rule.inputs))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return False
 
 
 Located = tuple[Site, str, int]  # the site, the node's name, the opset version of its operator

@@ -1,6 +1,8 @@
 """What is left of a compiler's message once its empty words are gone."""
 
-from triage.messages import core
+import pytest
+
+from triage.messages import core, normalise, said
 
 OPENVINO = """Exception from src/inference/src/cpp/core.cpp:105:
 Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_report.cpp:151:
@@ -37,3 +39,46 @@ def test_a_message_of_nothing_but_empty_words_stays_as_it_is():
 
 def test_other_messages_are_untouched():
     assert core("no value in Constant") == "no value in Constant"
+
+
+#: (what differs, one message, the other): the same once normalised.
+SAME = (
+    ("ansi codes", "\x1b[1;31mno\x1b[0m \x1b]8;;http://x\x07kernel", "no kernel"),
+    ("quotes", "no ‘Pad’ here", "no 'Pad' here"),
+    ("an invisible mark", "no\u200b kernel", "no kernel"),
+    ("a Windows path", r"C:\Users\me\src\pad.cc:12: no", "/home/me/src/pad.cc:99: no"),
+    ("a model's file", "cannot read /tmp/tmpx1/model_12.onnx", r"cannot read C:\work\other.onnx"),
+    ("a node's long name", "bad input of /block.3/attn/MatMul_2", "bad input of /head/Add"),
+    ("a parameter", "no shape of block3.attn.weight", "no shape of layer.11.mlp.bias"),
+    ("a hash", "kernel 9f8e7d6c5b4a3210 is stale", "kernel 00112233445566aa is stale"),
+    ("an SSA name", "cannot lower %arg0", "cannot lower %17"),
+    ("what was given", "expects none, sum, mean. Got: MEAN", "expects none, sum, mean. Got: "),
+    ("crosses", "tile 2x3x4 of it", "tile 16x1 of it"),
+    ("a time", "[19:12:29] no kernel", "[03:00:01] no kernel"),
+    ("a thread", "thread 140 in 0x7fab", "thread 7 in 0x00"),
+    ("the element type of a kernel", "Pad<T>::Pad() [with T = int] no", "Pad<T>::Pad() [with T = long int] no"),
+    ("CRLF", "no\r\nkernel", "no\nkernel"),
+)
+
+
+@pytest.mark.parametrize(("what", "one", "other"), SAME, ids=[what for what, _, _ in SAME])
+def test_messages_are_the_same_whatever_is(what: str, one: str, other: str) -> None:
+    assert said(one) == said(other) != ""
+
+
+def test_words_that_tell_stay() -> None:
+    for message in ("N/A and/or input/output", "aten::conv is no leaf", "'num_heads'", "no such mode: cubic"):
+        assert said(message) == message
+
+
+def test_numbers_glued_to_a_word_show_as_one_letter() -> None:
+    assert said("arg0 of conv2d is not arg1") == "argN of convNd is not argN"
+
+
+def test_what_is_said_is_the_normalised_core_and_stays_so() -> None:
+    for message in (OPENVINO, "no value in Constant", "x" * 5_000, "", "\ud800"):
+        assert said(message) == normalise(core(message)) == said(said(message))
+
+
+def test_the_first_sentence_of_an_endless_message_is_read() -> None:
+    assert said("no kernel for 7\n" + "0123456789abcdef " * 6_000_000).startswith("no kernel for N ")

@@ -226,7 +226,7 @@ def test_why_is_one_sentence(symptom: str) -> None:
 
 def test_a_hostile_message_of_slashes_is_normalised_in_linear_work():
     # Backtracking over this took minutes once; the possessive pattern gives up at once.
-    assert normalise("/a" * 40_000 + " end").startswith("/a")
+    assert normalise("/a" * 40_000 + " end") == "NAME"
 
 
 def test_a_path_is_shortened_to_its_file_and_a_fraction_is_not():

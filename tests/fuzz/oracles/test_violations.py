@@ -509,3 +509,11 @@ def test_float_modulo_is_defined_from_opset_28_on() -> None:
     declared = [info("x", FLOAT, [2])], [info("y", FLOAT, [2])]
     assert found_in([node], *declared, {"x": ones(2)}, opset=27) is not None
     assert found_in([node], *declared, {"x": ones(2)}, opset=28) is None
+
+
+def test_a_senseless_attribute_ends_nothing():
+    inputs = [f(3, 2), i([3, 3])]
+    model, feeds = hidden("ReverseSequence", inputs, 10, [FLOAT], {"batch_axis": 1, "time_axis": 0})
+    for attribute in model.graph.node[2].attribute:
+        attribute.i = 7
+    assert violation("onnx", model.SerializeToString(), {**feeds, "i0": inputs[0], "i1": inputs[1]}) is None

@@ -1,0 +1,92 @@
+"""What grouping costs and how well it does: synthetic failures of known bugs, beside the best simple method.
+
+Run: ``python -m benchmarks.grouping [--failures N ...] [--seeds N]``. The simple method takes the innermost telling
+frame of each failure, and the normalised message where there is no trace. All figures of one table come from one run;
+time is given as a multiple of the simple method's in the same process, and per failure as a multiple of that of the
+smallest size, which is 1 for linear growth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.triage.synthetic import STYLES, Style, adjusted_rand, failures
+from triage import traces
+from triage.evidence import Report, gather
+from triage.group import group
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--failures", type=int, nargs="+", default=[10_000, 30_000, 100_000])
+    parser.add_argument("--seeds", type=int, default=3)
+    arguments = parser.parse_args()
+    console = Console()
+    console.print(quality(min(arguments.failures), arguments.seeds))
+    console.print(growth(sorted(arguments.failures)))
+
+
+def quality(count: int, seeds: int) -> Table:
+    """How well each style's bugs are found again: adjusted Rand index, median and range of the seeds."""
+    table = Table(
+        "style", "grouping", "innermost frame", title=f"adjusted Rand index, {count:,} failures, {seeds} seeds"
+    )
+    for style in STYLES:
+        ours, simple = [], []
+        for seed in range(1, seeds + 1):
+            found, labels = reports(seed, count, style)
+            assigned = group(found).assignment
+            ours.append(adjusted_rand(labels, [assigned[report.id] for report in found]))
+            simple.append(adjusted_rand(labels, innermost(found)))
+        table.add_row(style.name, _range(ours), _range(simple))
+    return table
+
+
+def growth(sizes: Sequence[int]) -> Table:
+    """Time at each size, all styles together."""
+    table = Table("failures", "times the simple method", "per failure, times the smallest size's", "seconds")
+    first = 0.0
+    for size in sizes:
+        batch = [each for style in STYLES for each in reports(1, size // len(STYLES), style)[0]]
+        ours = _seconds(lambda batch=batch: group(batch))  # type: ignore[misc]
+        simple = _seconds(lambda batch=batch: innermost(batch))  # type: ignore[misc]
+        first = first or ours / size
+        table.add_row(f"{size:,}", f"{ours / simple:.2f}", f"{ours / size / first:.2f}", f"{ours:.2f}")
+    return table
+
+
+def reports(seed: int, count: int, style: Style) -> tuple[list[Report], list[str]]:
+    """Failures as the command reads them, and their bugs; ids differ between styles."""
+    lines, labels = zip(*failures(seed, count, style), strict=True)
+    found = [
+        Report(**{**line, "id": f"{style.name}-{line['id']}", "frames": traces.listed(line.get("frames"))})
+        for line in lines
+    ]
+    return found, list(labels)
+
+
+def innermost(found: Sequence[Report]) -> list[str]:
+    """The simple method's groups."""
+    return [each.stack[0] if each.stack else each.message for each in gather(found)]
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    """Seconds of processor time, so that other work on the machine counts less."""
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def _range(values: Sequence[float]) -> str:
+    return f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+
+
+if __name__ == "__main__":
+    main()

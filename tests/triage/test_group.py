@@ -1,0 +1,378 @@
+"""Which failures are one bug: difficulties one by one, then worlds of synthetic bugs, then OPERA's failures."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.triage import synthetic
+from triage.evidence import Report
+from triage.group import Grouping, group
+from triage.traces import listed
+
+OPERA = Path(__file__).parents[1] / "golden" / "opera"
+
+
+def reports(lines: Sequence[dict[str, Any]]) -> list[Report]:
+    return [Report(**{**line, "frames": listed(line.get("frames"))}) for line in lines]
+
+
+def groups(*lines: dict[str, Any]) -> list[set[int]]:
+    """The positions of the lines that are together, the largest group first."""
+    found = group(reports([{"id": str(at), "message": "", **line} for at, line in enumerate(lines)]))
+    together: dict[str, set[int]] = {}
+    for at in range(len(lines)):
+        together.setdefault(found.assignment[str(at)], set()).add(at)
+    return sorted(together.values(), key=lambda members: (-len(members), min(members)))
+
+
+def native(*functions: str, line: int = 10) -> str:
+    return "\n".join(
+        f"#{at} 0x7f{at:06x} in {name} (x=1) at /b/src/f.cc:{line + at}" for at, name in enumerate(functions)
+    )
+
+
+# ------------------------------------------------------------------ one difficulty each
+
+
+def test_one_message_at_two_stacks_is_two_bugs() -> None:
+    one = {"message": "Check failed: a == b", "trace": native("ns::Fold", "ns::Run", "main")}
+    other = {"message": "Check failed: a == b", "trace": native("ns::Tile", "ns::Run", "main")}
+    assert groups(one, one, other, other) == [{0, 1}, {2, 3}]
+
+
+def test_values_in_an_assertion_do_not_make_bugs() -> None:
+    at = {"trace": native("ns::Fold", "main")}
+    messages = ("expected 3 got 4", "expected 12 got -1", "expected 0x7f got 9")
+    assert groups(*({"message": message, **at} for message in messages)) == [{0, 1, 2}]
+
+
+def test_one_bug_says_three_things_whatever_the_operator() -> None:
+    at = {"trace": native("ns::Fold", "ns::Run")}
+    lines = [
+        {"message": message, "operator": operator, **at}
+        for message in ("cannot fold", "stride is negative", "no such buffer")
+        for operator in ("Conv", "Gemm", "Pad")
+    ]
+    assert len(groups(*lines)) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"operator": "Conv"}, {"operator": "Gemm"}),
+        ({"exception": "ValueError"}, {"exception": "KeyError"}),
+        ({"trace": native("ns::Fold", "ns::ConvertPad")}, {"trace": native("ns::Fold", "ns::ConvertTile")}),
+        ({"trace": native("ns::Fold", "ns::Run", line=40)}, {"trace": native("ns::Fold", "ns::Run", line=900)}),
+    ],
+    ids=["operator", "exception", "caller", "line"],
+)
+def test_two_messages_at_one_place_are_two_bugs_if_something_else_goes_with_them(
+    one: dict[str, str], other: dict[str, str]
+) -> None:
+    at = {"trace": native("ns::Fold", "ns::Run")}
+    first = [{**at, "message": "cannot fold the scale", **one}] * 4
+    second = [{**at, "message": "no such buffer", **other}] * 4
+    assert groups(*first, *second) == [{0, 1, 2, 3}, {4, 5, 6, 7}]
+
+
+def test_lines_that_drift_do_not_make_bugs() -> None:
+    draw = random.Random(0)
+    lines = [
+        {"message": message, "trace": native("ns::Fold", "ns::Run", line=100 + draw.randint(0, 30))}
+        for message in ("cannot fold", "no such buffer")
+        for _ in range(20)
+    ]
+    assert len(groups(*lines)) == 1
+
+
+def test_a_place_that_says_many_things_only_reports_errors() -> None:
+    said = ("scale is absent", "rank beyond four", "dtype lacks a kernel", "window exceeds input", "axis repeats")
+    lines = [{"message": message, "trace": native("ns::InferType", "ns::Run")} for message in said for _ in range(5)]
+    assert len(groups(*lines)) == len(said)
+
+
+def test_an_operator_in_the_message_is_noise_where_the_stack_tells() -> None:
+    lines = [
+        {
+            "message": f"Error converting operator {name}: no scale",
+            "operator": name,
+            "trace": native("ns::Fold", "main"),
+        }
+        for name in ("Relu", "Celu", "Gemm", "Conv")
+    ]
+    assert len(groups(*lines)) == 1
+
+
+def test_an_operator_in_the_message_is_the_bug_where_nothing_else_tells() -> None:
+    lines = [{"message": f"no conversion for operator {name}", "operator": name} for name in ("Relu", "Celu", "Relu")]
+    assert groups(*lines) == [{0, 2}, {1}]
+
+
+def test_an_operator_is_noise_where_the_message_tells_and_there_is_no_stack() -> None:
+    lines = [{"message": "Input is not a static shape", "operator": name} for name in ("Relu", "Celu", "Gemm")]
+    assert len(groups(*lines)) == 1
+
+
+def test_wrong_results_are_told_apart_by_operator_whatever_its_dimensions() -> None:
+    names = ("AvgPool2d", "avg_pool3d", "avg_pool1d", "max_pool2d", "Relu")
+    lines = [{"message": "wrong result", "symptom": "wrong results", "operator": name} for name in names]
+    assert groups(*lines) == [{0, 1, 2}, {3}, {4}]
+
+
+def test_the_same_words_for_another_symptom_are_another_bug() -> None:
+    at = {"message": "x", "trace": native("ns::Fold")}
+    assert len(groups({**at, "symptom": "crash"}, {**at, "symptom": "hang"})) == 2
+
+
+# ------------------------------------------------------------------ what is missing
+
+
+WHOLE = {"message": "cannot fold the scale", "operator": "Pad", "trace": native("ns::Fold", "ns::Run", "ns::Build")}
+
+
+def test_a_failure_without_a_trace_joins_the_bug_that_its_message_points_to() -> None:
+    assert groups(WHOLE, WHOLE, {"message": "cannot fold the scale"}) == [{0, 1, 2}]
+
+
+def test_a_failure_without_a_trace_is_not_forced_into_one_of_two_bugs() -> None:
+    other = {**WHOLE, "trace": native("ns::Tile", "ns::Run")}
+    assert groups(WHOLE, WHOLE, other, other, {"message": "cannot fold the scale"}) == [{0, 1}, {2, 3}, {4}]
+
+
+def test_the_operator_decides_where_the_message_points_to_two_bugs() -> None:
+    other = {**WHOLE, "operator": "Tile", "trace": native("ns::Tile", "ns::Run")}
+    without = {"message": "cannot fold the scale", "operator": "Tile"}
+    assert groups(WHOLE, WHOLE, other, other, without) == [{2, 3, 4}, {0, 1}]
+
+
+def test_a_message_that_tells_nothing_points_nowhere() -> None:
+    died = {**WHOLE, "message": "Segmentation fault (core dumped)"}
+    assert groups(died, died, {"message": "Segmentation fault", "operator": "Conv"}) == [{0, 1}, {2}]
+
+
+def test_a_stack_whose_inner_end_was_cut_off_or_inlined_joins_the_whole_ones() -> None:
+    cut = {**WHOLE, "trace": "\n".join(str(WHOLE["trace"]).splitlines()[1:])}
+    inlined = {**WHOLE, "trace": native("ns::Run", "ns::Build")}
+    assert groups(WHOLE, WHOLE, cut, inlined) == [{0, 1, 2, 3}]
+
+
+def test_a_stack_whose_outer_end_was_cut_off_is_the_same() -> None:
+    assert groups(WHOLE, {**WHOLE, "trace": str(WHOLE["trace"]).splitlines()[0]}) == [{0, 1}]
+
+
+def test_a_message_that_was_cut_within_a_word_is_the_whole_one() -> None:
+    whole = "Attribute strides of the pooling window exceeds the padded input"
+    assert groups({"message": whole}, {"message": whole[:45]}, {"message": whole[:30] + "..."}) == [{0, 1, 2}]
+
+
+def test_deaths_without_a_telling_frame_are_told_apart_by_operator() -> None:
+    trace = "Fatal Python error: Segmentation fault\n\nStack (most recent call first):\n" + (
+        '  File "/x/fuzz/backends/tvm.py", line 59 in execute\n  File "/x/fuzz/worker.py", line 1 in serve\n'
+    )
+    lines = [{"operator": name, "symptom": "crash:SIGSEGV", "trace": trace} for name in ("Pad", "TopK", "Pad")]
+    assert groups(*lines) == [{0, 2}, {1}]
+    lines = [{"operator": name, "symptom": "oom", "message": "std::bad_alloc"} for name in ("Pad", "TopK", "Pad")]
+    assert groups(*lines) == [{0, 2}, {1}]
+
+
+def test_a_symptom_that_is_not_told_is_that_of_the_like_failures() -> None:
+    told = {**WHOLE, "symptom": "crash"}
+    assert groups(told, told, WHOLE, {"message": "cannot fold the scale"}) == [{0, 1, 2, 3}]
+
+
+def test_a_place_that_only_the_message_names_is_that_of_the_frames_with_the_same_message() -> None:
+    said = {"message": "Check 'rank == 2' failed at src/op/pad.cpp:27: rank must be 2"}
+    assert groups({**said, "trace": native("ns::Pad", "ns::Run")}, said, said) == [{0, 1, 2}]
+
+
+def test_a_failure_that_says_nothing_joins_nobody() -> None:
+    silent = {**WHOLE, "message": ""}
+    assert groups(silent, silent, {}) == [{0, 1}, {2}]
+
+
+def test_messages_that_part_after_the_cut_are_not_guessed_at() -> None:
+    begun = "Attribute strides of the pooling win"
+    assert len(groups({"message": begun + "dow is odd"}, {"message": begun + "dmill is odd"}, {"message": begun})) == 3
+
+
+def test_a_mark_of_cutting_is_no_word() -> None:
+    assert (
+        len(
+            groups(
+                *({"message": f"no kernel for this operator{mark}"} for mark in ("", "...", "… [truncated]", " <cut>"))
+            )
+        )
+        == 1
+    )
+
+
+def test_no_failure_is_lost_whatever_it_lacks() -> None:
+    draw = random.Random(3)
+    keys = ("message", "operator", "exception", "symptom", "trace")
+    values = {
+        "message": ("x", "boom at N", "no operator Pad", ""),
+        "operator": ("Pad", ""),
+        "exception": ("ValueError", ""),
+        "symptom": ("crash", ""),
+        "trace": (native("ns::Fold", "ns::Run"), native("ns::Run").replace("#0", "#1"), native("ns::Run"), ""),
+    }
+    lines = [{key: draw.choice(values[key]) for key in keys} for _ in range(600)]
+    assert sum(map(len, groups(*lines))) == 600
+
+
+def test_many_different_messages_at_one_place_are_read_in_linear_work() -> None:
+    words = [f"{chr(97 + n % 26)}{chr(97 + n // 26 % 26)}{chr(97 + n // 676)}" for n in range(4_000)]
+    supported = [f"wording {word} of its own kind {word} {word}" for word in ("alpha", "beta", "gamma", "delta", "eps")]
+    lines = [{"message": message, "trace": native("ns::Infer", "ns::Run")} for message in [*words, *supported * 400]]
+    assert sum(map(len, groups(*lines))) == len(lines)
+
+
+def test_how_often_a_function_calls_itself_says_nothing() -> None:
+    deep = {**WHOLE, "trace": native(*["ns::Fold", "ns::Run"] * 40, "ns::Build")}
+    assert groups(WHOLE, deep) == [{0, 1}]
+
+
+def test_a_failure_of_nothing_but_an_id_is_a_group() -> None:
+    assert groups({}, {}) == [{0, 1}]
+
+
+# ------------------------------------------------------------------ one bug as every tool prints it
+
+
+PRINTED = (
+    "#0 raise () from /lib/libc.so.6\n#1 0x7f in tvm::relax::FuseOps<int> (this=0x1) at /b/fuse.cc:12\n#2 main ()",
+    "    #0 0x55 in void tvm::relax::(anonymous namespace)::FuseOps(int) /h/fuse.cc:12:3\n    #1 0x5 in main /m.cc:1:1",
+    "/usr/lib/libtvm.so(_ZN3tvm5relax7FuseOpsENS_8IRModuleE+0x1c) [0x7f001122]\n/bin/x(main+0x1) [0x7f1]",
+    "Stack trace:\n  0: tvm::relax::FuseOps(tvm::IRModule, int)\n        at /project/fuse.cc:99\n  1: main\n",
+    "frame #0: c10::Error::Error(std::string) + 0x57 (0x7f in /l/libc10.so)\n"
+    "frame #1: tvm::relax::FuseOps(int) + 0x1 (0x7f in /l/x.so)",
+    "compiler!std::terminate+0x12\ncompiler!tvm::relax::FuseOps+0x1a [C:\\src\\fuse.cc @ 12]",
+    "   0: rust_begin_unwind\n             at /rustc/1f/library/std/src/panicking.rs:645:5\n"
+    "   1: tvm::relax::FuseOps::{{closure}}::h0123456789abcdef\n             at ./src/fuse.rs:12:5\n",
+)
+
+
+def test_one_bug_is_one_group_in_whatever_form_its_trace_is_printed() -> None:
+    assert len(groups(*({"message": "boom", "trace": trace} for trace in PRINTED))) == 1
+
+
+def test_frames_are_objects_lists_or_texts_and_either_end_may_be_the_inner_one() -> None:
+    inner, outer = "ns::Fold", ["ns::Run", "ns::Build"]
+    for flip in (1, -1):
+        one = [{"message": "a", "frames": [inner, *outer][::flip]}] * 2
+        other = [{"message": "a", "frames": ["ns::Tile", *outer][::flip]}] * 2
+        objects = [{"file": "x/f.cc", "line": 3, "function": name} for name in [inner, *outer][::flip]]
+        lists = [["x/f.cc", 3, name] for name in [inner, *outer][::flip]]
+        texts = [f"{name} at /x/f.cc:7" for name in [inner, *outer][::flip]]
+        same = [{"message": "a", "frames": frames} for frames in (objects, lists, texts)]
+        assert groups(*one, *other, *same) == [{0, 1, 4, 5, 6}, {2, 3}]
+
+
+def test_a_trace_inside_the_message_counts_as_one() -> None:
+    lines = [
+        {"message": f"boom\nStack trace:\n  0: ns::{name}(int)\n  1: ns::Run()"} for name in ("Fold", "Tile", "Fold")
+    ]
+    assert groups(*lines) == [{0, 2}, {1}]
+
+
+OPENVINO = """Exception from src/inference/src/cpp/core.cpp:105:
+Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_report.cpp:151:
+FrontEnd API failed with OpConversionFailure:
+While validating ONNX node '<Node({op}): z>': Check 'rank == 2' failed at src/frontends/onnx/frontend/src/op/{file}:27:
+rank must be 2
+"""
+
+
+def test_openvinos_chain_of_checks_is_a_place() -> None:
+    lines = [
+        {"message": OPENVINO.format(op=op, file=file)} for op, file in (("A", "a.cpp"), ("B", "b.cpp"), ("C", "a.cpp"))
+    ]
+    assert groups(*lines) == [{0, 2}, {1}]
+
+
+# ------------------------------------------------------------------ what must not matter
+
+
+@pytest.mark.parametrize("style", synthetic.STYLES, ids=lambda style: style.name)
+def test_neither_order_nor_ids_change_a_group_or_its_name(style: synthetic.Style) -> None:
+    lines = [line for line, _ in synthetic.failures(7, 400, style, bugs=40)]
+    found = group(reports(lines))
+    shuffled = random.Random(1).sample(lines, len(lines))
+    again = group(reports([{**line, "id": f"x{line['id']}"} for line in shuffled]))
+    assert again.groups == found.groups
+    assert {name.removeprefix("x"): each for name, each in again.assignment.items()} == found.assignment
+
+
+def test_hostile_texts_are_grouped_like_any_other() -> None:
+    texts = [
+        "(" * 200_000,
+        "#0 " * 50_000,
+        "<" * 100_000,
+        "a::" * 100_000,
+        'File "' * 40_000,
+        "  at " * 50_000,
+        "\x1b[31m",
+    ]
+    texts += [
+        "/x" * 100_000,
+        "_ZN" + "9" * 50_000,
+        "\ud800 ‘naïve’ 漢字",
+        "1: " * 50_000,
+        "'a' " * 50_000,
+        "\r\n" * 90_000,
+    ]
+    lines = [{"message": text, "trace": text, "frames": [text[:5_000]]} for text in texts]
+    assert sum(map(len, groups(*lines))) == len(texts)
+
+
+def test_every_group_says_why_in_one_line() -> None:
+    found = group(reports([{"id": "1", "message": "line one\nline two", "operator": "Pad"}, {"id": "2", **WHOLE}]))
+    assert set(found.groups) == set(found.assignment.values())
+    assert all(why and "\n" not in why for why in found.groups.values())
+
+
+# ------------------------------------------------------------------ known bugs
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("style", synthetic.STYLES, ids=lambda style: style.name)
+def test_synthetic_bugs_are_found_again(style: synthetic.Style, seed: int) -> None:
+    lines, labels = zip(*synthetic.failures(seed, 2_000, style), strict=True)
+    found = group(reports(lines))
+    assert synthetic.adjusted_rand(labels, [found.assignment[line["id"]] for line in lines]) >= 0.97
+
+
+def opera(frontend: str) -> tuple[list[dict[str, Any]], Grouping]:
+    """OPERA's cells, and the grouping of as many failures as each stands for."""
+    cells = json.loads((OPERA / f"openvino_{frontend}.json").read_text())
+    lines = [
+        {key: cell[key] for key in ("symptom", "operator", "message")} | {"id": f"{at}/{copy}"}
+        for at, cell in enumerate(cells)
+        for copy in range(cell["count"])
+    ]
+    return cells, group(reports(lines))
+
+
+@pytest.mark.parametrize(("frontend", "clusters"), [("keras", 21), ("torch", 23)])
+@pytest.mark.parametrize("reader", ["first", "second"])
+def test_operas_failures_are_grouped_much_as_two_readings_of_them_say(
+    frontend: str, clusters: int, reader: str
+) -> None:
+    cells, found = opera(frontend)
+    assert len(found.groups) == clusters
+    labels = [cell[reader] for cell in cells for _ in range(cell["count"])]
+    got = [found.assignment[f"{at}/{copy}"] for at, cell in enumerate(cells) for copy in range(cell["count"])]
+    assert synthetic.adjusted_rand(labels, got) >= 0.95
+
+
+def test_no_rule_names_an_operator_of_operas_data() -> None:
+    operators = {cell["operator"].lower() for frontend in ("keras", "torch") for cell in opera(frontend)[0]}
+    rules = "".join(path.read_text().lower() for path in (OPERA.parents[2] / "data" / "signatures").glob("*.toml"))
+    assert not operators & set(re.findall(r"\w+", rules))

@@ -1,0 +1,72 @@
+"""The rules of data/signatures, and how a broken file of them is told."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from fuzz.data import data_path
+from triage.rules import RuleError, read, rules
+
+FILES = sorted(data_path("signatures").glob("*.toml"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_rule_that_takes_something_away_says_why(path: Path) -> None:
+    table = tomllib.loads(path.read_text())
+    for name in ("drop", "mask", "prefix", "chatter", "ignore"):
+        assert all(rule.get("why") for rule in table.get(name, ()))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[[drop]", "is not TOML"),
+        ("[[dorp]]\npattern = 'a'", "there is no table"),
+        ("[[drop]]\nwhy = 'a'", "a rule without pattern"),
+        ("[[drop]]\npattern = '('", "is no regular expression"),
+        ("[[mask]]\npattern = 'a'", "a mask without by"),
+        ("[[ignore]]\nkind = 'odd'\nfile = 'a'", "kind is one of panic, runtime, framework"),
+        ("[[ignore]]\nkind = 'panic'", "needs file or function"),
+    ],
+)
+def test_a_broken_rule_is_named_with_its_file(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "x.toml").write_text(text)
+    with pytest.raises(RuleError, match=re.escape(f"{tmp_path / 'x.toml'}: ") + ".*" + re.escape(said)):
+        read(tmp_path)
+
+
+def test_a_frame_may_be_ignored_by_file_by_function_or_by_both(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(
+        "[[ignore]]\nkind = 'panic'\nfunction = '^die$'\n[[ignore]]\nkind = 'runtime'\nfile = 'lib/'\n"
+        "[[ignore]]\nkind = 'framework'\nfile = 'a.py'\nfunction = '^run$'\n"
+    )
+    ignored = read(tmp_path).ignored
+    found = [ignored.kind(*each) for each in (("x.py", "die"), ("lib/x.py", "f"), ("a.py", "run"), ("a.py", "f"))]
+    assert found == ["panic", "runtime", "framework", ""]
+
+
+DYING = ("abort", "__GI_raise", "__assert_fail", "std::terminate", "__cxa_throw", "core::panicking::panic_fmt")
+DYING += ("c10::Error::Error", "tvm::runtime::detail::LogFatal::Entry", "ov::Exception::create", "ns::ThrowError")
+TELLING = (
+    "ov::op::v1::Convolution::evaluate",
+    "tvm::relax::FuseOps",
+    "onnxruntime::Gemm::Compute",
+    "at::native::copy_",
+)
+TELLING += (
+    "Pad._impl_v19",
+    "raise_to_power",
+    "Reshape::check_bounds",
+    "mlir::tensor::foldExtract",
+    "abort_if_empty_axis",
+)
+
+
+def test_frames_about_dying_tell_nothing_and_those_of_compilers_tell() -> None:
+    kind = rules().ignored.kind
+    assert {name: kind("", name) for name in DYING if kind("", name) != "panic"} == {}
+    assert {name: kind("", name) for name in TELLING if kind("", name)} == {}

@@ -1,0 +1,135 @@
+"""Frames out of raw text."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from fuzz.case import Frame
+from triage.traces import listed, read
+
+RUST = """thread 'main' panicked at src/foo.rs:12:5:
+index out of bounds
+stack backtrace:
+   0: rust_begin_unwind
+             at /rustc/1f/library/std/src/panicking.rs:645:5
+   1: foo::bar
+             at ./src/foo.rs:12:5
+"""
+TVM = """Traceback (most recent call last):
+  File "run.py", line 3, in <module>
+    build(m)
+  1: tvm::relax::Bar(int)
+        at /x/y.cc:12
+  0: tvm::relax::Foo(int)
+        at /x/y.cc:10
+InternalError: Check failed
+"""
+THREADS = """Fatal Python error: Segmentation fault
+
+Thread 0x00007f01 (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 1 in wait
+
+Current thread 0x00007f02 (most recent call first):
+  File "/a/inner.py", line 5 in inner
+  File "/a/run.py", line 9 in <module>
+"""
+GDB = """Thread 2 (Thread 0x7f (LWP 12)):
+#0  0x01 in wait () from /lib/libc.so.6
+#1  0x02 in idle () at i.c:1
+
+Thread 1 (Thread 0x7e (LWP 11)):
+#0  0x03 in raise () from /lib/libc.so.6
+#1  0x04 in handler () at h.c:1
+#2  <signal handler called>
+#3  0x05 in ns::f (x=1, y=...) at f.cc:7
+"""
+
+
+def functions(text: str) -> list[str]:
+    return [frame.function for frame in read(text).frames]
+
+
+def test_a_real_traceback_is_read_innermost_first() -> None:
+    code = "def outer(): inner()\ndef inner(): raise KeyError('x')\nouter()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    found = read(done.stderr)
+    assert [frame.function for frame in found.frames] == ["inner", "outer", "<module>"]
+    assert (found.text, found.cut) == ("KeyError: 'x'", False)
+
+
+def test_the_final_exception_of_a_chain_is_read() -> None:
+    code = "def a(): 1 / 0\ndef b():\n    try: a()\n    except Exception as e: raise ValueError('v') from e\nb()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert [frame.function for frame in read(done.stderr).frames] == ["b", "<module>"]
+
+
+def test_every_form_gives_its_frames_innermost_first() -> None:
+    assert functions(RUST) == ["rust_begin_unwind", "foo::bar"]
+    assert read(RUST).frames[1] == Frame("./src/foo.rs", 12, "foo::bar")
+    assert functions(TVM) == ["tvm::relax::Foo(int)", "tvm::relax::Bar(int)", "<module>"]
+    assert functions(THREADS) == ["inner", "<module>"]
+
+
+def test_of_several_threads_the_one_that_died_counts_below_its_handler() -> None:
+    assert read(GDB).frames == (Frame("f.cc", 7, "ns::f"),)
+
+
+def test_a_trace_without_its_inner_end_is_known_as_cut() -> None:
+    assert read("#3 0x1 in f () at a.c:1\n#4 0x2 in g () at a.c:2").cut
+    assert read('Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()').cut
+    assert not read("#0 0x1 in f () at a.c:1").cut
+    assert not read('Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nKeyError').cut
+
+
+def test_text_that_is_no_trace_has_no_frames() -> None:
+    for text in ("", "\n\n", "12: not indented", "see http://x/y:80", "at last", "File not found", "a!b", "f(x)"):
+        assert read(text).frames == (), text
+
+
+@pytest.mark.parametrize(
+    ("text", "frame"),
+    [
+        ("ns::f", Frame("", 0, "ns::f")),
+        ("f at a/b.cc:12", Frame("a/b.cc", 12, "f")),
+        ("f (a/b.cc:12)", Frame("a/b.cc", 12, "f")),
+        ("f@a/b.cc:12", Frame("a/b.cc", 12, "f")),
+        ("a/b.py:12 in f", Frame("a/b.py", 12, "f")),
+        ("a/b.py:12", Frame("a/b.py", 12, "")),
+        ("b.py:f", Frame("b.py", 0, "f")),
+        ("b.py", Frame("b.py", 0, "")),
+        ("f:12", Frame("", 12, "f")),
+        ('File "a.py", line 3, in f', Frame("a.py", 3, "f")),
+        ("#3 0x1 in ns::f(int) at x.cc:1", Frame("x.cc", 1, "ns::f(int)")),
+        ("lib.so!ns::f+0x12", Frame("", 0, "ns::f")),
+        ("libx.so(_ZN1a1bEv+0x1) [0x12]", Frame("libx.so", 0, "_ZN1a1bEv")),
+        ("C:\\src\\a.cc:12 f", Frame("C:\\src\\a.cc", 12, "f")),
+    ],
+)
+def test_one_frame_may_be_written_in_many_ways(text: str, frame: Frame) -> None:
+    assert listed([text]) == (frame,)
+
+
+def test_frames_come_as_objects_lists_and_one_text() -> None:
+    assert listed([{"filename": "a.py", "lineno": "3", "name": "f"}]) == (Frame("a.py", 3, "f"),)
+    assert listed([["a.py", 3, "f"], ["a.py", "f"]]) == (Frame("a.py", 3, "f"), Frame("a.py", 0, "f"))
+    assert listed("a.py:1 f\nb.py:2 g") == (Frame("a.py", 1, "f"), Frame("b.py", 2, "g"))
+    assert listed(None) == listed([]) == ()
+    assert listed(["#0 f", "#1 g"]) == (Frame("", 0, "g"), Frame("", 0, "f"))  # numbered: outermost first
+    assert listed([{"line": -1}]) == (Frame("", 0, ""),)
+    for wrong in (5, [5], [[]], [["a", 1, 2, 3]], {"file": "a"}):
+        with pytest.raises(ValueError, match="frame"):
+            listed(wrong)
+
+
+def test_headlines_warnings_and_logs_are_no_message() -> None:
+    stderr = (
+        "/x/onnx_frontend.py:12: UserWarning: Field 'shape' is missing\n  warnings.warn(\n"
+        "[19:12:29] /project/src/relax/ir/block_builder.cc:67: Warning: BlockBuilder destroyed\n"
+        "Fatal Python error: Segmentation fault\n\nStack (most recent call first):\n"
+        '  File "/x/fuzz/backends/tvm.py", line 59 in execute\n\nExtension modules: numpy (total: 1)\n'
+    )
+    assert read(stderr).text == "Fatal Python error: Segmentation fault"
+    assert [frame.function for frame in read(stderr).frames] == ["execute"]

@@ -1,0 +1,158 @@
+"""Failures that say exactly the same, counted once: what the grouping works on. Pure."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import islice
+
+from triage.evidence import Evidence
+
+#: With more different names than these in its quotes, a message is about any name.
+_MOST_QUOTED = 4
+#: A message that was cut short is recognised from this many characters on.
+_SHORTEST_CUT = 16
+
+_CUT = re.compile(r"(?: ?(?:\.\.\.|…|[\[<(]\w*(?:truncated|snip\w*|cut)[\])>]))+$")
+_QUOTED = re.compile(r"'[^' ]{1,80}'|\"[^\" ]{1,80}\"")
+_DIMENSION = re.compile(r"(?<=[a-z])[123]d(?=_|$)")
+_OVERLOAD = re.compile(r"\.(?:default|Tensor|Scalar|out|int|dim|self)\w*$")
+
+
+@dataclass
+class Cell:
+    """All failures with the same words. `place` is where they happened; it is decided step by step."""
+
+    stack: tuple[str, ...]
+    message: str
+    empty: bool
+    exception: str
+    symptom: str
+    operator: str
+    names_operator: bool
+    cut: bool
+    quoted: bool
+    lines: list[int] = field(default_factory=list)
+    members: list[str] = field(default_factory=list)
+    place: str = ""
+
+    @property
+    def weight(self) -> int:
+        """How many failures it stands for."""
+        return len(self.members)
+
+    @property
+    def caller(self) -> str:
+        """The telling frame next to the innermost, "" where unknown."""
+        return self.stack[1] if len(self.stack) > 1 and self.whole else ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether the stack begins at the place: line and caller are those of the innermost frame."""
+        return bool(self.stack) and self.stack[0] == self.place
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What orders cells: their words, never their members."""
+        return (
+            self.stack,
+            self.message,
+            self.exception,
+            self.symptom,
+            self.operator,
+            self.names_operator,
+            self.cut,
+            self.quoted,
+        )
+
+
+def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
+    """The cells of a batch, in an order that depends on their words alone."""
+    spelled = _spellings({each.message for each in evidence if not each.empty})
+    found: dict[tuple[object, ...], Cell] = {}
+    for name, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):
+        message = spelled.get(each.message, each.message)
+        key = (each.stack, message, each.exception, symptom, each.operator, each.names_operator, each.cut, each.quoted)
+        cell = found.get(key)
+        if cell is None:
+            place = each.stack[0] if each.stack else ""
+            cell = found[key] = Cell(
+                each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
+                each.cut, each.quoted, place=place,
+            )  # fmt: skip
+        cell.members.append(name)
+        if each.line:
+            cell.lines.append(each.line)
+    return sorted(found.values(), key=lambda cell: cell.key)
+
+
+@lru_cache(maxsize=1 << 14)
+def family(operator: str) -> str:
+    """An operator without the number of its dimensions and the form of its name: AvgPool2d and avg_pool3d are one."""
+    spaced = _OVERLOAD.sub("", operator).rpartition(".")[2].rpartition("::")[2]
+    lowered = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", spaced).lower().strip("_")
+    return _DIMENSION.sub("", lowered).replace("_", "")
+
+
+def _spellings(messages: set[str]) -> dict[str, str]:
+    """Another spelling for messages that quote one of many names, and for those that were cut short."""
+    return _uncut({message: message for message in messages} | _unquoted(messages))
+
+
+def _unquoted(messages: set[str]) -> dict[str, str]:
+    fillers: defaultdict[str, list[str]] = defaultdict(list)
+    for message in messages:
+        if "'" in message or '"' in message:
+            fillers[_QUOTED.sub("'…'", message)].append(message)
+    return {
+        message: template for template, quoting in fillers.items() if len(quoting) > _MOST_QUOTED for message in quoting
+    }
+
+
+def _uncut(spelled: dict[str, str]) -> dict[str, str]:
+    """A message that ends within a word, or in dots, is the longer one that goes on from there, if it is one."""
+    begun = {message: _CUT.sub("", message).rstrip() for message in set(spelled.values())}
+    marked = {begun[message] for message in begun if begun[message] != message}
+    ordered = sorted(set(begun.values()))
+    whole = {each: longer for each in ordered if (longer := _longer(each, ordered, each in marked))}
+    result = {}
+    for message, spelling in spelled.items():
+        text = begun[spelling]
+        while text in whole:  # ever longer
+            text = whole[text]
+        result[message] = text
+    return result
+
+
+def _longer(begun: str, ordered: Sequence[str], marked: bool) -> str:
+    """The shortest message that goes on from this one, "" if none does, if they part, or if nothing says it was cut."""
+    found = []
+    for other in islice(ordered, bisect_right(ordered, begun), None):
+        if not other.startswith(begun):
+            break
+        if marked or (begun[-1:].isalnum() and other[len(begun)].isalnum()):
+            found.append(other)
+    if len(begun) < _SHORTEST_CUT or not found or not all(other.startswith(found[0]) for other in found):
+        return ""
+    return found[0]
+
+
+def _symptoms(evidence: Sequence[Evidence]) -> Iterator[str]:
+    """The symptom of each, and where it is not told that of the others in its place or with its message, if one."""
+    known: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    for each in evidence:
+        if each.symptom:
+            for key in _company(each):
+                known[key].add(each.symptom)
+    for each in evidence:
+        told = (known[key] for key in _company(each) if key in known)
+        yield each.symptom or next((next(iter(found)) for found in told if len(found) == 1), "")
+
+
+def _company(each: Evidence) -> list[tuple[str, ...]]:
+    """The failures like this one, from the nearest to all."""
+    return [(*each.stack[:1], each.message), (each.message,), ()]

@@ -1,0 +1,123 @@
+"""Which raw failures are one bug, and why (issue 3, "Signature and grouping"; decision 005).
+
+1. Failures that say the same in normalised words are counted together (`evidence.py`, `cells.py`).
+2. The place is the innermost telling frame; where frames are lost, that of the whole stacks (`attach.py`).
+3. At one place one difference is noise, two that go together are another bug (`partition.py`).
+4. Failures without a trace join the bug that their message and operator point to, if it is one.
+5. The others are grouped by message; by operator where the message says nothing or is about the operator.
+
+The order of the failures and their ids change nothing. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from triage.attach import Index, complete
+from triage.cells import Cell, cells, family
+from triage.evidence import Report, gather
+from triage.partition import Batch, batch, partition
+
+_LONGEST_QUOTE = 120
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """`assignment` names the group of each failure by id, `groups` tells in one sentence what makes each one a bug."""
+
+    assignment: Mapping[str, str]
+    groups: Mapping[str, str]
+
+
+def group(reports: Sequence[Report]) -> Grouping:
+    """Group raw failures by bug; ids are unique."""
+    found = cells([report.id for report in reports], gather(reports))
+    complete(found)
+    bugs = _placed([cell for cell in found if cell.place])
+    bugs = _with_unplaced(bugs, [cell for cell in found if not cell.place])
+    names = {key: _name(key) for key in bugs}
+    return Grouping(
+        {member: names[key] for key, part in bugs.items() for cell in part for member in cell.members},
+        {names[key]: _why(part) for key, part in sorted(bugs.items(), key=lambda item: (-_weight(item[1]), item[0]))},
+    )
+
+
+def _placed(found: Sequence[Cell]) -> dict[str, list[Cell]]:
+    usual = batch(found)
+    at: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in found:
+        at[cell.symptom, cell.place].append(cell)
+    parts = [part for _, together in sorted(at.items()) for part in partition(together, usual)]
+    return {_key(part): part for part in parts}
+
+
+def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[str, list[Cell]]:
+    index = Index(bugs)
+    joined = {key: list(part) for key, part in bugs.items()}
+    left: defaultdict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+    for cell in found:
+        if key := index.bug(cell):
+            joined[key].append(cell)
+        else:
+            left[_topic(cell)].append(cell)
+    for _, together in sorted(left.items()):
+        for part in partition(together, Batch()):
+            joined[_key(part)] = part
+    return joined
+
+
+def _topic(cell: Cell) -> tuple[str, str, str]:
+    """What a failure without any place is about: its message, or the operator where the message does not tell."""
+    wrong = cell.symptom.startswith(("wrong", "incorrect", "inconsisten", "mismatch", "numeric"))
+    if cell.operator and (cell.empty or wrong):
+        return cell.symptom, "", family(cell.operator)
+    return cell.symptom, cell.message, family(cell.operator) if cell.names_operator else ""
+
+
+def _weight(part: Sequence[Cell]) -> int:
+    return sum(cell.weight for cell in part)
+
+
+def _key(part: Sequence[Cell]) -> str:
+    """What a group is named by: its place, and its commonest words; never its members."""
+    first = min(part, key=lambda cell: (-cell.weight, cell.key))
+    return "\0".join((first.place, *map(str, first.key)))  # no two cells have the same key
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _why(part: Sequence[Cell]) -> str:
+    """One sentence."""
+    count = _weight(part)
+    first = min(part, key=lambda cell: (-cell.weight, cell.key))
+    placed = [cell for cell in part if cell.place]
+    clauses = [_where(part, first)]
+    messages = {cell.message for cell in part if cell.message and not cell.empty}
+    if len(messages) == 1:
+        clauses.append(f'the message reads "{next(iter(messages))[:_LONGEST_QUOTE]}" without numbers, shapes and names')
+    elif messages:
+        clauses.append(
+            f"nothing else tells the {len(messages)} messages apart, of which the commonest reads "
+            f'"{first.message[:_LONGEST_QUOTE]}"'
+        )
+    if placed and len(placed) < len(part):
+        lost = count - _weight(placed)
+        clauses.append(f"{lost} without a trace {'joins' if lost == 1 else 'join'} by message and operator")
+    if count == 1:
+        return "alone: " + " and ".join(clauses)
+    return "same because " + ", and ".join(clauses)
+
+
+def _where(part: Sequence[Cell], first: Cell) -> str:
+    operators = sorted({cell.operator for cell in part if cell.operator})
+    symptom = f" (symptom: {first.symptom})" if first.symptom else ""
+    if first.place:
+        return f"the innermost telling frame is {first.place}{symptom}"
+    if operators and _topic(first)[2]:
+        return f"without a trace the operator decides: {', '.join(operators[:4])}{symptom}"
+    return f"there is no trace that tells them apart{symptom}"

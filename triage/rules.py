@@ -1,0 +1,172 @@
+"""What of a compiler's output tells nothing, as data: ``data/signatures/*.toml``, one file per compiler.
+
+Every table is a list of regular expressions, each with the reason for it; those of all files are used together, since
+the text of one compiler may quote another's. In the order in which they are applied:
+
+``[[drop]]``      preambles and trailers that every message of a compiler carries
+``[[mask]]``      what differs between two runs, machines or tests of one bug, and what is written instead (`by`);
+                  ``by = "basename"`` keeps the last part of a path to source code. `common.toml` comes last
+``[[prefix]]``    how a runner writes exception, file and line before a sentence
+``[[operator]]``  where a sentence names the operator itself
+``[[empty]]``     normalised messages that say no more than that something failed
+``[[chatter]]``   lines of a trace that are neither frames nor about the failure: headlines, warnings, logs
+``[[ignore]]``    frames that tell nothing, by `file` or `function`, which are alternatives unless both are given;
+                  `kind` is panic (how it died), runtime (the language's own) or framework (on every path)
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fuzz.data import data_path
+
+Replacement = str | Callable[[re.Match[str]], str]
+KINDS = ("panic", "runtime", "framework")
+
+
+class RuleError(ValueError):
+    """A data file that cannot be used."""
+
+
+@dataclass(frozen=True, eq=False)
+class Ignored:
+    """Which frames tell nothing. Patterns of one kind are one alternation: there are far more frames than rules."""
+
+    files: tuple[tuple[str, re.Pattern[str]], ...]
+    functions: tuple[tuple[str, re.Pattern[str]], ...]
+    both: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]
+
+    def file(self, path: str) -> str:
+        """The kind of every frame in a file (forward slashes), "" if none."""
+        return next((kind for kind, pattern in self.files if pattern.search(path)), "")
+
+    def function(self, name: str) -> str:
+        """The kind of a function whatever its file, "" if none; `name` normalised."""
+        return next((kind for kind, pattern in self.functions if pattern.search(name)), "")
+
+    def pair(self, path: str, name: str) -> str:
+        """The kind of a function in a file where only the two together tell nothing, "" if they do."""
+        return next((kind for kind, file, function in self.both if function.search(name) and file.search(path)), "")
+
+    def kind(self, path: str, name: str) -> str:
+        """Why a frame tells nothing: one of `KINDS`, "" if it tells something."""
+        return self.function(name) or self.file(path) or self.pair(path, name)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All rules, compiled."""
+
+    drops: tuple[re.Pattern[str], ...]
+    masks: tuple[tuple[re.Pattern[str], Replacement], ...]
+    prefixes: tuple[re.Pattern[str], ...]
+    operators: tuple[re.Pattern[str], ...]
+    empty: re.Pattern[str]
+    chatter: re.Pattern[str]
+    ignored: Ignored
+
+
+@cache
+def rules() -> Rules:
+    """The rules of the project's data files, read once."""
+    return read(data_path("signatures"))
+
+
+def read(folder: Path) -> Rules:
+    """The rules in a folder. Raises RuleError that names the file and the rule."""
+    paths = sorted(folder.glob("*.toml"), key=lambda path: (path.stem == "common", path.name))
+    tables = [(path, _table(path)) for path in paths]
+
+    def each(name: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+        return ((path, rule) for path, table in tables for rule in table.get(name, ()))
+
+    def alternatives(name: str) -> str:
+        return "|".join(_pattern(path, rule).pattern for path, rule in each(name)) or r"(?!)"
+
+    return Rules(
+        drops=tuple(_pattern(path, rule) for path, rule in each("drop")),
+        masks=tuple((_pattern(path, rule), _replacement(path, rule)) for path, rule in each("mask")),
+        prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
+        operators=tuple(_pattern(path, rule) for path, rule in each("operator")),
+        empty=re.compile(alternatives("empty"), re.IGNORECASE),
+        chatter=re.compile(alternatives("chatter")),
+        ignored=_ignored(list(each("ignore"))),
+    )
+
+
+def _table(path: Path) -> dict[str, list[dict[str, Any]]]:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise RuleError(f"{path}: is not TOML ({error})") from error
+    unknown = sorted(table.keys() - {"drop", "mask", "prefix", "operator", "empty", "chatter", "ignore"})
+    if unknown:
+        raise RuleError(f"{path}: there is no table [[{unknown[0]}]]")
+    return table
+
+
+def _pattern(path: Path, rule: Mapping[str, Any], key: str = "pattern") -> re.Pattern[str]:
+    text = rule.get(key)
+    if not isinstance(text, str) or not text:
+        raise RuleError(f"{path}: a rule without {key}: {dict(rule)}")
+    try:
+        return re.compile(text, re.MULTILINE | (re.IGNORECASE if rule.get("ignore_case") else 0))
+    except re.error as error:
+        raise RuleError(f"{path}: {text!r} is no regular expression ({error})") from error
+
+
+def _replacement(path: Path, rule: Mapping[str, Any]) -> Replacement:
+    by = rule.get("by")
+    if not isinstance(by, str):
+        raise RuleError(f"{path}: a mask without by: {dict(rule)}")
+    return _basename if by == "basename" else by
+
+
+_SOURCES = frozenset("c cc cpp cxx cu cuh h hh hpp hxx inl mlir py pxi pyx rs td so dll dylib lib".split())  # noqa: SIM905
+
+
+def _basename(path: re.Match[str]) -> str:
+    """The last part of a path to source or a library; another file or a node's long name tells nothing.
+
+    What only looks like a path (and/or) stays.
+    """
+    parts = re.split(r"[/\\]", path[0])
+    stem, dot, extension = parts[-1].strip(".").rpartition(".")
+    if dot and stem and extension in _SOURCES:
+        return parts[-1]
+    if dot and stem and extension.isalnum():
+        return "FILE"
+    return "NAME" if len(parts) > 2 or any(sign.isdigit() for sign in path[0]) else path[0]
+
+
+def _ignored(found: Sequence[tuple[Path, Mapping[str, Any]]]) -> Ignored:
+    for path, rule in found:
+        if rule.get("kind") not in KINDS:
+            raise RuleError(f"{path}: kind is one of {', '.join(KINDS)}: {dict(rule)}")
+        if not rule.get("file") and not rule.get("function"):
+            raise RuleError(f"{path}: a frame to ignore needs file or function: {dict(rule)}")
+    return Ignored(_alternatives(found, "file", "function"), _alternatives(found, "function", "file"), _both(found))
+
+
+def _alternatives(
+    found: Sequence[tuple[Path, Mapping[str, Any]]], key: str, without: str
+) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """For each kind one pattern of all rules that have `key` alone."""
+    patterns: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for path, rule in found:
+        if key in rule and without not in rule:
+            patterns[rule["kind"]].append(_pattern(path, rule, key).pattern)
+    return tuple((kind, re.compile("|".join(texts))) for kind, texts in patterns.items() if texts)
+
+
+def _both(
+    found: Sequence[tuple[Path, Mapping[str, Any]]],
+) -> tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]:
+    both = [(path, rule) for path, rule in found if "file" in rule and "function" in rule]
+    return tuple((rule["kind"], _pattern(path, rule, "file"), _pattern(path, rule, "function")) for path, rule in both)

@@ -1,0 +1,235 @@
+"""Raw text of a trace -> frames, in whatever form a tool printed it. Pure.
+
+Read are: tracebacks of Python and of faulthandler; numbered frames of gdb, the sanitizers, PyTorch, TVM and Rust
+(``#3``, ``3:``, ``frame #3:``, ``[bt] (3)``), with ``at file:line`` behind them or on the next line; glibc's
+``library(symbol+0x1a) [0x7f...]``; Windows' ``module!function+0x1a [file @ 12]``. What fits none of them is text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+
+from fuzz.case import Frame
+from triage.rules import rules
+
+#: Of a longer trace, the beginning and the end are read: either may be the inner one.
+_MOST = 60_000
+_LONGEST_LINE = 1_500
+_MOST_TEXT = 12
+
+_PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:(?P<comma>,)? in (?P<function>.+))?')
+_NUMBERED = re.compile(r"(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):)\s+(\S.*)")
+_ADDRESS = re.compile(r"^0x[0-9a-fA-F]+ (?:in |- )?")
+_PLACE = re.compile(
+    r"[(\[]?(?P<file>[^\s()\[\]:]+\.[A-Za-z]{1,5}|[A-Za-z]:[^\s()\[\]:]+):(?P<line>\d+)(?::\d+)?[)\]]?$"
+)
+_BEFORE_PLACE = re.compile(r" (?:at|in)$")
+_LIBRARY = re.compile(r" from \S+$| \((?:0x[0-9a-f]+ in )?[^()]*(?:\+0x[0-9a-f]+|\.so[.\d]*)\)(?: \(BuildId: \w+\))?$")
+_OFFSET = re.compile(r" \+ (?:0x[0-9a-f]+|\d+)(?: \(.*)?$")
+_GLIBC = re.compile(
+    r"(?P<library>[^\s()\[\]]+)\((?P<symbol>[^()\s]*?)(?:\+0x[0-9a-fA-F]+)?\)(?: ?\[0x[0-9a-fA-F]+\])?$"
+)
+_WINDOWS = re.compile(
+    r"(?:[0-9a-f`]+ [0-9a-f`]+ )?[\w.-]+!(?P<function>[^+\[]+?)(?=\+0x| \[)(?:\+0x[0-9a-fA-F]+)?"
+    r"(?: \[(?P<file>.+?) @ (?P<line>\d+)\])?$"
+)
+_AT = re.compile(r"at (?:(?P<function>\S.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?\)?$")
+_CUT = re.compile(r"\.\.\.|…|[\[<(](?:\w+ )?(?:truncated|snip(?:ped)?|omitted|cut|elided)", re.IGNORECASE)
+_PLACE_FIRST = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
+)
+_FILE_FIRST = re.compile(
+    r"(?P<file>[^\s:]+\.[A-Za-z]{1,5})(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"
+)
+_AT_SIGN = re.compile(r"(?P<function>[^\s@]+) ?@ ?(?P<file>\S+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?$")
+_FUNCTION_LINE = re.compile(r"(?P<function>[^\s]*\w):(?P<line>\d+)(?P<file>)$")
+_FILE_ONLY = re.compile(r"(?P<file>\S+\.(?:py|pyx|pxi|cc|cpp|cxx|c|hpp|h|cu|rs))(?P<line>)(?P<function>)$")
+_WRITTEN = (_PYTHON, _AT_SIGN, _PLACE_FIRST, _FILE_ONLY, _FILE_FIRST, _FUNCTION_LINE)
+_FILE_KEYS, _LINE_KEYS = ("file", "filename", "path"), ("line", "lineno", "line_number")
+_FUNCTION_KEYS = ("function", "func", "name", "symbol", "method")
+_FINAL = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*)?$")
+_SIGNAL = "<signal handler called>"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a trace holds: frames innermost first, lines that are no frames, and whether the innermost are lost."""
+
+    frames: tuple[Frame, ...] = ()
+    text: str = ""
+    cut: bool = False
+
+
+@dataclass
+class _Reading:
+    """The frames found so far: sections of Python frames, runs of numbered native ones, as they were printed."""
+
+    python: list[list[Frame]] = field(default_factory=lambda: [[]])
+    native: list[dict[int, Frame]] = field(default_factory=lambda: [{}])
+    text: list[str] = field(default_factory=list)
+    first_calls: bool = False  # faulthandler: the most recent call first
+    current: int = 0  # the section of the thread that died
+    ended: bool = True  # the Python traceback came to its final line
+
+
+def read(raw: str) -> Trace:
+    """The frames and the other lines of a trace."""
+    if len(raw) > 2 * _MOST:
+        raw = f"{raw[:_MOST]}\n{raw[-_MOST:]}"
+    reading = _Reading()
+    for line in raw.splitlines():
+        stripped = line.strip()
+        if stripped:
+            _take(reading, stripped[:_LONGEST_LINE], line[:1].isspace())
+    return _finished(reading)
+
+
+def _take(reading: _Reading, line: str, indented: bool) -> None:
+    """One line: a frame, or text."""
+    if line.startswith('File "') and (found := _PYTHON.match(line)):
+        reading.first_calls |= bool(found["function"]) and not found["comma"]
+        reading.python[-1].append(Frame(found["file"], int(found["line"]), found["function"] or ""))
+        reading.ended = False
+        return
+    if line.startswith(("Traceback (most recent", "Current thread", "Thread 0x")):
+        if reading.python[-1]:
+            reading.python.append([])
+        if line.startswith("Current"):
+            reading.current = len(reading.python) - 1
+        return
+    if (numbered := _NUMBERED.match(line)) and not _is_text(numbered, indented):
+        number = int((numbered[1] or numbered[2] or numbered[3])[:9])
+        if number in reading.native[-1]:
+            reading.native.append({})
+        reading.native[-1][number] = native(numbered[4])
+        return
+    if _other(reading, line):
+        return
+    if rules().chatter.match(line):
+        return
+    if not indented:
+        reading.ended |= _FINAL.match(line) is not None
+    if not (indented and reading.python[-1]) and len(reading.text) < _MOST_TEXT:
+        reading.text.append(line)
+
+
+def _is_text(numbered: re.Match[str], indented: bool) -> bool:
+    """Whether "12: foo" is a line of text rather than a frame: bare numbers are frames only when indented."""
+    return numbered[3] is not None and not indented
+
+
+def _other(reading: _Reading, line: str) -> bool:
+    """A frame without a number, or the second line of one."""
+    run = reading.native[-1]
+    if line.startswith("at ") and (found := _AT.match(line)):
+        last = next(reversed(run), None)
+        if last is not None and not found["function"] and not run[last].file:
+            run[last] = Frame(found["file"], int(found["line"]), run[last].function)
+        else:
+            run[max(run, default=-1) + 1] = Frame(found["file"], int(found["line"]), found["function"] or "")
+        return True
+    if line.endswith((")", "]")) and (found := _GLIBC.match(line)) and ("+0x" in line or "[0x" in line):
+        run[max(run, default=-1) + 1] = Frame(found["library"], 0, found["symbol"])
+        return True
+    if "!" in line and (found := _WINDOWS.match(line)):
+        run[max(run, default=-1) + 1] = Frame(found["file"] or "", int(found["line"] or 0), found["function"])
+        return True
+    return False
+
+
+def native(text: str) -> Frame:
+    """One native frame without its number: ``0x7f… in ns::f (x=1) at file.cc:12`` and the like."""
+    if text.startswith("0x"):
+        text = _ADDRESS.sub("", text)
+    before, _, last = text.rpartition(" ")
+    place = _PLACE.match(last) if before else None
+    if place:
+        text = _BEFORE_PLACE.sub("", before)
+    elif text.endswith(")") or " from " in text:
+        text = _LIBRARY.sub("", text)
+    if " + " in text:
+        text = _OFFSET.sub("", text)
+    glibc = _GLIBC.match(text) if text.endswith((")", "]")) and "+0x" in text else None
+    if glibc:
+        text = glibc["symbol"]
+    elif " (" in text and not text.startswith("(") and "(anonymous" not in text:
+        text = text.partition(" (")[0]  # gdb: the values of the arguments
+    return Frame(place["file"], int(place["line"][:9]), text) if place else Frame("", 0, text)
+
+
+def _finished(reading: _Reading) -> Trace:
+    runs = [run for run in reading.native if run]
+    run = _crashed(runs)
+    lost = bool(run) and min(run) > 0
+    inner = list(_below_the_handler([run[number] for number in sorted(run)]))
+    section = reading.python[reading.current if reading.first_calls else -1]
+    if not reading.first_calls:
+        section = section[::-1]
+        lost |= bool(section) and not run and not reading.ended
+    cut_first = bool(reading.text) and bool(_CUT.match(reading.text[0])) and bool(run)
+    return Trace((*inner, *section), "\n".join(reading.text), lost or cut_first)
+
+
+def _crashed(runs: list[dict[int, Frame]]) -> dict[int, Frame]:
+    """Of several threads the one that died: a signal reached it, or it called abort; else the first."""
+    for run in runs:
+        if any(
+            _SIGNAL in frame.function or "abort" in frame.function or "raise" in frame.function
+            for frame in run.values()
+        ):
+            return run
+    return runs[0] if runs else {}
+
+
+def _below_the_handler(found: list[Frame]) -> Iterator[Frame]:
+    """The frames that ran before the signal handler was called."""
+    calls = [at for at, frame in enumerate(found) if _SIGNAL in frame.function]
+    return islice(found, calls[-1] + 1 if calls else 0, None)
+
+
+def listed(found: object) -> tuple[Frame, ...]:
+    """Frames from JSON, in the order given; numbered ones (``#0 …`` first) outermost first.
+
+    A frame is an object of file, line and function, a list of the three, or a line of text; the whole may be text.
+    Raises ValueError that says what is wrong.
+    """
+    if found is None:
+        return ()
+    items = found.splitlines() if isinstance(found, str) else found
+    if not isinstance(items, list):
+        raise ValueError("frames is not a list")
+    result = tuple(_listed(item) for item in items)
+    numbered = bool(items) and isinstance(items[0], str) and re.match(r"\s*(?:frame )?#0\b", items[0]) is not None
+    return result[::-1] if numbered else result
+
+
+def _listed(item: object) -> Frame:
+    if isinstance(item, str):
+        return _line(item.strip()[:_LONGEST_LINE])
+    if isinstance(item, list) and len(item) in (2, 3) and isinstance(item[0], str):
+        item = {"file": item[0], "line": item[1], "function": item[-1] if isinstance(item[-1], str) else ""}
+    if not isinstance(item, dict):
+        raise ValueError("a frame is neither an object, a list of file, line and function, nor text")
+    file, function = (
+        next((value for key in keys if isinstance(value := item.get(key), str)), "")
+        for keys in (_FILE_KEYS, _FUNCTION_KEYS)
+    )
+    number = next((value for key in _LINE_KEYS if isinstance(value := item.get(key), int | str)), 0)
+    return Frame(file, int(number) if str(number).isdecimal() else 0, function)
+
+
+def _line(text: str) -> Frame:
+    """One frame written as text."""
+    if found := _NUMBERED.match(text):
+        text = found[4]
+    for pattern in _WRITTEN:
+        if found := pattern.match(text):
+            return Frame(found["file"], int((found["line"] or "0")[:9]), found["function"] or "")
+    if (found := _GLIBC.match(text)) and ("+0x" in text or "[0x" in text):
+        return Frame(found["library"], 0, found["symbol"])
+    if "!" in text and (found := _WINDOWS.match(text)):
+        return Frame(found["file"] or "", int(found["line"] or 0), found["function"])
+    return native(text)
