@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.exceptions import Abort, TyperException
 
-from bot.commands import backends, bugs, hunt, reduce, report, run
+from bot.commands import backends, bugs, calibrate, court, group, hunt, reduce, report, run
 from bot.console import err
 from bot.failures import ExitCode, Refusal
 from fuzz.zygote import BackendUnavailable
@@ -71,8 +71,18 @@ def _telling(command: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
-for command in (hunt.hunt, run.run, reduce.reduce, bugs.bugs, report.report, backends.backends):
+for command in (
+    hunt.hunt,
+    run.run,
+    reduce.reduce,
+    court.court,
+    calibrate.calibrate,
+    group.group,
+    report.report,
+    backends.backends,
+):
     app.command(command.__name__)(_telling(command))
+bugs.register(app, _telling)
 
 
 class Interrupted(BaseException):

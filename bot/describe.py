@@ -11,6 +11,7 @@ import numpy as np
 
 from fuzz.case import Error, Outcome, Status
 from fuzz.wire import Raw, Value, dtype_name
+from triage.localize.location import Location
 from triage.records import Bug
 
 
@@ -60,6 +61,17 @@ def _feed(state: hashlib._Hash, value: Value) -> None:
         state.update(value.tobytes())
 
 
+def _location(found: Location) -> dict[str, Any]:
+    return {
+        "stage": str(found.stage),
+        "operator": found.operator,
+        "pass": found.pass_,
+        "conversion_function": found.conversion_function,
+        "root_cause": found.root_cause,
+        "evidence": list(found.evidence),
+    }
+
+
 def bug(found: Bug) -> dict[str, Any]:
     """One entry of `graphwarden bugs --json`."""
     return {
@@ -76,6 +88,7 @@ def bug(found: Bug) -> dict[str, Any]:
         "nodes": found.nodes,
         "title": found.title,
         "why": found.why,
+        "location": _location(found.location) if found.location else None,
         "note": found.note,
         "report": found.report_path,
     }

@@ -277,8 +277,13 @@ def _leaves(result: Any) -> List[Any]:
 
 def run_eager(job: Job) -> List[Tuple[str, Value]]:
     """Run the instance with eager PyTorch, the reference of the compilers' PyTorch paths."""
+    module, inputs, _ = build(instances.parse(job.model))
+    return evaluate(module, inputs)
+
+
+def evaluate(module: Any, inputs: Tuple[Any, ...]) -> List[Tuple[str, Value]]:
+    """What a module of eager PyTorch gives, as outputs."""
     import torch
 
-    module, inputs, _ = build(instances.parse(job.model))
     with torch.no_grad():
         return flatten(module(*inputs))

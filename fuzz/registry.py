@@ -11,6 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 BACKENDS = Path(__file__).parent / "backends"
+#: Among the allowed values of an option: any text.
+ANY = "*"
 
 
 class UnknownBackend(ValueError):
@@ -37,7 +39,7 @@ class Backend:
             if allowed is None:
                 known = ", ".join(self.options) or "none"
                 raise UnknownBackend(f"backend {self.name} has no option {key!r} (it has: {known})")
-            if value not in allowed:
+            if value not in allowed and ANY not in allowed:
                 choice = ", ".join(allowed)
                 raise UnknownBackend(f"option {key}={value!r} of backend {self.name} must be one of: {choice}")
         return chosen

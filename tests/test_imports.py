@@ -19,6 +19,9 @@ NETWORK = {"requests", "httpx", "aiohttp", "urllib3", "gidgethub", "fastapi", "s
 #: What a worker-side file may import beside the standard library and numpy, and only inside functions.
 #: ml_dtypes is used where it is installed and done without elsewhere.
 LAZILY = {
+    "fuzz/backends/_evaluation.py": {"onnx"},
+    "fuzz/backends/_widened_onnx.py": {"onnx"},
+    "fuzz/backends/_widened_torch.py": {"torch"},
     "fuzz/backends/inductor.py": {"torch"},
     "fuzz/backends/onnxruntime.py": {"onnxruntime"},
     "fuzz/backends/openvino.py": {"openvino", "torch"},
@@ -26,6 +29,7 @@ LAZILY = {
     "fuzz/backends/tensorrt.py": {"tensorrt", "cuda"},
     "fuzz/backends/tvm.py": {"tvm", "onnx", "torch"},  # its frontends take the models of these two
     "fuzz/instance_torch.py": {"torch"},
+    "fuzz/instance_parts.py": {"torch"},
 }
 
 
@@ -120,7 +124,7 @@ def test_only_bot_knows_the_network() -> None:
 
 
 def test_compilers_are_imported_only_by_backends_and_only_inside_functions() -> None:
-    allowed = {ROOT / "fuzz/instance_torch.py", *python_files("fuzz/backends")}
+    allowed = {ROOT / "fuzz/instance_torch.py", ROOT / "fuzz/instance_parts.py", *python_files("fuzz/backends")}
     found = [each for path in python_files(*ROOMS) for each in imports(path) if each.package in COMPILERS]
     assert not objections(each for each in found if ROOT / each.file not in allowed or not each.lazy)
 

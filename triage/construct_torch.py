@@ -55,14 +55,14 @@ def _module(instance: Instance, values: list[Value]) -> list[str]:
     seed = ["torch.manual_seed(0)"] if is_class else []
     if is_class and not instance.kwargs and [{"tensor": at} for at in range(len(names))] == list(instance.args):
         return [*seed, *render(named("module = ", followed(made, ".eval()")))]
-    function = "self.inner" if is_class else instance.api + _GETTER * (instance.api in _PROPERTIES)
+    result = _call("self.inner", instance.args, instance.kwargs, names) if is_class else _applied(instance, names)
     inner = render(named("self.inner = ", made), STEP * 2) if is_class else []
     parameters = ", ".join(["self", *(names[at] for at in inputs)])
     return [
         "class Module(torch.nn.Module):",
         *_constructor(instance, values, inner),
         f"{STEP}def forward({parameters}):",
-        *render(named("return ", _call(function, instance.args, instance.kwargs, names)), STEP * 2),
+        *render(named("return ", result), STEP * 2),
         "",
         "",
         *seed,
@@ -81,11 +81,41 @@ def _constructor(instance: Instance, values: list[Value], inner: list[str]) -> l
     return [f"{STEP}def __init__(self):", f"{STEP * 2}super().__init__()", *inner, *buffers, ""]
 
 
+def _applied(instance: Instance, names: Mapping[int, str]) -> Expr:
+    """The call of a function; a method or property of a tensor, and indexing, as a person writes them."""
+    api, (first, *rest) = instance.api, instance.args or (None,)
+    if not api.startswith("torch.Tensor.") or not isinstance(first, dict) or list(first) != ["tensor"]:
+        return _call(api + _GETTER * (api in _PROPERTIES), instance.args, instance.kwargs, names)
+    tensor, method = names[first["tensor"]], api.removeprefix("torch.Tensor.")
+    if api in _PROPERTIES:
+        return f"{tensor}.{method}"
+    if method == "__getitem__" and len(rest) == 1 and not instance.kwargs:
+        return f"{tensor}[{_subscript(rest[0], names)}]"
+    return _call(f"{tensor}.{method}", tuple(rest), instance.kwargs, names)
+
+
+def _subscript(encoded: Any, names: Mapping[int, str]) -> str:
+    """What stands between the brackets: ``x1, None, :4:2``."""
+    items = encoded.get("tuple") if isinstance(encoded, dict) else None
+    if items:
+        return ", ".join(_subscript(item, names) for item in items) + "," * (len(items) == 1)
+    bounds = encoded.get("slice") if isinstance(encoded, dict) else None
+    if bounds is None:
+        return _argument(encoded, names)
+    start, stop, step = ("" if bound is None else repr(bound) for bound in bounds)
+    return f"{start}:{stop}" + (f":{step}" if step else "")
+
+
 def _call(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Mapping[int, str]) -> Expr:
     named_arguments = [f"{name}={_argument(value, names)}" for name, value in kwargs.items() if name.isidentifier()]
     unusual = {name: _argument(value, names) for name, value in kwargs.items() if not name.isidentifier()}
     spread = [f"**{{{', '.join(f'{quote(key)}: {text}' for key, text in unusual.items())}}}"] if unusual else []
     return call(function, *(_argument(value, names) for value in args), *named_arguments, *spread)
+
+
+def argument_text(value: Any) -> str:
+    """An encoded argument without tensors as source, e.g. ``torch.float32``."""
+    return _argument(value, {})
 
 
 def _argument(value: Any, names: Mapping[int, str]) -> str:

@@ -62,17 +62,21 @@ def summary(value: Value) -> str:
 
 def _describe_arrays(name: str, expected: Array, actual: Array) -> list[str]:
     if expected.shape != actual.shape or dtype_name(expected) != dtype_name(actual):
-        return [f"{name}: expected {summary(expected)}", f"{' ' * len(name)}  but got {summary(actual)}"]
+        return [f"{name}:", *_apart("expected", expected), *_apart("actual  ", actual)]
     mask = differing(expected, actual)
     count = int(mask.sum())
     if not count:
         return []
-    head = f"{name}: {summary(expected)}, {count} of {mask.size} elements differ"
-    lines = [head + _largest(expected, actual, mask)]
-    lines += _table(expected, actual, mask)
-    if 1 < expected.size <= WHOLE:
-        lines += _whole(f"{name} =", actual)
-    return lines
+    elements = "1 element differs" if mask.size == 1 else f"{count} of {mask.size} elements differ"
+    head = f"{name}: {summary(expected)}, {elements}{_largest(expected, actual, mask)}"
+    show = _side_by_side if 0 < expected.size <= WHOLE else _first_rows
+    return [head, "", *show(expected, actual, mask)]
+
+
+def _apart(title: str, array: Array) -> list[str]:
+    """Type and, where they are few, elements of an array that has no counterpart of its own shape."""
+    elements = f": {_nested(array)}" if 0 < array.size <= WHOLE else ""
+    return [f"  {title}  {summary(array)}{elements}"]
 
 
 def _largest(expected: Array, actual: Array, mask: Array) -> str:
@@ -82,43 +86,56 @@ def _largest(expected: Array, actual: Array, mask: Array) -> str:
     with np.errstate(all="ignore"):
         distances = np.abs(wide(actual)[mask] - wide(expected)[mask])
     finite = [float(one) for one in distances.ravel() if np.isfinite(float(one))]
-    missing = len(distances.ravel()) - len(finite)
-    found = f", largest difference {max(finite):.6g}" if finite else ""
-    return found + (f", {missing} of them NaN or infinite on one side" if missing else "")
+    if not finite or (mask.size == 1 and not is_inexact(expected)):
+        return ""
+    return f", largest difference {max(finite):.6g}"
 
 
-def _table(expected: Array, actual: Array, mask: Array) -> Iterator[str]:
-    """One row for each of the first differing elements; a scalar has no index to show."""
+def _side_by_side(expected: Array, actual: Array, mask: Array) -> Iterator[str]:
+    """Both arrays whole, one line for each innermost row; ``<`` marks the rows that differ."""
+    leading = expected.shape[:-1]
+    rows = [("index" if leading else "", "expected", "actual", "")]
+    for index in np.ndindex(*leading):
+        sign = "<" if mask[index].any() and mask.size > 1 else ""
+        rows.append((_index_text(index), _nested(expected[index]), _nested(actual[index]), sign))
+    return _columns(rows)
+
+
+def _first_rows(expected: Array, actual: Array, mask: Array) -> Iterator[str]:
+    """The first elements that differ."""
     where = np.argwhere(mask)
     rows = [("index", "expected", "actual")]
     for index in where[:MOST_ROWS]:
         at = tuple(int(part) for part in index)
-        rows.append((_index_text(at), _element(expected, at), _element(actual, at)))
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for row in rows:
-        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        rows.append((_index_text(at), _nested(expected[at]), _nested(actual[at])))
+    yield from _columns(rows)
     if len(where) > MOST_ROWS:
         yield f"  ... and {len(where) - MOST_ROWS} more"
 
 
+def _columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    used = [column for column in zip(*rows, strict=True) if any(column)]
+    widths = [max(map(len, column)) for column in used]
+    for row in zip(*used, strict=True):
+        yield "  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
 def _index_text(index: Sequence[int]) -> str:
-    return "[" + ", ".join(map(str, index)) + "]" if index else "scalar"
+    return "[" + ", ".join(map(str, index)) + "]" if len(index) else ""
 
 
-def _element(array: Array, index: tuple[int, ...]) -> str:
-    (text,), _ = number_texts(np.array([array[index]], array.dtype))
-    return text.replace("np.", "")[:40]
-
-
-def _whole(title: str, array: Array) -> list[str]:
-    shown: Any = widened(array)
-    text = np.array2string(shown, separator=", ", threshold=WHOLE + 1, max_line_width=90, precision=6)
-    return f"{title} {text}".replace("\n", "\n" + " " * (len(title) + 1)).splitlines()
+def _nested(part: Any) -> str:
+    """An array as nested lists on one line, an element as itself."""
+    array = np.asarray(part)
+    if array.ndim:
+        return "[" + ", ".join(_nested(item) for item in array) + "]"
+    (text,), _ = number_texts(array.reshape(1))
+    return text.replace("np.", "").replace("-nan", "nan")[:40]
 
 
 def shown(name: str, value: Value) -> list[str]:
     """One output by itself: its type, and its elements when they are few."""
     head = f"{name}: {summary(value)}"
     if isinstance(value, np.ndarray | Raw) and 0 < as_array(value).size <= WHOLE:
-        return [head, *_whole(f"{name} =", as_array(value))]
+        return [f"{head}: {_nested(as_array(value))}"]
     return [head]

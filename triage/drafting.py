@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import getpass
-import importlib.metadata
 import os
-import platform
 import re
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
 
 from fuzz import instance, registry
-from fuzz.case import Failure
+from fuzz.case import Failure, Stage
+from fuzz.judge import Judge, values
 from fuzz.lane import Limits
 from fuzz.wire import dtype_name
-from triage import report
+from triage import report, reproducer, titles
+from triage.conditions import conditions
+from triage.court.evidence import find
+from triage.facts import Facts
+from triage.machine import machine, private_words, version
 from triage.messages import core
 from triage.operators import node_count
 from triage.records import Bug, StoredDraft
+from triage.regression import Regression, regression
+from triage.scrub import leaks
 from triage.signing import Signer
 from triage.store import Store
+from triage.symptom import Kind, classify
 
 _MOST_EXAMPLES = 6
 
@@ -30,19 +35,26 @@ class CannotDraft(ValueError):
 
 
 def write(
-    store: Store, bug: Bug, failure: Failure, limits: Limits, signer: Signer, perturb: int | None = None
+    store: Store,
+    bug: Bug,
+    failure: Failure,
+    limits: Limits,
+    signer: Signer,
+    perturb: int | None = None,
+    judge: Judge | None = None,
 ) -> StoredDraft:
     """The report of a bug, from its reduced failure and what else the store knows of it.
 
-    `perturb` is the byte that fresh memory must be filled with for the bug to show. Raises CannotDraft
-    where no reproducer can be written.
+    `perturb` is the byte that fresh memory must be filled with for the bug to show. With a `judge` the
+    neighbours of the case are tried, and a regression test is offered if it fails as the bug does. Raises
+    CannotDraft where no reproducer can be written.
     """
-    snippet = _snippet(bug, failure)
-    backend = registry.backend(bug.backend)
+    failure, perturb = _repeatable(bug, failure, perturb, judge)
+    judge = replace(judge, perturb=perturb) if judge else None
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure
-    facts = report.Facts(
+    facts = Facts(
         case=failure.case,
         target=failure.target,
         outcome=failure.outcome,
@@ -51,41 +63,104 @@ def write(
         detail=failure.detail if failure.oracle == "inconsistency" else _shown(core(failure.detail)),
         why=described.why,
         fingerprint=bug.fingerprint,
-        snippet=snippet,
+        snippet=_snippet(bug, failure),
         conversion_function=described.conversion_function,
         operators=described.operators,
         count=bug.count,
         examples=_examples(store, bug),
-        versions=_versions(failure, backend.packages),
-        machine=_machine(),
+        versions=_versions(failure, registry.backend(bug.backend).packages),
+        machine=machine(),
         reduced_from=node_count(original.case),
         timeout=limits.seconds,
         memory_mb=limits.memory_mb if failure.symptom == "oom" else 0,
         environment={} if perturb is None else {"MALLOC_PERTURB_": str(perturb)},
-        private=_private_words(),
+        private=private_words(),
+        judgement=bug.judgement,
+        conditions=conditions(judge, failure) if judge else (),
+        min_good=f"The nearest case that passes differs in one thing: {bug.passes_with}." if bug.passes_with else "",
+        findings=_findings(bug, failure),
     )
-    text = report.draft(facts)
-    return StoredDraft(text.title, text.body, text.script, text.labels)
+    test = _failing_test(facts) if judge else None
+    text = report.draft(replace(facts, regression=test))
+    private = leaks("\n".join((text.title, text.body, text.script)), facts.private)
+    if private:
+        raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
+    return StoredDraft(text.title, text.body, text.script, text.labels, test.code if test else "")
+
+
+#: Symptoms that the values beside each other show by themselves.
+_PLAIN = (Kind.VALUES, Kind.SHAPE, Kind.DTYPE, Kind.COUNT)
+
+
+def _findings(bug: Bug, failure: Failure) -> tuple[str, ...]:
+    """What the localiser and the classifier of wrong values say, a sentence each."""
+    found = []
+    if failure.symptom.startswith("wrong:") and failure.reference:
+        symptom = classify(values(failure.reference), values(failure.outcome))
+        if symptom and symptom.kind not in _PLAIN:
+            found.append(f"The values: {symptom.told}.")
+    if bug.location and bug.location.evidence:
+        found.append(f"Where it lies: {'; '.join(bug.location.evidence)}.")
+    return tuple(found)
+
+
+def _repeatable(bug: Bug, failure: Failure, perturb: int | None, judge: Judge | None) -> tuple[Failure, int | None]:
+    """The failure with fresh memory filled, and the byte, where the court saw that its result follows the byte.
+
+    Without the byte the same bug would give another text in every run.
+    """
+    memory = find(bug.judgement.evidence, "memory") if bug.judgement else None
+    if judge is None or perturb is not None or memory is None or not memory.figures.get("depends"):
+        return failure, perturb
+    byte = int(memory.figures["bytes"][0])
+    filled = replace(judge, perturb=byte).examine(failure.case, failure.target).failure
+    return (filled, byte) if filled else (failure, None)
+
+
+def _failing_test(facts: Facts) -> Regression | None:
+    """The regression test, if it fails in a fresh process the way the bug does."""
+    test = regression(
+        facts.target.backend,
+        facts.case,
+        facts.outcome,
+        facts.reference,
+        facts.symptom,
+        facts.snippet,
+        titles.subject(facts.case, facts.operators, facts.conditions),
+    )
+    if test is None:
+        return None
+    python = facts.target.revision.python
+    found = reproducer.rerun(test.code, python, runner=test.runner, variables=facts.environment)
+    message = facts.outcome.error.message if facts.outcome.error else ""
+    return test if reproducer.reproduces(facts.symptom, message, found) else None
 
 
 def _snippet(bug: Bug, failure: Failure) -> str:
     backend = registry.backend(bug.backend)
     if backend.reproduce is None:
         raise CannotDraft(f"no report without reproduce() in the backend file of {backend.name}")
+    kind, options = failure.case.kind, dict(failure.target.options)
     try:
-        return backend.reproduce(failure.case.kind, dict(failure.target.options), _dtypes(failure))
+        return backend.reproduce(kind, options, _taken(failure), _given(failure))
     except ValueError as error:
-        raise CannotDraft(f"no reproducer: {error}") from error
+        until_run, call, _ = backend.reproduce(kind, options, [], []).rpartition("\nactual = ")
+        if failure.outcome.stage is Stage.RUN or not call:
+            raise CannotDraft(f"no reproducer: {error}") from error
+        return until_run  # it fails before anything is fed
 
 
-def _dtypes(failure: Failure) -> set[str]:
-    """The dtypes of a case's inputs and outputs: some need more lines in a script than others."""
-    values = [*failure.case.inputs.values(), *(value for _, value in failure.outcome.outputs)]
-    if failure.reference:
-        values += [value for _, value in failure.reference.outputs]
+def _taken(failure: Failure) -> list[str]:
+    """The dtypes of what goes into the compiler: some need more lines in a script than others."""
     if failure.case.kind == "instance":
-        values += instance.tensors(instance.parse(failure.case.model))
-    return {dtype_name(value) for value in values}
+        return [dtype_name(value) for value in instance.tensors(instance.parse(failure.case.model))]
+    return [dtype_name(value) for value in failure.case.inputs.values()]
+
+
+def _given(failure: Failure) -> list[str]:
+    """The dtypes of the outputs, as the compiler gave them if it did; of a crash as they should be."""
+    known = failure.outcome.outputs or (failure.reference.outputs if failure.reference else ())
+    return [dtype_name(value) for _, value in known]
 
 
 def _shown(message: str) -> str:
@@ -95,62 +170,23 @@ def _shown(message: str) -> str:
 
 
 def _examples(store: Store, bug: Bug) -> tuple[str, ...]:
-    names = [f"{origin.test} ({origin.variant})" for origin in store.origins(bug.id)]
+    names = [origin.test for origin in store.origins(bug.id)]
     return tuple(dict.fromkeys(names))[:_MOST_EXAMPLES]
 
 
 def _versions(failure: Failure, packages: Sequence[str]) -> dict[str, str]:
     wanted = [*packages, "torch", "numpy"] if failure.case.kind == "instance" else [*packages, "onnx", "numpy"]
-    versions = {name: _version(name) for name in dict.fromkeys(wanted)}
+    versions = {name: version(name) for name in dict.fromkeys(wanted)}
     if packages and failure.target.revision.python:
         versions[packages[0]] = failure.target.revision.version
     return {name: version for name, version in versions.items() if version}
 
 
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        return ""
-
-
-@cache
-def _machine() -> dict[str, str]:
-    return {
-        "OS": _distribution(),
-        "CPU": f"{platform.machine()}{_cpu_model()}",
-        "Python": platform.python_version(),
-    }
-
-
-def _distribution() -> str:
-    try:
-        name = platform.freedesktop_os_release()["PRETTY_NAME"]
-    except (OSError, KeyError):
-        name = platform.system()
-    return f"{name}, Linux {platform.release().split('-')[0]}" if platform.system() == "Linux" else name
-
-
-def _cpu_model() -> str:
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return ""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return f", {found.group(1)}" if found else ""
-
-
-def _private_words() -> tuple[str, ...]:
-    """Host and user names, which no report may hold; words too short to be told from others stay."""
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):  # a container may have no name for its user
-        user = os.environ.get("USER", "")
-    return tuple(word for word in (platform.node(), user) if len(word) > 3)
-
-
 def save(folder: Path, bug: Bug, text: StoredDraft) -> Path:
-    """Write ``NNN-slug.md`` and the reproducer ``NNN-slug.py`` below `folder`; returns the report's path."""
+    """Write ``NNN-slug.md``, the reproducer ``NNN-slug.py`` and the regression test ``NNN-slug.test.py``, if any.
+
+    They go below `folder`. Returns the report's path.
+    """
     slug = re.sub(r"[^a-z0-9]+", "-", text.title.lower()).strip("-")[:60].strip("-")
     home = folder / Path(bug.backend).stem
     home.mkdir(parents=True, exist_ok=True)
@@ -158,6 +194,8 @@ def save(folder: Path, bug: Bug, text: StoredDraft) -> Path:
     for stale in home.glob(f"{bug.id:04d}-*"):
         stale.unlink()
     path.with_suffix(".py").write_text(text.script, encoding="utf-8")
+    if text.test:
+        path.with_suffix(".test.py").write_text(text.test, encoding="utf-8")
     path.write_text(f"# {text.title}\n\n{text.body}", encoding="utf-8")
     return path
 

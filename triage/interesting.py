@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from fuzz import validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, options_from
 from fuzz.judge import Judge
 from fuzz.operators.graph import walk
@@ -16,8 +19,10 @@ from fuzz.runner import Runner
 from fuzz.wire import Value
 from triage.signature import LONGEST_MESSAGE, Signature, normalise
 from triage.submodel import load
+from triage.trials import Answer, Interesting
 
-Interesting = Callable[[Case], bool]
+__all__ = ["Interesting", "Recorded", "Recorder", "recorded", "same_signature"]
+
 #: The recorded tensors of a case, by name.
 Recorder = Callable[[Case], Mapping[str, Value]]
 
@@ -26,44 +31,93 @@ _GROSS = 10.0
 _TOKEN = re.compile(r"[\w./:]+|[^\s\w]")
 
 
-def recorded(runner: Runner, reference_target: Target) -> Recorder:
-    """Records every tensor of an ONNX case's main graph with the reference evaluator.
+#: How many cases' tensors are kept at hand.
+_REMEMBERED = 16
 
-    A case that it cannot evaluate gives its inputs alone, an operator instance nothing.
+
+class Recorded:
+    """What the reference evaluator says of cases: their tensors, and whether they are valid tests at all.
+
+    Called with a case it gives every tensor of its main graph, or the inputs alone where that cannot be
+    evaluated; of an operator instance, its results.
     """
-    options = {**dict(reference_target.options), "intermediates": "on"}
-    tapped = replace(reference_target, options=options_from(options))
 
-    def record(case: Case) -> Mapping[str, Value]:
-        if case.kind != "onnx":
-            return {}
-        outcome = runner.run(case, tapped)
+    def __init__(self, runner: Runner, reference_target: Target) -> None:
+        options = options_from({**dict(reference_target.options), "intermediates": "on"})
+        self._runner, self._plain = runner, reference_target
+        self._tapped = replace(reference_target, options=options)
+        self._outcomes: OrderedDict[str, Outcome] = OrderedDict()
+        self._valid: dict[str, bool] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, case: Case) -> Mapping[str, Value]:
+        outcome = self._outcome(case)
         return {**dict(outcome.outputs), **case.inputs} if outcome.status is Status.OK else dict(case.inputs)
 
-    return record
+    def valid(self, case: Case) -> bool:
+        """Whether the reference accepts and evaluates the case, and no stated precondition is broken."""
+        if case.id not in self._valid:
+            outcome = self._outcome(case)
+            values = {**dict(outcome.outputs), **case.inputs}
+            self._valid[case.id] = outcome.status is Status.OK and not validity.violation(case, values)
+        return self._valid[case.id]
+
+    def _outcome(self, case: Case) -> Outcome:
+        with self._lock:
+            known = self._outcomes.get(case.id)
+        if known is None:
+            known = self._runner.run(case, self._tapped if case.kind == "onnx" else self._plain)
+        with self._lock:
+            self._outcomes[case.id] = known
+            self._outcomes.move_to_end(case.id)
+            if len(self._outcomes) > _REMEMBERED:
+                self._outcomes.popitem(last=False)
+        return known
 
 
-def same_signature(judge: Judge, like: Failure, sign: Callable[[Failure], Signature]) -> Interesting:
+def recorded(runner: Runner, reference_target: Target) -> Recorded:
+    """Records every tensor of an ONNX case's main graph with the reference evaluator."""
+    return Recorded(runner, reference_target)
+
+
+def same_signature(
+    judge: Judge,
+    like: Failure,
+    sign: Callable[[Failure], Signature],
+    *,
+    slipped: Callable[[Failure], None] | None = None,
+    fresh: bool = False,
+) -> Interesting:
     """The predicate "fails on the same target with the same signature" as the failure `like`.
 
     Beyond symptom and normalised message the stage must be the same and, where it can be known, the
     place; a grossly wrong result must stay so, and no candidate may newly run into undefined behaviour
-    (a wrong value that does is excused by the judge already).
+    (a wrong value that does is excused by the judge already). A candidate that fails in another way is
+    told to `slipped`: it may be another bug. With `fresh` every candidate gets a process of its own.
     """
     wanted = sign(like)
     record = recorded(judge.runner, judge.reference)
     undefined_before = _undefined(like.case, record)
     gross = _gross(like)
 
-    def interesting(case: Case) -> bool:
-        failure = judge.examine(case, like.target, fresh=False).failure
-        if failure is None or failure.outcome.stage is not like.outcome.stage:
+    def same(failure: Failure, case: Case) -> bool:
+        if failure.outcome.stage is not like.outcome.stage:
             return False
         if not _same(sign(failure), case, wanted, like.case) or (gross and not _gross(failure)):
             return False
         if undefined_before or failure.symptom.startswith("wrong:"):
             return True
         return not _undefined(case, record)
+
+    def interesting(case: Case) -> Answer:
+        verdict = judge.examine(case, like.target, fresh=fresh)
+        if verdict.failure is None:
+            return Answer.PASSES if verdict.status is Status.OK else Answer.OTHER
+        if same(verdict.failure, case):
+            return Answer.SAME
+        if slipped is not None:
+            slipped(verdict.failure)
+        return Answer.OTHER
 
     return interesting
 

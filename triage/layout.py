@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-WIDTH = 100
+WIDTH = 110
 STEP = "    "
 
 
@@ -127,7 +127,14 @@ _SOURCES = {
 
 
 def assemble(pieces: Iterable[str]) -> str:
-    """One script from pieces of code: all their imports merged at the top, blank lines between.
+    """One script from pieces of code: all their imports merged at the top, blank lines between."""
+    head, body = parted(pieces)
+    script = "\n\n".join(part for part in (head, body) if part) + "\n"
+    return script.replace("\n\nclass ", "\n\n\nclass ", 1)
+
+
+def parted(pieces: Iterable[str]) -> tuple[str, str]:
+    """The imports of some pieces of code, merged, and the pieces without them.
 
     Imports that generated code needs for its names are added. Of a piece's own imports only those
     before its first other statement move: what follows an assignment to `os.environ` stays there.
@@ -145,9 +152,7 @@ def assemble(pieces: Iterable[str]) -> str:
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
         wanted |= {_import_line(name) for name in used & _SOURCES.keys()}
         bodies.append("\n".join(lines).strip("\n"))
-    head = "\n".join(_merged(wanted))
-    script = "\n\n".join(part for part in [head, *bodies] if part) + "\n"
-    return script.replace("\n\nclass ", "\n\n\nclass ", 1)
+    return "\n".join(_merged(wanted)), "\n\n".join(body for body in bodies if body)
 
 
 def with_imports(code: str) -> str:

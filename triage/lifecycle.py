@@ -19,6 +19,7 @@ class State(StrEnum):
     FLAKY = "flaky"  # does not always fail; not filed as it stands
     REDUCED = "reduced"  # the smallest model with the same signature is known
     LOCATED = "located"  # the conversion function, pass or revision is known, or known to be unknown
+    JUDGED = "judged"  # the court holds it for a bug worth a report
     DRAFTED = "drafted"  # a report is written and its reproducer was seen to fail
     REPORTED = "reported"  # an issue is open at the compiler
     FIXED = "fixed"  # a later revision passes, repeatedly, in the same environment
@@ -43,7 +44,8 @@ MOVES: Mapping[State, frozenset[State]] = MappingProxyType(
         State.CONFIRMED: frozenset({State.REDUCED, State.FLAKY}) | _ASIDE,
         State.FLAKY: frozenset({State.CONFIRMED}) | _ASIDE,
         State.REDUCED: frozenset({State.LOCATED, State.FLAKY}) | _ASIDE,
-        State.LOCATED: frozenset({State.DRAFTED, State.FLAKY}) | _ASIDE,
+        State.LOCATED: frozenset({State.JUDGED, State.FLAKY}) | _ASIDE,
+        State.JUDGED: frozenset({State.DRAFTED, State.FLAKY}) | _ASIDE,
         State.DRAFTED: frozenset({State.REPORTED, State.FIXED, State.FLAKY}) | _ASIDE,
         State.REPORTED: frozenset({State.FIXED}) | _ASIDE,
         State.FIXED: frozenset({State.CLOSED, State.REGRESSED}),

@@ -77,7 +77,7 @@ def _levelled(message: str) -> str:
     if not message.isascii() or _CONTROL.search(message):
         message = plain(message).translate(_QUOTES)
     if "0x" in message or "0X" in message:
-        message = _ADDRESS.sub("0x7", message)
+        message = _ADDRESS.sub("ADDR", message)
     return _DIGITS.sub("7", _HASH.sub("HASH", message))
 
 
@@ -86,8 +86,7 @@ def _said(levelled: str) -> str:
     return _masked(core(levelled)[:_LONGEST_CORE])
 
 
-def _masked(levelled: str) -> str:
-    message = levelled.replace("0x7", "ADDR")
+def _masked(message: str) -> str:
     for pattern, by in rules().masks:
         message = pattern.sub(by, message)
     return message.replace("7", "N").strip()[:LONGEST_MESSAGE].rstrip()

@@ -13,18 +13,24 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fuzz.case import Failure, Status, Target, Verdict
+from fuzz.case import Case, Failure, Status, Target, Verdict
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.runner import Runner
-from triage import drafting, reduce, reproducer
+from triage import causal, drafting, reduce, reproducer, roots, twins
+from triage.court.evidence import Judgement, Ruling
+from triage.court.hearing import Court
 from triage.interesting import recorded, same_signature
 from triage.lifecycle import State
-from triage.operators import operators
+from triage.localize import Location, localize
+from triage.localize.trial import Trial
+from triage.operators import node_count, operators
+from triage.passes import opset
 from triage.records import Bug
 from triage.signature import Signature
 from triage.signing import Signer
 from triage.store import Conflict, Store
+from triage.trials import Answer, Interesting
 
 #: Fresh-process runs that must all fail the same way before a bug is believed.
 CONFIRMATIONS = 3
@@ -32,6 +38,10 @@ CONFIRMATIONS = 3
 PERTURB = 170
 UNINITIALISED = f"reads uninitialised memory: fails every time when fresh memory is filled with byte {PERTURB}"
 REDUCE_SECONDS = 60.0
+COURT_SECONDS = 60.0
+LOCATE_SECONDS = 20.0
+#: Failures of one bug that are asked what they need.
+MOST_PARTED = 32
 #: What maintainers want to hear about first.
 _URGENCY = ("crash", "hang", "oom", "wrong", "exception", "dies-on-invalid")
 
@@ -75,7 +85,7 @@ def confirm(desk: Desk, bug: Bug) -> None:
         desk.store.advance(bug.id, State.NEW, State.INVALID, note=excused.reason)
         return
     if _fails_perturbed(desk, failure):
-        desk.store.advance(bug.id, State.NEW, State.CONFIRMED, note=UNINITIALISED)
+        desk.store.advance(bug.id, State.NEW, State.CONFIRMED, note=UNINITIALISED, perturb=PERTURB)
         return
     varies = ", each time with other values" if len(same) == len(verdicts) else ""
     note = f"{failure.symptom} in {len(same)} of {len(verdicts)} fresh processes{varies}"
@@ -94,16 +104,12 @@ def _repeat(verdicts: Sequence[Verdict]) -> bool:
     return all(not differential.compare(one, outputs[0]) for one in outputs[1:])
 
 
-def perturbation(bug: Bug) -> int | None:
-    """The byte that memory must be filled with for the bug to show every time, None for other bugs."""
-    return PERTURB if bug.note == UNINITIALISED else None
-
-
 def reduce_bug(desk: Desk, bug: Bug) -> None:
     """CONFIRMED: the smallest case with the same signature, which then stands for the bug."""
     failure = _failure(desk, bug)
-    judge = replace(desk.judge, perturb=perturbation(bug))
-    interesting = same_signature(judge, failure, Signer(desk.runner).sign)
+    judge = replace(desk.judge, perturb=bug.perturb)
+    slips: list[Failure] = []
+    interesting = same_signature(judge, failure, Signer(desk.runner).sign, slipped=slips.append)
     limit = time.monotonic() + REDUCE_SECONDS
     deadline = limit if desk.deadline is None else min(limit, desk.deadline)
     try:
@@ -118,9 +124,33 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
     except reduce.NotInteresting as problem:
         desk.store.advance(bug.id, State.CONFIRMED, State.FLAKY, note=str(problem))
         return
+    finally:
+        _keep(desk, slips)
     if not found.finished and desk.over():
         return  # the row stays CONFIRMED: the next hunt reduces it with time to spare
-    desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=found.case, nodes=found.nodes_after)
+    good = found.min_good.difference if found.min_good else ""
+    reduced = _in_known_opset(desk, found.case, failure.target, interesting)
+    desk.store.advance(
+        bug.id, State.CONFIRMED, State.REDUCED, reduced=reduced, nodes=found.nodes_after, passes_with=good
+    )
+
+
+def _keep(desk: Desk, slips: Sequence[Failure]) -> None:
+    """Save what failed in another way while a case was reduced, one case for each signature that is not known."""
+    signer = Signer(desk.runner)
+    described = {new.fingerprint: new for new in map(signer.describe, slips)}
+    with _locating:
+        known = {bug.fingerprint for bug in desk.store.bugs()}
+        desk.store.record(0, (), [new for fingerprint, new in described.items() if fingerprint not in known])
+
+
+def _in_known_opset(desk: Desk, case: Case, target: Target, interesting: Interesting) -> Case:
+    """The case in an operator set that the compiler knows, if it fails there as well: what is newer is unsupported."""
+    newest = desk.runner.newest_opset(target) if case.kind == "onnx" else 0
+    if not newest or opset.default_opset(case) <= newest:
+        return case
+    older = (found for found in opset.older(case) if opset.default_opset(found) <= newest)
+    return next((found for found in older if interesting(found) is Answer.SAME), case)
 
 
 def locate(desk: Desk, bug: Bug) -> None:
@@ -130,9 +160,16 @@ def locate(desk: Desk, bug: Bug) -> None:
         note = "the reduced case does not fail in a fresh process"
         desk.store.advance(bug.id, State.REDUCED, State.FLAKY, note=note)
         return
-    signature = Signer(desk.runner).sign(failure)
+    failure = _by_definition(desk, bug, failure)
+    if _uprooted(desk, bug, failure):
+        return
+    signature, location = Signer(desk.runner).sign(failure), Location()
+    if twins.twin(desk.store, bug, signature, _operators(failure)) is None:  # a duplicate's place is known already
+        location = _located(desk, bug, failure, signature)
+        if location.conversion_function and not signature.conversion_function:
+            signature = replace(signature, place=location.conversion_function, kind="conversion function")
     with _locating:
-        twin = _twin(desk.store, bug, signature)
+        twin = twins.twin(desk.store, bug, signature, _operators(failure))
         if twin is not None:
             _merge(desk, bug, twin)
             return
@@ -143,41 +180,71 @@ def locate(desk: Desk, bug: Bug) -> None:
             why=signature.why,
             conversion_function=signature.conversion_function,
             operators=_operators(failure),
+            location=location,
+            reduced=failure.case,
         )
+    _part(desk, bug)
+
+
+def _uprooted(desk: Desk, bug: Bug, failure: Failure) -> bool:
+    """Whether one operator alone, wrong in its own way, is behind the failure: then that is the bug to report."""
+    root = roots.root(replace(desk.judge, perturb=bug.perturb), failure)
+    if root is None:
+        return False
+    described = Signer(desk.runner).describe(root)
+    with _locating:
+        desk.store.record(0, (), [described])
+        found = next((b for b in desk.store.bugs(backend=bug.backend) if b.fingerprint == described.fingerprint), None)
+        if found is None or found.id == bug.id:
+            return False
+        note = f"comes of {', '.join(_operators(root))}, which is wrong alone: see bug {found.id}"
+        desk.store.advance(bug.id, State.REDUCED, State.DUPLICATE, note=note)
+    return True
+
+
+def _by_definition(desk: Desk, bug: Bug, failure: Failure) -> Failure:
+    """The failure of what the failing operator is by its definition, if that fails just so; else the failure."""
+    return causal.by_definition(replace(desk.judge, perturb=bug.perturb), failure) or failure
+
+
+def _part(desk: Desk, bug: Bug) -> None:
+    """Failures that one signature has thrown together become bugs of their own where each needs something else.
+
+    An exception's message tells bugs apart by itself; a wrong result has none.
+    """
+    if not bug.symptom.startswith("wrong:"):
+        return
+    limit = time.monotonic() + LOCATE_SECONDS
+    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    others = [number for number in desk.store.failure_ids(bug.id) if number != bug.best_failure_id]
+    if not others or bug.best_failure_id is None:
+        return
+    judge = replace(desk.judge, perturb=bug.perturb)
+    of = causal.needs(Trial(judge, _failure(desk, bug), deadline))
+    if not of.needed:
+        return  # then no other can be shown to be another bug
+    failures = {number: desk.store.failure(number).failure for number in others[:MOST_PARTED]}
+    found = {number: causal.needs(Trial(judge, failure, deadline)) for number, failure in failures.items()}
+    for group in causal.partition(of, found):
+        new = desk.store.split(bug.id, group, causal.why(of, found[group[0]]))
+        _advance(desk, desk.store.bug(new))
+
+
+def _located(desk: Desk, bug: Bug, failure: Failure, signature: Signature) -> Location:
+    limit = time.monotonic() + LOCATE_SECONDS
+    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    return localize(replace(desk.judge, perturb=bug.perturb), failure, signature, deadline)
 
 
 def _operators(failure: Failure) -> list[str]:
     return list(dict.fromkeys(op_type for _, op_type, _ in operators(failure.case)))
 
 
-def _twin(store: Store, bug: Bug, signature: Signature) -> Bug | None:
-    """An older bug that the reduced failure belongs to."""
-    for other in store.bugs(backend=bug.backend):
-        if other.id == bug.id or other.state in (State.DUPLICATE, State.INVALID, State.STALE):
-            continue
-        same_key = other.fingerprint == signature.fingerprint
-        same_parts = other.conversion_function and (other.conversion_function, other.symptom, other.message) == (
-            signature.conversion_function,
-            signature.symptom,
-            signature.message or other.message,
-        )
-        settled = other.state not in (State.NEW, State.CONFIRMED, State.REDUCED, State.FLAKY)
-        if same_key or (same_parts and (settled or other.id < bug.id)):
-            return other
-    return None
-
-
 def _merge(desk: Desk, bug: Bug, twin: Bug) -> None:
     """Give the bug's failures to its twin and put it aside."""
     # In this order a kill in between leaves an empty bug to be merged again, never a lost failure.
-    _give(desk, bug, twin)
+    twins.give(desk.store, desk.runner, bug, twin)
     desk.store.advance(bug.id, State.REDUCED, State.DUPLICATE, note=f"same as bug {twin.id} once reduced")
-
-
-def _give(desk: Desk, bug: Bug, twin: Bug) -> None:
-    signer = Signer(desk.runner)
-    failures = [desk.store.failure(number).failure for number in desk.store.failure_ids(bug.id)]
-    desk.store.record(0, (), [replace(signer.describe(one), fingerprint=twin.fingerprint) for one in failures])
 
 
 def rejoin(desk: Desk, bug: Bug) -> None:
@@ -185,40 +252,86 @@ def rejoin(desk: Desk, bug: Bug) -> None:
     failure = reduced_failure(desk, bug)
     if failure is None:
         return
+    failure = _by_definition(desk, bug, failure)
     signature = Signer(desk.runner).sign(failure)
     with _locating:
-        twin = _twin(desk.store, bug, signature)
+        twin = twins.twin(desk.store, bug, signature, _operators(failure))
         if twin is not None:
-            _give(desk, bug, twin)
+            twins.give(desk.store, desk.runner, bug, twin)
+
+
+def hear(desk: Desk, bug: Bug) -> None:
+    """LOCATED: the court judges the reduced case; what is not the compiler's bug is put aside with the evidence.
+
+    Reducing may lose a bug in rounding or in open behaviour that the case it began with is free of, and always
+    loses what the source test expects. So where the reduced case does not stand before the court, that one is
+    heard, and if it does, takes its place. A bug of the reference is kept with its judgement: a report written
+    for the compiler's maintainers would go to the wrong people.
+    """
+    case, first = _reduced_case(desk, bug), _failure(desk, bug).case
+    judgement = _judgement(desk, bug, case)
+    if judgement.verdict is not Ruling.COMPILER_BUG and first.id != case.id:
+        other = _judgement(desk, bug, first)
+        if other.verdict is Ruling.COMPILER_BUG:
+            count = node_count(first)
+            desk.store.advance(
+                bug.id,
+                State.LOCATED,
+                State.JUDGED,
+                judgement=other,
+                reduced=first,
+                nodes=count,
+                note=_verdict(judgement),
+            )
+            return
+    if judgement.verdict is Ruling.COMPILER_BUG:
+        desk.store.advance(bug.id, State.LOCATED, State.JUDGED, judgement=judgement)
+        return
+    flaky = judgement.verdict in (None, Ruling.NONDETERMINISTIC)
+    state = State.FLAKY if flaky else State.INVALID
+    desk.store.advance(bug.id, State.LOCATED, state, judgement=judgement, note=_verdict(judgement))
+
+
+def _judgement(desk: Desk, bug: Bug, case: Case) -> Judgement:
+    return Court(desk.runner, desk.reference, COURT_SECONDS).hear(case, bug.target, bug.perturb)
+
+
+def _verdict(judgement: Judgement) -> str:
+    whose = f" of {judgement.project}" if judgement.project else ""
+    return f"{judgement.verdict or 'does not fail'}{whose}: {judgement.reason}"
 
 
 def draft(desk: Desk, bug: Bug) -> None:
-    """LOCATED: write the report; its reproducer must fail in a fresh process before it is saved."""
+    """JUDGED: write the report; its reproducer must fail in a fresh process before it is saved."""
     failure = reduced_failure(desk, bug)
     if failure is None:
         note = "the reduced case does not fail in a fresh process"
-        desk.store.advance(bug.id, State.LOCATED, State.FLAKY, note=note)
+        desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
         return
+    judge = replace(desk.judge, perturb=bug.perturb)
     try:
-        text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner), perturbation(bug))
+        text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner), bug.perturb, judge)
     except drafting.CannotDraft as problem:
-        desk.store.amend(bug.id, State.LOCATED, note=str(problem))
+        desk.store.amend(bug.id, State.JUDGED, note=str(problem))
         return
     rerun = reproducer.rerun(text.script, failure.target.revision.python)
     message = failure.outcome.error.message if failure.outcome.error else ""
     if not reproducer.reproduces(failure.symptom, message, rerun):
         note = f"the reproducer does not show it (exit status {rerun.status}): {rerun.output[-1000:]}"
-        desk.store.advance(bug.id, State.LOCATED, State.FLAKY, note=note)
+        desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
         return
     path = drafting.save(desk.reports, bug, text)
-    desk.store.advance(bug.id, State.LOCATED, State.DRAFTED, draft=text, report_path=str(path))
+    desk.store.advance(bug.id, State.JUDGED, State.DRAFTED, draft=text, report_path=str(path))
 
 
 def reduced_failure(desk: Desk, bug: Bug) -> Failure | None:
     """The failure of the bug's reduced case, run again in a fresh process; None when it passes now."""
-    case = desk.store.case(bug.reduced_case_id) if bug.reduced_case_id else _failure(desk, bug).case
-    verdict = replace(desk.judge, perturb=perturbation(bug)).examine(case, bug.target)
+    verdict = replace(desk.judge, perturb=bug.perturb).examine(_reduced_case(desk, bug), bug.target)
     return verdict.failure if verdict.failure and verdict.failure.symptom == bug.symptom else None
+
+
+def _reduced_case(desk: Desk, bug: Bug) -> Case:
+    return desk.store.case(bug.reduced_case_id) if bug.reduced_case_id else _failure(desk, bug).case
 
 
 #: The pipeline, shown once.
@@ -226,17 +339,23 @@ STEPS: Mapping[State, Step] = {
     State.NEW: confirm,
     State.CONFIRMED: reduce_bug,
     State.REDUCED: locate,
-    State.LOCATED: draft,
+    State.LOCATED: hear,
+    State.JUDGED: draft,
     State.DUPLICATE: rejoin,
 }
 
 
 def advance_all(desk: Desk, bugs: Sequence[Bug], tell: Callable[[Bug], None] = lambda bug: None) -> None:
     """Take every bug through its steps, urgent ones first, until all are done or the time is over."""
+    seen: set[int] = set()
     waiting = sorted((bug for bug in bugs if bug.state in STEPS), key=_urgency)
     with ThreadPoolExecutor(desk.runner.jobs, "triage") as pool:
-        for finished in pool.map(lambda bug: _advance(desk, bug), waiting):
-            tell(finished)
+        while waiting:
+            seen |= {bug.id for bug in waiting}
+            for finished in pool.map(lambda bug: _advance(desk, bug), waiting):
+                tell(finished)
+            found = desk.store.bugs([State.NEW])  # what the others' steps came across
+            waiting = [] if desk.over() else sorted((bug for bug in found if bug.id not in seen), key=_urgency)
 
 
 def _advance(desk: Desk, bug: Bug) -> Bug:
@@ -255,7 +374,7 @@ def _advance(desk: Desk, bug: Bug) -> Bug:
 
 def _step(bug: Bug) -> Step:
     """The step that is due. A reduced bug's may need no failure of its own: it may have been half merged."""
-    lost = bug.best_failure_id is None and bug.state in (State.NEW, State.CONFIRMED, State.LOCATED)
+    lost = bug.best_failure_id is None and bug.state in (State.NEW, State.CONFIRMED, State.LOCATED, State.JUDGED)
     return put_aside if lost else STEPS[bug.state]
 
 

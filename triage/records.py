@@ -11,7 +11,9 @@ from typing import Any, TypedDict
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.wire import Value
+from triage.court.evidence import Judgement, judgement_from
 from triage.lifecycle import State
+from triage.localize.location import Location, Part
 
 #: Outputs of a failing case larger than this many bytes are not kept; the case can be run again.
 OUTPUT_BYTES = 4 << 20
@@ -81,7 +83,8 @@ class Counts:
 class Bug:
     """One bug without its report's text (`Store.draft` has that). `count` is how many (case, target) pairs fail so.
 
-    `target` is the one it was first seen on; `created` and `updated` are UTC.
+    `target` is the one it was first seen on; `created` and `updated` are UTC. `judgement` is the court's, None
+    before its hearing; `perturb` the byte that fresh memory must be filled with for the bug to show every time.
     """
 
     id: int
@@ -102,6 +105,10 @@ class Bug:
     note: str
     created: datetime
     updated: datetime
+    judgement: Judgement | None = None
+    perturb: int | None = None
+    location: Location | None = None
+    passes_with: str = ""
 
     @property
     def backend(self) -> str:
@@ -116,12 +123,16 @@ class Bug:
 
 @dataclass(frozen=True)
 class StoredDraft:
-    """The text of a bug's report: Markdown body and the reproducer, a Python script."""
+    """The text of a bug's report: Markdown body and the reproducer, a Python script.
+
+    `test` is the regression test as a file of its own; the store keeps it in the body only.
+    """
 
     title: str
     body: str
     script: str
     labels: tuple[str, ...] = field(default=())
+    test: str = ""
 
 
 class BugFields(TypedDict, total=False):
@@ -136,6 +147,10 @@ class BugFields(TypedDict, total=False):
     conversion_function: str
     operators: Sequence[str]
     note: str
+    judgement: Judgement
+    perturb: int
+    location: Location
+    passes_with: str
 
 
 def dump(document: object) -> str:
@@ -187,6 +202,23 @@ def target_from(text: str) -> Target:
     document = json.loads(text)
     options = tuple((key, value) for key, value in document["options"])
     return Target(document["backend"], Revision(**document["revision"]), options)
+
+
+def location_json(location: Location) -> str:
+    return dump(asdict(location))
+
+
+def location_from(text: str) -> Location:
+    document = json.loads(text)
+    return Location(**dict(document, stage=Part(document["stage"]), evidence=tuple(document["evidence"])))
+
+
+def judgement_json(judgement: Judgement) -> str:
+    return dump(judgement.document())
+
+
+def stored_judgement(text: str) -> Judgement:
+    return judgement_from(json.loads(text))
 
 
 def outcome_parts(outcome: Outcome) -> tuple[str, bytes | None]:

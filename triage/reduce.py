@@ -1,52 +1,35 @@
-"""Delta debugging of failing cases: the smallest case that still fails the same way.
+"""Reduction of failing cases: the smallest case that still fails the same way, and its passing neighbour.
 
-The method is greedy: passes propose simpler cases, the first one that is still interesting is kept,
-and this goes on until no pass has anything left to propose (Zeller and Hildebrandt, "Simplifying and
-isolating failure-inducing input", TSE 28(2), 2002; for structured input, Regehr et al., PLDI 2012).
+Three stages, each of few runs: which nodes are needed (triage/nodesearch.py), in the main graph and then in
+bodies and functions; whether control flow and function calls can be unwrapped; and everything else that can be
+simpler, all at once (triage/simplify.py). What the failing case is compared with in the end is the largest case
+that passes although a single thing is different (triage/neighbour.py). See docs/decisions/006-reduction.md.
 """
 
 from __future__ import annotations
 
 import importlib
-import itertools
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fuzz import instance
 from fuzz.case import Case
-from fuzz.wire import Value
-from triage.interesting import Interesting, Recorder
+from triage.interesting import Recorded, Recorder
+from triage.neighbour import MinGood, Neighbourhood
+from triage.nodesearch import Kept, NodeSearch
 from triage.operators import node_count
-from triage.passes import nodes
+from triage.simplify import STACK, Simplifier
 from triage.submodel import load, tensors
+from triage.trials import Interesting, Journal, Over, Trials
+from triage.wiring import MAIN, Place, inner_places, wiring
 
-#: The passes in the order in which they are tried: what removes most for one run comes first.
-ORDER: tuple[str, ...] = (
-    "metadata",
-    "outputs",
-    "nodes",
-    "functions",
-    "subgraphs",
-    "constants",
-    "bypass",
-    "unused",
-    "optional",
-    "sequences",
-    "shapes",
-    "ranks",
-    "attributes",
-    "values",
-    "opset",
-    "declarations",
-    "names",
-    "instance_arguments",
-    "instance_shapes",
-    "instance_dtypes",
-    "instance_values",
-)
+#: Passes that take a structure apart; each of their proposals is tried on its own, before all else.
+STRUCTURE: tuple[str, ...] = ("functions", "subgraphs")
+#: Every pass in the order in which they are tried.
+ORDER: tuple[str, ...] = (*STRUCTURE, *dict.fromkeys(STACK))
 
 #: How often the predicate may be run: each run of a hang that is still there costs the whole time limit.
 MOST_RUNS = 3000
@@ -63,6 +46,7 @@ class Reduction:
 
     Nodes and elements (of inputs and initializers) are counted before and after. `finished` is false
     when the deadline or the cap on runs ended the search before every pass had nothing left to propose.
+    `min_good` is a case that passes and differs from `case` in one thing, None where none was found.
     """
 
     case: Case
@@ -73,10 +57,7 @@ class Reduction:
     elements_before: int
     elements_after: int
     finished: bool
-
-
-class _Over(Exception):
-    """The deadline or the cap on runs was reached."""
+    min_good: MinGood | None = None
 
 
 def reduce(
@@ -84,33 +65,61 @@ def reduce(
     interesting: Interesting,
     *,
     values: Recorder,
+    valid: Callable[[Case], bool] | None = None,
     deadline: float | None = None,
     progress: Callable[[str, int], None] | None = None,
     suspects: Collection[str] = (),
     confirm: Interesting | None = None,
+    confirmed: bool = True,
     most_runs: int = MOST_RUNS,
+    repeats: int = 1,
+    jobs: int = 1,
+    neighbours: int = 8,
+    journal: Journal | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Reduction:
     """Reduce `case` while `interesting` holds.
 
-    `values` records the tensors of a case (see `recorded`). `deadline` is a time of `clock`;
-    `progress` is told the pass and the number of runs so far. `suspects` are operator types that the
-    failure names: their nodes are tried alone first. `confirm` (default: `interesting`) has the last
-    word on the result; what it refuses is given up for an earlier one. Raises NotInteresting when the
-    case itself is not interesting.
+    `values` records the tensors of a case (see `recorded`). `valid` says whether a candidate is worth a run;
+    by default `values` says so, if it can. It is not asked when the case itself is not valid. `deadline` is a
+    time of `clock`; `progress` is told the stage and the number of runs so far. `suspects` are operator
+    types that the failure names. A candidate counts only if `interesting` holds `repeats` times in a row;
+    `jobs` candidates are tried at a time. `confirm` (default: `interesting`) has the last word on the result
+    unless `confirmed` is false; what it refuses is given up for an earlier one. `neighbours` is how many runs
+    may go into the search for a passing neighbour. `journal` remembers answers for a later process.
+    Raises NotInteresting when the case itself is not interesting.
     """
     begun = clock()
-    search = _Search(case, interesting, values, deadline, most_runs, clock, progress)
-    if not interesting(case):
+    trials = Trials(
+        interesting,
+        repeats=repeats,
+        most_runs=most_runs,
+        jobs=jobs,
+        deadline=deadline,
+        clock=clock,
+        progress=progress,
+        journal=journal,
+    )
+    if valid is None and isinstance(values, Recorded):
+        valid = values.valid
+    search = _Search(case, trials, values, valid if valid and valid(case) else lambda candidate: True)
+    if not trials.first(case):
         raise NotInteresting("the case does not fail in the way that is to be kept; there is nothing to reduce")
     finished = search.run(suspects)
-    best = search.confirmed(confirm or interesting)
+    min_good = search.min_good(neighbours) if finished else None
+    smallest = search.best
+    if confirmed:
+        search.confirm(confirm or interesting)
+    if search.best is not smallest:
+        min_good = None
+    best = search.best
     if best is not case:
         origin = replace(best.origin, parents=(*case.origin.parents, case.id))
         best = replace(best, origin=origin)
     return Reduction(
         case=best,
-        runs=search.runs,
+        min_good=min_good,
+        runs=trials.runs,
         seconds=clock() - begun,
         nodes_before=node_count(case),
         nodes_after=node_count(best),
@@ -135,96 +144,87 @@ def most_runs(symptom: str) -> int:
 
 
 class _Search:
-    """The state of one reduction: what was accepted, what was tried, what is left to spend."""
+    """The state of one reduction: what was accepted so far."""
 
-    def __init__(
-        self,
-        case: Case,
-        interesting: Interesting,
-        values: Recorder,
-        deadline: float | None,
-        most_runs: int,
-        clock: Callable[[], float],
-        progress: Callable[[str, int], None] | None,
-    ) -> None:
-        self._interesting, self._record = interesting, values
-        self._deadline, self._most_runs, self._clock = deadline, most_runs, clock
-        self._progress = progress or (lambda name, runs: None)
+    def __init__(self, case: Case, trials: Trials, values: Recorder, valid: Callable[[Case], bool]) -> None:
+        self._trials, self._values, self._valid = trials, values, valid
         self._accepted = [case]
-        self._tried = {case.id}
-        self._recorded: tuple[str, Mapping[str, Value]] = ("", {})
-        self.runs = 1  # the case itself
+        self._suspects: Collection[str] = ()
+        self._neighbourhood = Neighbourhood(trials, values, valid)
+
+    @property
+    def best(self) -> Case:
+        """The smallest case so far."""
+        return self._accepted[-1]
 
     def run(self, suspects: Collection[str]) -> bool:
         """Go on until nothing can be simplified; false when the deadline or the cap came first."""
+        self._suspects = suspects
         try:
-            if suspects and self._best.kind == "onnx":
-                self._try(nodes.alone(self._best, self._values(), suspects), "nodes")
-            while self._round():
-                continue
-        except _Over:
+            if self.best.kind == "onnx":
+                self._structure()
+            simplifier = Simplifier(self._trials, self._values, self._valid)
+            simplifier.run(self.best, self._accepted.append)
+            self._neighbourhood.offer(simplifier.passing)
+        except Over:
             return False
         return True
 
-    def _round(self) -> bool:
-        """Apply every pass; true when one achieved something, so that the others may find more now."""
-        accepted = len(self._accepted)
-        for name in ORDER:
-            self._exhaust(name)
-        return len(self._accepted) > accepted
+    def _structure(self) -> None:
+        """The nodes that are needed, control flow and calls taken apart as long as that helps."""
+        self._nodes(MAIN)
+        while self._unwrap():
+            self._nodes(MAIN)
+        for at in range(len(inner_places(self.best))):
+            places = inner_places(self.best)  # positions may move when a place shrinks to one node
+            if at < len(places):
+                self._nodes(places[at])
 
-    def confirmed(self, confirm: Interesting) -> Case:
-        """The last accepted case that is confirmed once more, looked for backwards in growing steps.
+    def _unwrap(self) -> bool:
+        for name in STRUCTURE:
+            module = importlib.import_module(f"triage.passes.{name}")
+            for candidate in module.candidates(self.best, self._values(self.best)):
+                if self._valid(candidate) and self._trials.ask([candidate], name)[0]:
+                    self._accepted.append(candidate)
+                    return True
+        return False
+
+    def _nodes(self, place: Place) -> None:
+        case, values = self.best, self._values(self.best)
+        part = place.find(load(case))
+        if len(part.node) < 2:
+            return
+        known: dict[Kept, list[Case]] = {}
+
+        def build(kept: Kept) -> list[Case]:
+            if kept not in known:
+                known[kept] = [each for each in place.cut(case, kept, values) if self._valid(each)]
+            return known[kept]
+
+        def ask(cases: Sequence[Case]) -> list[bool]:
+            return self._trials.ask(cases, "nodes")
+
+        NodeSearch(wiring(part), build, ask, self._accepted.append, self._suspects, self._trials.jobs).run()
+
+    def confirm(self, confirm: Interesting) -> None:
+        """Go back to the last accepted case that is confirmed once more, looked for in growing steps.
 
         After the deadline the best case stands as it is: it was confirmed when it was accepted.
         """
-        position, step = len(self._accepted) - 1, 1
-        while position > 0 and not self._over():
-            self.runs += 1
-            if confirm(self._accepted[position]):
+        step = 1
+        while len(self._accepted) > 1 and not self._trials.over():
+            if self._trials.again(self.best, confirm):
                 break
-            position, step = max(0, position - step), step * 2
-        return self._accepted[position]
+            del self._accepted[max(1, len(self._accepted) - step) :]
+            step *= 2
 
-    @property
-    def _best(self) -> Case:
-        return self._accepted[-1]
-
-    def _exhaust(self, name: str) -> None:
-        """Apply one pass until it proposes nothing that is interesting.
-
-        After a success it goes on where it was, and comes back to its first candidates at the end.
-        """
-        module = importlib.import_module(f"triage.passes.{name}")
-        if self._best.kind not in module.KINDS:
-            return
-        position = 0
-        while position >= 0:
-            found = self._try(module.candidates(self._best, self._values()), name, position)
-            if found < 0 < position:
-                found = self._try(itertools.islice(module.candidates(self._best, self._values()), position), name)
-            position = found
-
-    def _try(self, candidates: Iterator[Case], name: str, start: int = 0) -> int:
-        """The position of the first interesting candidate from `start` on, which is accepted; -1 for none."""
-        for position, candidate in enumerate(candidates):
-            if position < start or candidate.id in self._tried:
-                continue
-            if self._over():
-                raise _Over
-            self._tried.add(candidate.id)
-            self.runs += 1
-            self._progress(name, self.runs)
-            if self._interesting(candidate):
-                self._accepted.append(candidate)
-                return position
-        return -1
-
-    def _over(self) -> bool:
-        late = self._deadline is not None and self._clock() >= self._deadline
-        return late or self.runs >= self._most_runs
-
-    def _values(self) -> Mapping[str, Value]:
-        if self._recorded[0] != self._best.id:
-            self._recorded = (self._best.id, self._record(self._best))
-        return self._recorded[1]
+    def min_good(self, most_runs: int) -> MinGood | None:
+        """The passing neighbour of the best case, for at most so many runs each time that a smaller case is met."""
+        try:
+            while True:
+                found = self._neighbourhood.largest(self.best, most_runs)
+                if self._neighbourhood.smaller is None:
+                    return found
+                self._accepted.append(self._neighbourhood.smaller)
+        except Over:
+            return None

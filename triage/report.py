@@ -3,60 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import onnx
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from fuzz.case import Case, Frame, Outcome, Status, Target
-from triage import drawing, scrub
-from triage.construct import parsed
-from triage.differ import describe, shown
+from fuzz.case import Case
+from triage import drawing, scrub, severity, summary, titles
+from triage.behaviour import behaviour
+from triage.construct_meaning import parsed
+from triage.court.lines import lines
+from triage.facts import Facts
+from triage.frames import MOST_FRAMES, native_lines, telling_frames
+from triage.schemas import needed_opset
 from triage.script import script
-from triage.titles import happening, subject, title
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 #: GitHub refuses longer bodies.
 LONGEST_BODY = 65_536
 LONGEST_SCRIPT = 25_000
-MOST_FRAMES = 8
 MOST_STDERR = 25
 _MOST_EXAMPLES = 5
-
-
-@dataclass(frozen=True)
-class Facts:
-    """All that a report says. Sizes of `reduced_from` and the reduced model are numbers of nodes.
-
-    `why` is the sentence that explains the grouping; `count` how many tests fail this way, `examples`
-    some of their names. `snippet` is the backend's ``reproduce()`` text. `versions` are packages,
-    `machine` what else is said of the environment (os, cpu, python). `private` are words that must
-    not appear: host and user names. `environment` are variables without which the bug does not show.
-    `timeout` is in seconds, `memory_mb` in MiB.
-    """
-
-    case: Case
-    target: Target
-    outcome: Outcome
-    reference: Outcome | None
-    symptom: str
-    detail: str
-    why: str
-    fingerprint: str
-    snippet: str
-    conversion_function: str = ""
-    operators: tuple[str, ...] = ()
-    count: int = 1
-    examples: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=dict)
-    machine: Mapping[str, str] = field(default_factory=dict)
-    reduced_from: int = 0
-    timeout: float = 60.0
-    memory_mb: int = 0
-    environment: Mapping[str, str] = field(default_factory=dict)
-    private: tuple[str, ...] = ()
+#: Symptoms that uninitialised memory explains: the elements are wrong, not their number or type.
+_VALUES = ("wrong:values", "wrong:nan", "wrong:inf")
+#: Opsets this many versions behind the newest are not yet to be expected of a compiler.
+_RECENT = 3
 
 
 @dataclass(frozen=True)
@@ -91,16 +65,27 @@ def draft(facts: Facts) -> Draft:
     """The report. Raises ValueError for a case that cannot be written as code, or a bad fingerprint."""
     if not re.fullmatch(r"[\w.:-]+", facts.fingerprint):
         raise ValueError(f"fingerprint {facts.fingerprint!r} must be letters, digits, dots, colons or dashes")
-    sentence = title(facts.target.backend, facts.case, facts.outcome, facts.symptom, facts.operators)
-    headline = scrub.scrub(sentence, facts.private)
+    headline = title(facts)
     text = _script(facts, headline)
     rooms = _ROOMS if len(text) <= LONGEST_SCRIPT else _ROOMS[2:]
     bodies = (_body(facts, text, room) for room in rooms)
     body = next((body for body in bodies if len(body) <= LONGEST_BODY), None)
     if body is None:
         raise ValueError(f"the report of {facts.fingerprint} does not fit into {LONGEST_BODY} characters")
-    kind = facts.symptom.replace(":", "-").lower()
-    return Draft(headline, body, text, ("bug", Path(facts.target.backend).stem, kind))
+    return Draft(headline, body, text, tuple(label.name for label in _labels(facts)))
+
+
+def title(facts: Facts) -> str:
+    """The headline of the report."""
+    mark = titles.prefix(facts.target.backend, facts.case.kind)
+    return scrub.scrub(titles.title(mark, _happening(facts, message=True)), facts.private)
+
+
+def _happening(facts: Facts, *, message: bool) -> str:
+    subject = titles.subject(facts.case, facts.operators, facts.conditions)
+    if "MALLOC_PERTURB_" in facts.environment and facts.symptom in _VALUES:
+        return f"{subject} returns uninitialised memory{titles.instead(facts.reference)}"
+    return titles.happening(facts.case, facts.outcome, facts.reference, facts.symptom, subject, message=message)
 
 
 @cache
@@ -108,14 +93,13 @@ def _templates() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), undefined=StrictUndefined, autoescape=False, keep_trailing_newline=True
     )
-    environment.filters |= {"prose": scrub.prose, "code": scrub.code, "fence": scrub.fence}
+    environment.filters |= {"prose": scrub.prose, "code": scrub.code, "fence": scrub.fence, "spoken": scrub.spoken}
     return environment
 
 
 def _script(facts: Facts, headline: str) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in facts.versions.items())
-    seen = f"Seen with {versions or facts.target.id}"
-    header = [headline, "Prints PASS once the bug is gone; fails otherwise.", seen]
+    header = [headline, f"Seen with {versions or facts.target.id}"]
     code = script(
         facts.case,
         facts.outcome,
@@ -135,25 +119,29 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
         return _shortened(scrub.scrub(foreign, facts.private), room.text)
 
     error = facts.outcome.error
-    expected, actual = _behaviour(facts)
+    seen = behaviour(facts.case.kind, facts.outcome, facts.reference, facts.symptom, facts.timeout)
     return (
         _templates()
         .get_template("issue.md.j2")
         .render(
-            summary=clean(_summary(facts)),
+            summary=clean(summary.summary(facts, _happening(facts, message=False))),
             script=text.rstrip("\n"),
             script_attached=not room.script,
             script_lines=text.count("\n"),
             needs=_needs(facts, text),
-            expected_by=expected[0],
-            expected=clean(expected[1]),
-            actual_by=clean(actual[0]),
-            actual=clean(actual[1]),
+            expected_by=seen.expected,
+            expected=clean(seen.expected_text),
+            actual_by=clean(seen.actual),
+            actual=clean(seen.actual_text),
+            both=clean(seen.both),
             frames=clean("\n".join(telling_frames(error.frames, room.frames))) if error else "",
             stderr=clean("\n".join(native_lines(error.stderr)[-room.stderr :])) if error else "",
             drawing=_drawing(facts.case) if room.drawing else "",
             environment=[(clean(name), clean(value)) for name, value in _environment(facts)],
+            evidence=[clean(line) for line in lines(facts.judgement)],
             analysis=[clean(line) for line in _analysis(facts)],
+            regression=facts.regression if room.script else None,
+            test_needs=" ".join(f"{name}={value}" for name, value in facts.environment.items()),
             fingerprint=facts.fingerprint,
         )
     )
@@ -172,112 +160,10 @@ def _shortened(text: str, limit: int) -> str:
     return f"{text[: limit * 2 // 3]}\n[... {len(text) - limit} characters left out ...]\n{text[-(limit // 3) :]}"
 
 
-def _summary(facts: Facts) -> str:
-    what = happening(facts.outcome, facts.symptom, subject(facts.case, facts.operators), message=False)
-    options = ", ".join(f"{key}={value}" for key, value in facts.target.options)
-    target = f"{facts.target.backend} {facts.target.revision.version}" + (f" ({options})" if options else "")
-    detail = facts.detail.strip().rstrip(".")
-    detail = detail[:1].upper() + detail[1:]
-    size = _nodes(facts.case)
-    reduced = f" The model was reduced from {facts.reduced_from} nodes to {size}." if facts.reduced_from > size else ""
-    tests = f" {facts.count} tests fail this way." if facts.count > 1 else ""
-    return f"On {target}: {what}. {detail}.{reduced}{tests}"
-
-
-def _nodes(case: Case) -> int:
-    return len(parsed(case.model).graph.node) if case.kind == "onnx" else 1
-
-
-_REFERENCES = {"onnx": "the ONNX reference evaluator", "instance": "eager PyTorch"}
-_ENDINGS = {
-    Status.SIGNAL: "The process is killed by {signal}.",
-    Status.TIMEOUT: "No answer within {timeout:g} s.",
-    Status.OOM: "The process runs out of memory ({peak:.0f} MiB at its peak).",
-}
-
-
-def _behaviour(facts: Facts) -> tuple[tuple[str, str], tuple[str, str]]:
-    """What should have happened and what did: a sentence and a block of text each."""
-    reference = _REFERENCES[facts.case.kind]
-    expected, actual = _values(facts)
-    if facts.outcome.status is Status.WRONG:
-        return (f"The result of {reference}.", expected), ("A different result.", actual)
-    if facts.symptom.startswith("dies-on-invalid"):
-        should = ("The model is invalid. The compiler should refuse it with an error.", "")
-    elif facts.reference is not None and facts.reference.status is Status.OK:
-        should = (f"The result of {reference}.", expected)
-    else:
-        should = ("No crash: either a result or an error that says what is not supported.", "")
-    return should, _failing(facts)
-
-
-def _failing(facts: Facts) -> tuple[str, str]:
-    error = facts.outcome.error
-    if error is not None and facts.outcome.status is Status.EXCEPTION:
-        return f"{error.type or 'An exception'} is raised.", error.message.strip()
-    ending = _ENDINGS.get(facts.outcome.status, "It fails.")
-    signal = (error.signal if error else "") or "a signal"
-    return ending.format(signal=signal, timeout=facts.timeout, peak=facts.outcome.peak_mb), ""
-
-
-def _values(facts: Facts) -> tuple[str, str]:
-    """The reference's outputs, and where the target's differ from them."""
-    if facts.reference is None:
-        return "", ""
-    outputs = facts.reference.outputs
-    expected = "\n".join(line for name, value in outputs for line in shown(name, value))
-    if facts.outcome.status is not Status.WRONG:
-        return expected, ""
-    if len(facts.outcome.outputs) != len(outputs):
-        return expected, f"{len(facts.outcome.outputs)} outputs instead of {len(outputs)}"
-    pairs = zip(outputs, facts.outcome.outputs, strict=True)
-    actual = [line for (name, want), (_, got) in pairs for line in describe(name, want, got)]
-    return expected, "\n".join(actual)
-
-
-#: Frames of the machinery that runs the compiler, and of Python's own import system.
-_NOT_TELLING = re.compile(
-    r"(^|/)fuzz/(worker|instance_torch|backends/\w+)\.py$|<frozen importlib|(^|/)(contextlib|functools|runpy)\.py$"
-)
-
-
-def telling_frames(frames: tuple[Frame, ...], most: int = MOST_FRAMES) -> list[str]:
-    """The innermost frames of the compiler, as ``file:line in function``, repeats folded."""
-    lines: list[str] = []
-    for frame in frames:
-        if not _NOT_TELLING.search(frame.file):
-            lines.append(f"{frame.file}:{frame.line} in {frame.function}")
-    folded = [f"{line}  (repeated {times} times)" if times > 1 else line for line, times in _runs(lines)]
-    hidden = len(folded) - most
-    return [f"... {hidden} outer frames", *folded[-most:]] if hidden > 0 else folded
-
-
-def _runs(lines: list[str]) -> Iterator[tuple[str, int]]:
-    start = 0
-    for at in range(1, len(lines) + 1):
-        if at == len(lines) or lines[at] != lines[start]:
-            yield lines[start], at - start
-            start = at
-
-
-#: Clock times and process numbers at the start of a native log line; they differ from run to run.
-_STAMP = re.compile(r"^(?:\[?\d{4}-\d\d-\d\d[T ])?\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*|\b[pt]id[ =:]*\d+")
-
-
-#: Lines of a native stack dump that tell of the harness, not of the compiler.
-_HARNESS = re.compile(r'File ".*fuzz/(backends/)?\w+\.py"|^Extension modules:')
-
-
-def native_lines(stderr: str) -> list[str]:
-    """Native output without clock times, blank lines and the worker's own frames."""
-    lines = (_STAMP.sub("", line).rstrip()[:300] for line in scrub.plain(stderr).splitlines())
-    return [line for line in lines if line.strip() and not _HARNESS.search(line)]
-
-
 def _drawing(case: Case) -> str:
-    if case.kind == "instance":
-        return drawing.instance_mermaid(case.model)
-    return drawing.mermaid(parsed(case.model))
+    """A drawing of a model of several nodes; of a single operator it would say nothing."""
+    model = parsed(case.model) if case.kind == "onnx" else None
+    return drawing.mermaid(model) if model is not None and len(model.graph.node) > 1 else ""
 
 
 def _environment(facts: Facts) -> Iterator[tuple[str, str]]:
@@ -289,11 +175,38 @@ def _environment(facts: Facts) -> Iterator[tuple[str, str]]:
         yield "environment variables", " ".join(f"{key}={value}" for key, value in facts.environment.items())
 
 
+def recent_opset(case: Case) -> int:
+    """The opset that the model needs, where that is one of the newest; else 0."""
+    needed = needed_opset(parsed(case.model)) if case.kind == "onnx" else 0
+    return needed if needed > onnx.defs.onnx_opset_version() - _RECENT else 0
+
+
+def _labels(facts: Facts) -> tuple[severity.Label, ...]:
+    return severity.labels(facts.target.backend, facts.symptom, facts.conditions, recent_opset(facts.case))
+
+
 def _analysis(facts: Facts) -> Iterator[str]:
-    yield f"Grouped as one bug because {facts.why.removeprefix('same because ')}."
-    if facts.conversion_function:
-        yield f"Conversion function: {facts.conversion_function}"
+    """What was found out about the bug, a sentence or two each."""
+    yield from (one.sentence for one in facts.conditions if one.needed)
+    yield from (one.sentence for one in facts.conditions if not one.needed and one.kind == "dtype")
+    yield from filter(None, (facts.min_good, *facts.findings))
+    if "MALLOC_PERTURB_" in facts.environment:
+        yield (
+            "The result changes with the content of fresh memory: `MALLOC_PERTURB_` makes glibc fill every new "
+            "allocation with a byte, and with it set the failure shows in every run."
+        )
+    opset = recent_opset(facts.case)
+    if opset:
+        yield f"The model needs opset {opset}, one of the newest: the answer may be that it is not supported yet."
+    if facts.conversion_function and facts.conversion_function not in " ".join(facts.findings):
+        yield f"Converted in {facts.conversion_function}."
     if facts.examples:
-        more = facts.count - len(facts.examples[:_MOST_EXAMPLES])
         listed = ", ".join(facts.examples[:_MOST_EXAMPLES])
-        yield f"Tests that fail this way: {listed}{f' and {more} more' if more > 0 else ''}"
+        some = ", among them" if facts.count > len(facts.examples[:_MOST_EXAMPLES]) else ":"
+        yield f"Test cases that fail this way: {facts.count}{some} {listed}." if some != ":" else f"Fails in {listed}."
+    if facts.count > 1:
+        yield f"They count as one bug because {facts.why.removeprefix('same because ')}."
+    level, why = severity.severity(facts.symptom, facts.conditions)
+    yield f"Severity: {level}, since {why}."
+    marked = (f"`{one.name}`" + (f" ({one.reason})" if one.reason else "") for one in _labels(facts))
+    yield f"Labels: {', '.join(marked)}."

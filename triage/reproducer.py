@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,16 +26,33 @@ class Rerun:
     output: str
 
 
-def rerun(script: str, python: str = "", seconds: float = SECONDS) -> Rerun:
-    """Execute the script under `python` ("" means our own) with nothing of ours in its environment."""
+#: What a test file is run with, by the runner that it is written for.
+RUNNERS = {
+    "unittest": (),
+    "pytest": ("-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=native"),
+}
+
+
+def rerun(
+    script: str,
+    python: str = "",
+    seconds: float = SECONDS,
+    *,
+    runner: str = "unittest",
+    variables: Mapping[str, str] | None = None,
+) -> Rerun:
+    """Execute the script under `python` ("" means our own) with nothing of ours in its environment.
+
+    `runner` ``pytest`` runs the tests that the script defines; `variables` are set in its environment.
+    """
     with tempfile.TemporaryDirectory(prefix="graphwarden-") as folder:
         home = Path(folder)
-        environment = private_environment(home)
-        path = home / "work" / "reproducer.py"
+        environment = {**private_environment(home), **(variables or {})}
+        path = home / "work" / "test_reproducer.py"
         path.write_text(script, encoding="utf-8")
         try:
             done = subprocess.run(
-                [python or sys.executable, "-I", path.name],
+                [python or sys.executable, "-I", *RUNNERS[runner], path.name],
                 cwd=path.parent,
                 env=environment,
                 stdin=subprocess.DEVNULL,

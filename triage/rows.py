@@ -11,7 +11,7 @@ from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
 #: The migration that makes the tables below.
-SCHEMA = "0001"
+SCHEMA = "0003"
 
 #: Written into the header of the SQLite file, so that no other program's database is taken for ours ("GWdn").
 APPLICATION_ID = 0x4757646E
@@ -86,7 +86,9 @@ class FailureRow(SQLModel, table=True):
 class BugRow(SQLModel, table=True):
     """One bug: all failures with one fingerprint. How many they are is counted, not stored.
 
-    `target`, `operators` and `labels` are JSON; `target` is the one that the bug was first seen on.
+    `target`, `operators`, `labels`, `judgement` and `location` are JSON; `target` is the one that the bug was first
+    seen on. `perturb` is the byte that fresh memory must be filled with for the bug to show, `passes_with` the
+    one difference between the reduced case and the largest passing one.
     """
 
     __tablename__ = "bug"
@@ -113,5 +115,23 @@ class BugRow(SQLModel, table=True):
     script: str | None = None
     labels: str | None = None
     note: str = ""
+    judgement: str | None = None
+    location: str | None = None
+    passes_with: str = ""
+    perturb: int | None = None
     created: datetime
     updated: datetime
+
+
+class DecisionRow(SQLModel, table=True):
+    """One decision of a person (`triage.decisions.Kind`), by fingerprints and, where one failure is meant, its keys."""
+
+    __tablename__ = "decision"
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str
+    fingerprint: str
+    other: str
+    case_id: str = ""
+    target_id: str = ""
+    made: datetime

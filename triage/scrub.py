@@ -15,13 +15,17 @@ _PART = r"[^\s\"'<>|:*?()\[\]/\\]{1,255}"
 #: The start of an absolute path, which is neither inside a word nor the slashes of a URL.
 _START = r"(?<![\w./\\<])(?:~|[A-Za-z]:)?[\\/](?![\\/])"
 _PATH = rf"(?:{_PART}[\\/]){{0,40}}?"
+_TOKEN = re.compile(r"\b(?:gh[pousr]|github_pat|hf|sk)[_-][A-Za-z0-9_]{16,}")
+_PASSWORD = re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+@")
+_ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\b")
+_HOME = re.compile(rf"(?<![\w.])(?:/home|/Users|[A-Za-z]:\\Users)[\\/]{_PART}|(?<![\w./])/root\b")
 #: Rules in order: what to look for, what to write instead.
 _PRIVATE: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\b(?:gh[pousr]|github_pat|hf|sk)[_-][A-Za-z0-9_]{16,}"), "<token>"),
-    (re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+@"), ""),
-    (re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\b"), "<address>"),
+    (_TOKEN, "<token>"),
+    (_PASSWORD, ""),
+    (_ADDRESS, "<address>"),
     (re.compile(r"file://"), ""),
-    (re.compile(rf"(?<![\w.])(?:/home|/Users|[A-Za-z]:\\Users)[\\/]{_PART}|(?<![\w./])/root\b"), "~"),
+    (_HOME, "~"),
     # The installed package's own path is what a maintainer can use.
     (re.compile(rf"{_START}{_PATH}(?:site|dist)-packages[\\/]"), ""),
     (re.compile(rf"{_START}{_PATH}lib[\\/]python3[.\d]*[\\/]"), ""),
@@ -50,6 +54,16 @@ def scrub(text: str, private: Iterable[str] = ()) -> str:
         if len(word) >= 3 and word != "root":
             text = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", "<name>", text)
     return text.replace("<!--", "<!..").replace("-->", "..>")
+
+
+def leaks(text: str, private: Iterable[str] = ()) -> list[str]:
+    """What a finished text still says of a person or a machine: tokens, addresses, home folders, `private` words.
+
+    Paths in general are none: the nodes of an exported model are named like ``/encoder/Add``.
+    """
+    found = [match[0] for rule in (_TOKEN, _PASSWORD, _ADDRESS, _HOME) for match in rule.finditer(text)]
+    words = [word for word in private if len(word) >= 3 and word != "root"]
+    return found + [word for word in words if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
 
 
 def fence(text: str, language: str = "") -> str:
@@ -81,3 +95,17 @@ def prose(text: str, limit: int = 600) -> str:
     flat = " ".join(text.split())
     flat = flat if len(flat) <= limit else flat[: limit - 1] + "…"
     return _MARKDOWN.sub(r"\\\1", _TRIGGER.sub("\u200b", flat))
+
+
+def spoken(text: str, limit: int = 600) -> str:
+    """A sentence in which what stands between backticks is code; everything else as `prose` has it."""
+    flat = " ".join(text.split())
+    parts = (flat if len(flat) <= limit else flat[: limit - 1] + "…").split("`")
+    if len(parts) % 2 == 0 or not all(part.strip() for part in parts[1::2]):
+        return prose(text, limit)
+    return "".join(code(part) if at % 2 else _kept_edges(part, limit) for at, part in enumerate(parts))
+
+
+def _kept_edges(part: str, limit: int) -> str:
+    """`prose` of a part of a sentence, with the spaces at its ends."""
+    return " " * part.startswith(" ") + prose(part, limit) + " " * (part.endswith(" ") and bool(part.strip()))

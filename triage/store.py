@@ -22,7 +22,8 @@ from sqlmodel import Session, SQLModel, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fuzz.case import Case, Origin, Status
-from triage import records, store_rows
+from triage import records, store_decisions, store_rows
+from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
 from triage.records import Bug, BugFields, CampaignInfo, Counts, NewFailure, Result, StoredDraft, StoredFailure
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
@@ -150,9 +151,9 @@ class Store:
 
         What is recorded again replaces what was there. A failure whose fingerprint is unknown makes a NEW bug.
         """
-        failures = list(failures)
         now = _now()
         with self._write() as session:
+            failures = store_decisions.load(session).settle(failures)
             _upsert(session, "result", [store_rows.result_columns(campaign_id, result) for result in results])
             _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])
             _insert(session, "bug", [store_rows.new_bug_columns(new, now) for new in failures])
@@ -247,6 +248,43 @@ class Store:
     def amend(self, bug_id: int, expected: State, **fields: Unpack[BugFields]) -> None:
         """Save `fields` of a bug that stays in its state. Raises Unknown, and Conflict if it is not in `expected`."""
         self._change(bug_id, expected, expected, fields)
+
+    # Decisions of a person
+
+    def decisions(self) -> Decisions:
+        """What has been decided by hand."""
+        with self._read() as session:
+            return store_decisions.load(session)
+
+    def merge(self, kept_id: int, given_id: int) -> None:
+        """Give all failures of one bug to another, for good. Raises Unknown, Undecidable and IllegalMove."""
+        with self._write() as session:
+            store_decisions.merge(session, self._row(session, kept_id), self._row(session, given_id), _now())
+            _choose_best_failures(session)
+
+    def split(self, bug_id: int, failure_ids: Sequence[int], why: str = "by hand") -> int:
+        """Make a bug of its own, for good, of some failures of a bug; its id. Raises Unknown and Undecidable."""
+        with self._write() as session:
+            rows = []
+            for number in dict.fromkeys(failure_ids):
+                row = session.get(FailureRow, number)
+                if row is None:
+                    raise Unknown(f"{self.path}: no failure {number}")
+                rows.append(row)
+            new = store_decisions.split(session, self._row(session, bug_id), rows, why, _now())
+            assert new.id is not None
+            return new.id
+
+    def mute(self, bug_id: int, reason: str = "") -> None:
+        """Put a bug aside for good. Raises Unknown and IllegalMove."""
+        with self._write() as session:
+            store_decisions.mute(session, self._row(session, bug_id), reason, _now())
+
+    def _row(self, session: Session, bug_id: int) -> BugRow:
+        row = session.get(BugRow, bug_id)
+        if row is None:
+            raise Unknown(f"{self.path}: no bug {bug_id}")
+        return row
 
     def _change(self, bug_id: int, expected: State, new: State, fields: BugFields) -> None:
         changes = store_rows.changed_columns(fields) | {"state": new.value, "updated": _now()}

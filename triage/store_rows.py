@@ -126,6 +126,10 @@ def bug_from(row: BugRow, count: int) -> Bug:
         note=row.note,
         created=row.created,
         updated=row.updated,
+        judgement=None if row.judgement is None else records.stored_judgement(row.judgement),
+        perturb=row.perturb,
+        location=None if row.location is None else records.location_from(row.location),
+        passes_with=row.passes_with,
     )
 
 
@@ -134,6 +138,10 @@ def changed_columns(fields: BugFields) -> Columns:
     columns: Columns = {name: value for name, value in fields.items() if name not in _COMPOSED}
     if "operators" in fields:
         columns["operators"] = records.dump(fields["operators"])
+    if "judgement" in fields:
+        columns["judgement"] = records.judgement_json(fields["judgement"])
+    if "location" in fields:
+        columns["location"] = records.location_json(fields["location"])
     if "reduced" in fields:
         columns["reduced_case_id"] = fields["reduced"].id
     if "draft" in fields:
@@ -144,4 +152,4 @@ def changed_columns(fields: BugFields) -> Columns:
 
 
 #: Fields that are not columns as they are.
-_COMPOSED = frozenset({"operators", "reduced", "draft"})
+_COMPOSED = frozenset({"operators", "reduced", "draft", "judgement", "location"})

@@ -6,7 +6,7 @@ the original computed it from constants alone (compilers treat constants differe
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -128,40 +128,6 @@ def open_shapes(model: onnx.ModelProto) -> None:
 
 
 # ---------------------------------------------------------------- cutting
-
-
-def keep_nodes(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> Case | None:
-    """The case with only the main graph's nodes at the positions `kept`.
-
-    What they make and the others read, or the model returns, becomes an output. None when that needs a
-    value that is not recorded.
-    """
-    model = load(case)
-    inside = [node for at, node in enumerate(model.graph.node) if at in kept]
-    outside = [node for at, node in enumerate(model.graph.node) if at not in kept]
-    declared = {info.name: info for info in model.graph.output}
-    wanted = set(declared).union(*(reads(node) for node in outside))
-    made = [name for node in inside for name in node.output if name]
-    read = set[str]().union(*(reads(node) for node in inside))
-    results = [name for name in made if name in wanted] or [name for name in made if name not in read]
-    infos = [declared.get(name) or value_info(name, values.get(name)) for name in results]
-    replace_items(model.graph.node, inside)
-    replace_items(model.graph.output, [info for info in infos if info is not None])
-    return mend(case, model, values)
-
-
-def keep_outputs(case: Case, kept: Collection[str], values: Mapping[str, Value]) -> Case | None:
-    """The case with only the graph outputs named `kept` and the nodes that they need."""
-    model = load(case)
-    replace_items(model.graph.output, [info for info in model.graph.output if info.name in kept])
-    needed = {info.name for info in model.graph.output}
-    nodes = []
-    for node in reversed(model.graph.node):
-        if needed.intersection(node.output):
-            nodes.append(node)
-            needed |= reads(node)
-    replace_items(model.graph.node, nodes[::-1])
-    return mend(case, model, values)
 
 
 def mend(case: Case, model: onnx.ModelProto, values: Mapping[str, Value]) -> Case | None:

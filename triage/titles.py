@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
 import onnx
-from onnx import AttributeProto
 
 from fuzz.case import Case, Outcome, Stage
-from triage.construct import parsed
+from fuzz.wire import Raw
+from triage.conditions import Condition
+from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
+from triage.effect import effect, number
+from triage.literals import as_array
 from triage.messages import core
+from triage.schemas import output_name
 from triage.scrub import scrub
 
 LONGEST = 140
+#: How much of a title the conditions may take.
+_ROOM = 60
 #: How each project marks the component: (backend, case kind) -> prefix.
 PREFIXES = {
     ("tvm", "onnx"): "[Bug][Relax][ONNX]",
@@ -39,83 +46,82 @@ _SIGNALS = {
     "SIGFPE": "Floating-point exception (SIGFPE)",
     "SIGILL": "Illegal instruction",
 }
-_WRONG = {
-    "values": "gives wrong values",
-    "shape": "gives a result of the wrong shape",
-    "dtype": "gives a result of the wrong dtype",
-    "count": "gives the wrong number of outputs",
-    "nan": "gets NaN wrong",
-    "inf": "gets infinity wrong",
-}
+#: What people call an operator that has no name of its own.
+_SPOKEN = {"torch.Tensor.__getitem__": "Tensor indexing", "torch.Tensor.__setitem__": "Assignment to an index"}
+#: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
+_JOINED = ("attribute", "input", "value")
 
 
-def title(backend: str, case: Case, outcome: Outcome, symptom: str, operators: Sequence[str]) -> str:
+def title(prefix: str, sentence: str) -> str:
     """One line of at most `LONGEST` characters, without anything private or anything GitHub acts upon."""
-    prefix = PREFIXES.get((backend, case.kind), f"[{backend}]")
-    text = f"{prefix} {happening(outcome, symptom, subject(case, operators))}"
-    flat = " ".join(scrub(text).replace("`", "'").replace("@", "(at)").split())
+    flat = " ".join(scrub(f"{prefix} {sentence}").replace("`", "'").replace("@", "(at)").split())
     return flat if len(flat) <= LONGEST else flat[: LONGEST - 1].rstrip() + "…"
 
 
-def subject(case: Case, operators: Sequence[str]) -> str:
-    """What the bug is about: ``AveragePool with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``."""
-    named = " + ".join(operators[:3]) + (" + …" if len(operators) > 3 else "") or "the model"
-    if case.kind != "onnx":
-        return named
-    model = parsed(case.model)
-    if len(model.graph.node) != 1:
-        return named
-    named += _unusual_dtype(model)
-    telling = _telling_attributes(model.graph.node[0], model)
-    return f"{named} with {', '.join(telling)}" if telling else named
+def prefix(backend: str, kind: str) -> str:
+    """The project's mark for the component that a case of this kind goes through."""
+    return PREFIXES.get((backend, kind), f"[{backend}]")
 
 
-def _unusual_dtype(model: onnx.ModelProto) -> str:
-    """The dtype of the node's first input, unless it is float32 or unknown."""
-    graph = model.graph
-    types = {info.name: info.type.tensor_type.elem_type for info in graph.input}
+def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = ()) -> str:
+    """What the bug is about: ``AveragePool (float16) with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``.
+
+    Of attributes, values and types only those are named whose absence was seen to make the bug go away;
+    a dtype also where no other one could be tried.
+    """
+    named = (
+        " + ".join(_SPOKEN.get(name, name) for name in operators[:3]) + (" + …" if len(operators) > 3 else "")
+        or "the model"
+    )
+    if not any(one.kind == "dtype" and not one.needed for one in conditions):
+        named += _dtypes(case)
+    telling = _fitting([one.text for one in conditions if one.needed and one.kind in _JOINED])
+    return f"{named} with {' and '.join(telling)}" if telling else named
+
+
+def _fitting(texts: Sequence[str]) -> list[str]:
+    """As many texts as there is room for, each once."""
+    chosen: list[str] = []
+    for text in dict.fromkeys(texts):
+        if len(" and ".join([*chosen, text])) <= _ROOM and len(chosen) < 2:
+            chosen.append(text)
+    return chosen
+
+
+#: Types that most tests are in, and those of results that follow from the operator (masks, indices).
+_ORDINARY = (0, onnx.TensorProto.FLOAT)
+_FOLLOWS = (*_ORDINARY, onnx.TensorProto.BOOL, onnx.TensorProto.INT64)
+
+
+def _dtypes(case: Case) -> str:
+    """`` (int8)`` or `` (float32 to float8e4m3fn)`` where that is unusual, for a model of one node."""
+    if case.kind != "onnx" or len(parsed(case.model).graph.node) != 1:
+        return ""
+    graph = parsed(case.model).graph
+    types = {info.name: info.type.tensor_type.elem_type for info in [*graph.input, *graph.output]}
     types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
-    number = next((types.get(name, 0) for name in graph.node[0].input), 0)
-    return f" ({dtype_text(number)})" if number not in (0, onnx.TensorProto.FLOAT) else ""
+    taken = next((types.get(name, 0) for name in graph.node[0].input if name), 0)
+    given = next((types.get(name, 0) for name in graph.node[0].output if name), 0)
+    if (taken and given not in (taken, *_FOLLOWS)) or (taken != given and given and graph.node[0].op_type in _CASTS):
+        return f" ({dtype_text(taken)} to {dtype_text(given)})"
+    return f" ({dtype_text(taken)})" if taken not in _ORDINARY else ""
 
 
-def _telling_attributes(node: onnx.NodeProto, model: onnx.ModelProto) -> list[str]:
-    """The attributes that differ from their defaults, when they are few and short."""
-    defaults = _defaults(node, model)
-    shown = [text for attribute in node.attribute if (text := _attribute(attribute, defaults))]
-    return shown if len(", ".join(shown)) <= 50 else []
+#: Operators whose whole meaning is the two types.
+_CASTS = ("Cast", "CastLike", "BitCast")
 
 
-def _defaults(node: onnx.NodeProto, model: onnx.ModelProto) -> dict[str, AttributeProto]:
-    opset = next((one.version for one in model.opset_import if one.domain == node.domain), 1)
-    try:
-        schema = onnx.defs.get_schema(node.op_type, opset, node.domain)
-    except onnx.defs.SchemaError:
-        return {}
-    return {name: attribute.default_value for name, attribute in schema.attributes.items()}
-
-
-def _attribute(attribute: AttributeProto, defaults: dict[str, AttributeProto]) -> str:
-    if attribute.type not in (AttributeProto.INT, AttributeProto.FLOAT, AttributeProto.STRING, AttributeProto.INTS):
-        return ""
-    value = onnx.helper.get_attribute_value(attribute)
-    default = defaults.get(attribute.name)
-    if default is not None and default.type and onnx.helper.get_attribute_value(default) == value:
-        return ""
-    if isinstance(value, float):
-        value = float(f"{value:.6g}")
-    return f"{attribute.name}={value.decode('utf-8', 'replace') if isinstance(value, bytes) else value}"
-
-
-def happening(outcome: Outcome, symptom: str, subject: str, *, message: bool = True) -> str:
-    """What goes wrong in a clause: ``Segmentation fault when compiling Conv``.
+def happening(
+    case: Case, outcome: Outcome, reference: Outcome | None, symptom: str, subject: str, *, message: bool = True
+) -> str:
+    """What goes wrong in a clause: ``Segmentation fault when compiling Conv``, ``Gather returns zeros``.
 
     An exception's own words are part of it when `message` is wanted.
     """
     kind, _, tail = symptom.partition(":")
     doing = f"{_STAGES[outcome.stage]} {subject}"
     if kind == "wrong":
-        return f"{subject} {_WRONG.get(tail, 'gives a wrong result')}"
+        return f"{subject} {wrong(case, outcome, reference)}"
     if kind == "crash":
         return f"{_SIGNALS.get(tail, tail or 'Crash')} when {doing}"
     if kind == "dies-on-invalid":
@@ -128,11 +134,58 @@ def happening(outcome: Outcome, symptom: str, subject: str, *, message: bool = T
     return f"{doing[0].upper()}{doing[1:]} fails with {_exception(outcome, message)}"
 
 
+def wrong(case: Case, outcome: Outcome, reference: Outcome | None) -> str:
+    """What is wrong with a result: ``returns 0 instead of -1``, with the output's name where there are several."""
+    if reference is None:
+        return "returns a wrong result"
+    want, got = reference.outputs, outcome.outputs
+    if len(want) != len(got):
+        return f"returns {len(got)} outputs instead of {len(want)}"
+    for at, ((name, expected), (_, actual)) in enumerate(zip(want, got, strict=True)):
+        found = effect(expected, actual, case.inputs)
+        if found:
+            return found + _output(case, at, name, len(want))
+    return "returns a wrong result"
+
+
+def instead(reference: Outcome | None) -> str:
+    """`` instead of inf``: the one number that the whole expected result is, else ""."""
+    if reference is None or len(reference.outputs) != 1:
+        return ""
+    value = reference.outputs[0][1]
+    texts = {number(one) for one in as_array(value).ravel()} if isinstance(value, np.ndarray | Raw) else set()
+    return f" instead of {texts.pop()}" if len(texts) == 1 else ""
+
+
+def _output(case: Case, position: int, name: str, count: int) -> str:
+    """`` for output Mean``: which of several outputs, in the specification's words where it has some."""
+    if case.kind != "onnx":
+        return f" for output {position}" if count > 1 else ""
+    model = parsed(case.model)
+    for node in model.graph.node:
+        if name in node.output and len(node.output) > 1:
+            formal = output_name(node, model, list(node.output).index(name))
+            return f" for output {formal or name}"
+    return f" for output {name}" if count > 1 else ""
+
+
+#: What stands before the words that a person wrote: a failed check, its place, the layers it passed through.
+_CHECKED = (
+    re.compile(r"Check failed: .{1,300}? is false: (?=\S)"),
+    re.compile(
+        r"Check '.{1,300}?' failed at \S+:\d+:\s*(?:FrontEnd API failed with \w+:\s*)?(?!Shape inference input)(?=\S)"
+    ),
+)
+
+
 def _exception(outcome: Outcome, message: bool) -> str:
     error = outcome.error
     name = (error.type if error else "").rpartition(".")[2] or "Exception"
     if not message:
         return name
-    lines = [line.strip() for line in scrub(core(error.message) if error else "").splitlines()]
+    text = scrub(core(error.message) if error else "").strip()
+    for check in _CHECKED:
+        text = check.sub("", text, count=1)
+    lines = [line.strip() for line in text.splitlines()]
     telling = next((line for line in lines if len(re.sub(r"\W", "", line)) >= 8), "")
-    return f"{name}: {telling[:60].rstrip()}{'…' if len(telling) > 60 else ''}" if telling else name
+    return f"{name}: {telling[:80].rstrip()}{'…' if len(telling) > 80 else ''}" if telling else name

@@ -6,7 +6,16 @@ and nothing else. It defines:
 
 ``PACKAGES``   tuple of distribution names; the first one's version is the backend's version.
 ``KINDS``      tuple of the case kinds it takes: ``"onnx"``, ``"instance"``.
-``OPTIONS``    dict: option name -> tuple of allowed values, the default first.
+``OPTIONS``    dict: option name -> tuple of allowed values, the default first; ``"*"`` among them
+               stands for any text. These mean the same in every backend that has them:
+               ``show`` (``outputs``; ``operators``: instead of running an operator instance, the aten
+               operators that the frontend really meets in it, since an api's own name does not tell;
+               ``passes``: instead of results, the passes that the case went through, in order;
+               ``declared``: what the frontend says of each output before anything is compiled, such as
+               ``float32[2,?]``, ``?`` where it does not know; each comes as one output, an array of
+               strings), ``disable`` (names of passes, with commas), ``stop`` (how far into the
+               compiler a case goes) and ``part`` (``upto 3``, ``only 3``: of an operator instance, see
+               fuzz/instance_parts.py; the reference's ``show=parts`` lists them).
 ``warm()``     imports everything the backend needs. Called once before workers are forked, so it
                must neither compile nor run anything (a warm parent hangs its children).
 ``devices()``  list of device names, e.g. ``["CPU"]``. Raises if the compiler cannot work here; the
@@ -21,15 +30,19 @@ Optional:
 ``warm_instance()``  imports what only operator instances need (torch, 1 s). Instances then get a
                parent process of their own, so that models do not pay for it.
 ``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
-``reproduce(kind, options, dtypes)``  called in the parent: the lines of a reproducer script that use
-               the compiler as its maintainers would, for inputs and outputs of these dtypes (ValueError
-               where that cannot be written shortly). For ``"onnx"`` they may use ``model`` (ModelProto)
-               and ``inputs`` (name -> numpy array), for ``"instance"`` ``module`` and ``args``; they
-               set ``actual``, a list of numpy arrays. Without it no report can be drafted.
+``reproduce(kind, options, inputs, outputs)``  called in the parent: the lines of a reproducer script that use
+               the compiler as its maintainers would. `inputs` and `outputs` are the dtypes of the tensors, in
+               order (`outputs` is empty when no result is known). ValueError where that cannot be written
+               shortly. For ``"onnx"`` the lines may use ``model`` (ModelProto) and ``inputs`` (name -> numpy
+               array), for ``"instance"`` ``module`` and ``args``; they set ``actual``, a numpy array for one
+               output and a list of them for several. Without it no report can be drafted.
 ``blame(error, job)``  called while an exception that `execute` let through is being handled;
                returns ``(operator, conversion_function)``, each ``""`` when unknown.
-``converters(operators)``  list of ``(domain, op_type, opset)`` (ONNX) or ``("torch", api, 0)`` ->
-               list of the names of the functions that convert them, ``""`` when unknown.
+``converters(operators)``  list of ``(domain, op_type, opset)`` (ONNX) or ``("torch", operator, 0)``,
+               the operator being one that ``show=operators`` names -> list of the names of the functions
+               that convert them, ``""`` when unknown.
+``newest_opset()``  the newest operator set of ONNX's default domain that this build knows: what needs a newer
+               one is not supported, whether the compiler says so or not. Left out: models are taken as they are.
 
 Rules that recognise an honest "unsupported" are data: ``data/unsupported/<backend>.toml``.
 """

@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import re
 import tempfile
-from typing import Any, Callable, Collection, Dict, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+
+import numpy as np
 
 from fuzz.wire import SMALL_DTYPES, Job, Value
 
 PACKAGES = ("torch",)
 KINDS = ("instance",)
+#: stop: which of torch.compile's backends takes the graph, each going further into the compiler than the next.
+#: disable: names as ``show=passes`` gives them, e.g. "post_grad_passes remove_noop_ops,lowerings add,vectorisation".
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "mode": ("default", "max-autotune-no-cudagraphs"),
     "shapes": ("static", "dynamic"),
+    "show": ("outputs", "operators", "passes"),
+    "stop": ("inductor", "aot_eager_decomp_partition", "aot_eager", "eager"),
+    "disable": ("none", "*"),
+    "part": ("all", "*"),
 }
 
 _TARGET = re.compile(r"^\s*target: (\S+)", re.MULTILINE)
 _OPERATOR = re.compile(r"\b(aten[.:]+\w+(?:\.\w+)?|(?:torchvision|prims)[.:]+\w+(?:\.\w+)?)")
-#: The operator that a functional api or module becomes, where their names differ.
-_ATEN = (
-    (re.compile(r"conv(_transpose)?\dd|Conv(Transpose)?\dd"), "convolution"),
-    (re.compile(r"layer_norm|LayerNorm"), "native_layer_norm"),
-    (re.compile(r"group_norm|GroupNorm"), "native_group_norm"),
-    (re.compile(r"(batch|instance)_norm|(Batch|Instance)Norm\dd"), "native_batch_norm"),
-    (re.compile(r"linear|Linear"), "addmm"),
-    (re.compile(r"softmax"), "_softmax"),
-    (re.compile(r"log_softmax"), "_log_softmax"),
-    (re.compile(r"__getitem__"), "index"),
-)
 _CACHE: Dict[int, str] = {}
 
 
@@ -54,28 +52,66 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     """Trace with dynamo (convert), lower and build with inductor (compile), call the kernels (run)."""
     import torch
 
-    from fuzz import instance, instance_torch
+    from fuzz import instance_parts, instance_torch
 
-    module, arguments, _ = instance_torch.build(instance.parse(job.model))
+    shown = job.options.get("show", "outputs")
+    if shown == "operators":
+        return [("operators", np.array(_operators(job), dtype=object))]
+    module, arguments, _ = instance_parts.build(job)
     _isolate()
     enter("convert")
     torch._dynamo.reset()
-    compiled = torch.compile(
-        module,
-        backend=_staged(job.options.get("mode", "default"), enter),
-        fullgraph=True,
-        dynamic=job.options.get("shapes") == "dynamic",
-    )
-    with torch.no_grad():
-        return instance_torch.flatten(compiled(*arguments))
+    stop, dynamic = job.options.get("stop", "inductor"), job.options.get("shapes") == "dynamic"
+    disabled = [name for name in job.options.get("disable", "none").split(",") if name != "none"]
+    backend = _staged(_settings(job.options.get("mode", "default"), disabled), enter) if stop == "inductor" else stop
+    compiled = torch.compile(module, backend=backend, fullgraph=True, dynamic=dynamic)
+    with _passes_watched(disabled) as met, torch.no_grad():
+        found = instance_torch.flatten(compiled(*arguments))
+    return [("passes", np.array([*met, *_SWITCHES], dtype=object))] if shown == "passes" else found
 
 
-def _staged(mode: str, enter: Callable[[str], None]) -> Callable[[Any, Any], Any]:
-    """Inductor as ``torch.compile`` calls it, telling its stages apart."""
+#: Parts of inductor's code generation that a setting turns off.
+_SWITCHES: Dict[str, Dict[str, Any]] = {"fusion": {"max_fusion_size": 1}, "vectorisation": {"cpp.simdlen": 1}}
+
+
+def _settings(mode: str, disabled: List[str]) -> Dict[str, Any]:
     import torch
-    from torch._inductor.compile_fx import compile_fx
 
-    settings = {} if mode == "default" else torch._inductor.list_mode_options(mode)
+    settings = {} if mode == "default" else dict(torch._inductor.list_mode_options(mode))
+    for name in disabled:
+        settings.update(_SWITCHES.get(name, {}))
+    return settings
+
+
+@contextlib.contextmanager
+def _passes_watched(disabled: List[str]) -> Iterator[List[str]]:
+    """Notes the passes, lowerings and decompositions that inductor goes through, and leaves out the disabled ones.
+
+    Inductor asks its CompilerBisector before each of them whether to leave it out.
+    """
+    from torch._inductor.compiler_bisector import CompilerBisector
+
+    met: List[str] = []
+
+    def leave_out(backend: str, subsystem: str, debug_info: Optional[Callable[[], str]] = None) -> bool:
+        if debug_info is None:
+            return False  # not one pass but all of inductor: left out, the graph would run as it is
+        name = ("%s %s" % (subsystem, debug_info())).replace(",", ";")
+        if name not in met:
+            met.append(name)
+        return name in disabled
+
+    asked = CompilerBisector.disable_subsystem
+    CompilerBisector.disable_subsystem = leave_out
+    try:
+        yield met
+    finally:
+        CompilerBisector.disable_subsystem = asked
+
+
+def _staged(settings: Dict[str, Any], enter: Callable[[str], None]) -> Callable[[Any, Any], Any]:
+    """Inductor as ``torch.compile`` calls it, telling its stages apart."""
+    from torch._inductor.compile_fx import compile_fx
 
     def compile_graph(graph: Any, examples: Any) -> Any:
         enter("compile")
@@ -142,24 +178,22 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
     return "", ""
 
 
+def _operators(job: Job) -> List[str]:
+    """The aten operators that inductor lowers for an instance: those left by its own table of decompositions."""
+    from torch._inductor import decomposition
+
+    from fuzz import instance_parts
+
+    program = instance_parts.exported(job).run_decompositions(decomposition.select_decomp_table())
+    return instance_parts.operators(program.graph)
+
+
 def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
-    """The lowering or decomposition of each api's operator; ``""`` when it has none of its own.
+    """The lowering or decomposition of each aten operator; ``""`` when it has none of its own.
 
     Their functions' names are mostly those of shared closures, so the operator's name is the key.
     """
-    return [_lowering(_aten(api)) if domain == "torch" else "" for domain, api, _ in operators]
-
-
-def _aten(api: str) -> str:
-    """The likeliest aten operator of an api such as ``torch.linalg.norm``."""
-    namespace, _, name = api.rpartition(".")
-    for pattern, operator in _ATEN:
-        if pattern.fullmatch(name):
-            return "aten." + operator
-    if namespace in ("torch.linalg", "torch.fft", "torch.special"):
-        return "aten.%s_%s" % (namespace.rpartition(".")[2], name)
-    snake = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-    return "aten." + snake
+    return [_lowering(name) if domain == "torch" else "" for domain, name, _ in operators]
 
 
 def _lowering(operator: str) -> str:
@@ -184,24 +218,26 @@ def _lowering(operator: str) -> str:
     return "decomposition " + name if known else ""
 
 
-def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
-    """How a maintainer of PyTorch would run it; `dtypes` are those of the outputs.
+def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
+    """How a maintainer of PyTorch would run it.
 
     Raises ValueError for a kind other than ``instance`` and for dtypes that have no numpy form.
     """
     if kind != "instance":
         raise ValueError("inductor takes operator instances, not %s" % kind)
-    if any(name in SMALL_DTYPES and name != "bfloat16" for name in dtypes):
-        raise ValueError("there is no short way to show %s" % ", ".join(sorted(dtypes)))
+    small = {name for name in outputs if name in SMALL_DTYPES}
+    if not small <= {"bfloat16"}:
+        raise ValueError("there is no short way to show %s" % ", ".join(sorted(small)))
     mode = "" if options.get("mode", "default") == "default" else ', mode="%s"' % options["mode"]
     dynamic = options.get("shapes") == "dynamic"
-    bfloat16 = "bfloat16" in dtypes
     array = "t.view(torch.int16).numpy().view(ml_dtypes.bfloat16) if t.dtype == torch.bfloat16 else t.numpy()"
+    found = "torch.utils._pytree.tree_leaves(compiled(*args))"
+    if len(outputs) < 2:
+        result = "compiled(*args).numpy()" if not small else "[%s for t in [compiled(*args)]][0]" % array
+    else:
+        result = "[%s for t in %s]" % (array if small else "t.numpy()", found)
     return (
-        ("import ml_dtypes\n\n" if bfloat16 else "")
-        + "torch._dynamo.reset()\n"
-        + f'compiled = torch.compile(module, backend="inductor"{mode}, fullgraph=True, dynamic={dynamic})\n'
-        + "with torch.no_grad():\n"
-        + "    found = torch.utils._pytree.tree_leaves(compiled(*args))\n"
-        + f"actual = [{array if bfloat16 else 't.numpy()'} for t in found]"
+        ("import ml_dtypes\n\n" if small else "")
+        + 'compiled = torch.compile(module, backend="inductor"%s, fullgraph=True, dynamic=%s)\n' % (mode, dynamic)
+        + "with torch.no_grad():\n    actual = %s" % result
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
-from typing import Any, Callable, Collection, Dict, List, Tuple
+import tempfile
+from typing import Any, Callable, Dict, List, Sequence, Tuple
 
 import numpy as np
 
@@ -12,7 +14,13 @@ from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
 
 PACKAGES = ("onnxruntime",)
 KINDS = ("onnx",)
-OPTIONS: Dict[str, Tuple[str, ...]] = {"opt": ("all", "off", "basic", "extended"), "threads": ("1", "2", "4")}
+#: disable: names of graph transformers, as the session's log spells them, e.g. ConstantFolding,GeluFusionL1.
+OPTIONS: Dict[str, Tuple[str, ...]] = {
+    "opt": ("all", "off", "basic", "extended"),
+    "threads": ("1", "2", "4"),
+    "show": ("outputs", "passes"),
+    "disable": ("none", "*"),
+}
 VARIANTS: Tuple[Dict[str, str], ...] = ({}, {"opt": "off"})
 
 _LEVELS = {
@@ -42,6 +50,7 @@ _ORT_NAMES = {
     "tensor(int4)": "int4",
     "tensor(float4e2m1)": "float4_e2m1fn",
 }
+_MODIFIED = re.compile(r"GraphTransformer (\S+) modified: 1")
 _SITE = re.compile(r"(?:^|[\s/(])([\w./]+\.(?:cc|h|cpp)):\d+ ([\w:~<>]+)")
 _NODE = re.compile(r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for the node.*? ([A-Z]\w+)\(\d+\)", re.DOTALL)
 
@@ -69,8 +78,13 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
     options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, _LEVELS[job.options.get("opt", "all")])
+    disabled = job.options.get("disable", "none")
+    disabling = {} if disabled == "none" else {"disabled_optimizers": disabled.split(",")}
     enter("compile")
-    session = ort.InferenceSession(job.model, options, providers=["CPUExecutionProvider"])
+    if job.options.get("show") == "passes":
+        options.log_severity_level = 0
+        return [("passes", np.array(_transformers(job, options, disabling), dtype=object))]
+    session = ort.InferenceSession(job.model, options, providers=["CPUExecutionProvider"], **disabling)
     enter("run")
     names = [output.name for output in session.get_outputs()]
     given = {info.name: job.inputs[info.name] for info in session.get_inputs() if info.name in job.inputs}
@@ -81,6 +95,23 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     feeds = {name: _ort_value(value) for name, value in given.items()}
     found = session.run_with_ort_values(names, feeds)
     return [(name, _from_ort_value(value)) for name, value in zip(names, found)]
+
+
+def _transformers(job: Job, options: Any, disabling: Dict[str, List[str]]) -> List[str]:
+    """The graph transformers that change a model, each once, in order; only the session's log tells them."""
+    import onnxruntime as ort
+
+    with tempfile.TemporaryFile() as log:
+        kept = os.dup(2)
+        os.dup2(log.fileno(), 2)
+        try:
+            ort.InferenceSession(job.model, options, providers=["CPUExecutionProvider"], **disabling)
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        log.seek(0)
+        said = log.read().decode("utf-8", "replace")
+    return list(dict.fromkeys(_MODIFIED.findall(said)))
 
 
 def _ort_value(value: Value) -> Any:
@@ -157,44 +188,43 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     return ["kernel %s%s" % (domain + "." if domain else "", op_type) for domain, op_type, _ in operators]
 
 
-def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
     """How a user of ONNX Runtime would run it. Raises ValueError for dtypes that need a long way round."""
-    level = _LEVELS[options.get("opt", "all")]
-    session = (
-        "import onnxruntime as ort\n\n"
-        "options = ort.SessionOptions()\n"
-        f"options.graph_optimization_level = ort.GraphOptimizationLevel.{level}\n"
-        'session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])\n'
-    )
-    small = [name for name in dtypes if name in SMALL_DTYPES]
-    if not small:
-        return session + "actual = session.run(None, inputs)"
-    if set(small) != {"bfloat16"}:
+    small = {name for name in (*inputs, *outputs) if name in SMALL_DTYPES}
+    if not small <= {"bfloat16"}:
         raise ValueError("no short ONNX Runtime script takes %s" % ", ".join(sorted(small)))
-    return session + _BITWISE
+    level = options.get("opt", "all")
+    settings = [
+        "options = ort.SessionOptions()",
+        "options.graph_optimization_level = ort.GraphOptimizationLevel.%s" % _LEVELS[level],
+    ]
+    chosen = "" if level == "all" else "options, "
+    session = 'session = ort.InferenceSession(model.SerializeToString(), %sproviders=["CPUExecutionProvider"])' % chosen
+    lines = ["import onnxruntime as ort", "", *(settings if chosen else []), session]
+    if small:
+        return "\n".join(["import ctypes", "import ml_dtypes", *lines, *_bitwise(outputs)])
+    return "\n".join([*lines, "actual = session.run(None, inputs)" + ("[0]" if len(outputs) < 2 else "")])
 
 
-#: numpy has no bfloat16: it goes in and out as the bits of uint16, TensorProto's type number 16.
-_BITWISE = """\
-import ctypes
-
-import ml_dtypes
-
-
-def to_ort(value):
-    if value.dtype != ml_dtypes.bfloat16:
-        return ort.OrtValue.ortvalue_from_numpy(value)
-    return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(value.view(np.uint16), 16)
-
-
-def to_numpy(value):
-    if value.data_type() != "tensor(bfloat16)":
-        return value.numpy()
-    count = int(np.prod(value.shape()))
-    bits = np.frombuffer(ctypes.string_at(value.data_ptr(), 2 * count), np.uint16)
-    return bits.view(ml_dtypes.bfloat16).reshape(value.shape())
+def _bitwise(outputs: Sequence[str]) -> List[str]:
+    """Lines that feed and fetch bfloat16, which numpy lacks, as its bits."""
+    tensor = "ort.OrtValue.ortvalue_from_numpy_with_onnx_type(v.view(np.uint16), TensorProto.BFLOAT16)"
+    plain = "ort.OrtValue.ortvalue_from_numpy(v)"
+    lines = [
+        "feeds = {",
+        "    k: %s" % tensor,
+        "    if v.dtype == ml_dtypes.bfloat16",
+        "    else %s" % plain,
+        "    for k, v in inputs.items()",
+        "}",
+        "found = session.run_with_ort_values([output.name for output in session.get_outputs()], feeds)",
+    ]
+    fetched = [_fetched("found[%d]" % at, name) for at, name in enumerate(outputs or ("float32",))]
+    return [*lines, "actual = %s" % (fetched[0] if len(fetched) == 1 else "[%s]" % ", ".join(fetched))]
 
 
-names = [output.name for output in session.get_outputs()]
-found = session.run_with_ort_values(names, {name: to_ort(value) for name, value in inputs.items()})
-actual = [to_numpy(value) for value in found]"""
+def _fetched(value: str, dtype: str) -> str:
+    if dtype != "bfloat16":
+        return value + ".numpy()"
+    memory = "ctypes.string_at(%s.data_ptr(), %s.tensor_size_in_bytes())" % (value, value)
+    return "np.frombuffer(%s, ml_dtypes.bfloat16).reshape(%s.shape())" % (memory, value)

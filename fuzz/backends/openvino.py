@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import glob
 import importlib
+import itertools
 import mmap
 import os
 import re
-from typing import Any, Callable, Collection, Dict, FrozenSet, List, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
@@ -17,13 +18,21 @@ from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
 PACKAGES = ("openvino",)
 KINDS = ("onnx", "instance")
 #: precision: f32 keeps the CPU plugin from computing in bfloat16 where the machine could; auto lets it choose.
+#: engine: interpreter evaluates what the frontend made with OpenVINO's own reference kernels: no transformation
+#: and no plugin has touched it. disable: parts of the plugin that a setting turns off.
 #: torch: how the PyTorch frontend sees an instance, as an exported program or as traced TorchScript.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "precision": ("f32", "auto"),
     "threads": ("1", "2", "4"),
     "torch": ("export", "script"),
+    "show": ("outputs", "operators", "declared"),
+    "engine": ("plugin", "interpreter"),
+    "disable": ("none", "snippets"),
+    "part": ("all", "*"),
 }
 
+#: The symbols of ONNX's operator sets inside the frontend's library.
+_SCHEMAS = re.compile(rb"OpSet_Onnx_ver(\d+)")
 #: OpenVINO's names of the dtypes that numpy lacks; the last group packs two items a byte, low half first.
 _SMALL = {
     "bfloat16": "bf16",
@@ -35,6 +44,9 @@ _SMALL = {
     "uint4": "u4",
 }
 _PACKED = frozenset(("float4_e2m1fn", "int4", "uint4"))
+
+#: What traced programs do with sizes and numbers on the way to the operators that compute values.
+_BOOKKEEPING = ("aten::Int", "aten::Float", "aten::size", "aten::dim", "aten::ScalarImplicit")
 
 #: A converter's own file, as error messages name it.
 _CONVERTER = re.compile(r"src/frontends/(onnx|pytorch)/(?:frontend/)?src/op/(\w+\.cpp):\d+")
@@ -65,17 +77,17 @@ _ONNX_FILES = {
     "LpNormalization": "lp_norm",
     "NegativeLogLikelihoodLoss": "neg_log_like_loss",
 }
+#: The same for aten operators, without namespace and overload.
 _TORCH_FILES = (
-    (re.compile(r"conv_transpose\dd|ConvTranspose\dd"), "conv_transposend"),
-    (re.compile(r"conv\dd|Conv\dd|convolution"), "convolution"),
-    (re.compile(r"avg_pool\dd|AvgPool\dd"), "avg_poolnd"),
-    (re.compile(r"max_pool\dd|MaxPool\dd"), "max_poolnd"),
-    (re.compile(r"interpolate|upsample\w*|Upsample\w*"), "upsample"),
-    (re.compile(r"LSTM|GRU|RNN|gru|rnn_tanh|rnn_relu"), "lstm"),
-    (re.compile(r"grid_sample"), "grid_sampler"),
-    (re.compile(r"(?:native_)?batch_norm|BatchNorm\dd"), "batch_norm"),
+    (re.compile(r"conv_transpose\dd"), "conv_transposend"),
+    (re.compile(r"_?convolution|conv\dd"), "convolution"),
+    (re.compile(r"avg_pool\dd"), "avg_poolnd"),
+    (re.compile(r"max_pool\dd(_with_indices)?"), "max_poolnd"),
+    (re.compile(r"_?upsample_\w+|__interpolate"), "upsample"),
+    (re.compile(r"lstm|gru|rnn_tanh|rnn_relu"), "lstm"),
+    (re.compile(r"grid_sampler\w*"), "grid_sampler"),
+    (re.compile(r"_native_batch_norm_legit\w*|(?:cudnn_|native_)?batch_norm"), "batch_norm"),
     (re.compile(r"concat|concatenate"), "cat"),
-    (re.compile(r"unfold|Unfold"), "im2col"),
     (re.compile(r"scatter_\w+"), "scatter"),
 )
 
@@ -110,11 +122,19 @@ def _core() -> Any:
 
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     """Convert with a frontend, compile for the CPU plugin, infer once."""
+    if job.options.get("show") == "operators":
+        return [("operators", np.array(_operators(job), dtype=object))]
     model, given = _from_torch(job, enter) if job.kind == "instance" else _from_onnx(job, enter)
+    if job.options.get("show") == "declared":
+        return [("declared", np.array([_declared(port) for port in model.outputs], dtype=object))]
+    if job.options.get("engine") == "interpreter":
+        return _interpreted(model, given, enter)
     enter("compile")
     settings: Dict[str, Any] = {"INFERENCE_NUM_THREADS": int(job.options.get("threads", "1"))}
     if job.options.get("precision", "f32") == "f32":
         settings["INFERENCE_PRECISION_HINT"] = "f32"
+    if job.options.get("disable") == "snippets":
+        settings["SNIPPETS_MODE"] = "DISABLE"
     compiled = _core().compile_model(model, "CPU", settings)
     enter("run")
     request = compiled.create_infer_request()
@@ -123,6 +143,28 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
         request.set_tensor(port, tensor)
     request.infer()
     return [(_name(port, at), _value(request.get_tensor(port))) for at, port in enumerate(compiled.outputs)]
+
+
+def _declared(port: Any) -> str:
+    """Type and shape of an output in the frontend's graph, in numpy's words."""
+    kind = port.element_type
+    name = next((name for name, ours in _SMALL.items() if ours == str(kind.get_type_name())), "")
+    if port.partial_shape.rank.is_dynamic or kind.is_dynamic():
+        return "?"
+    dims = ["?" if dim.is_dynamic else str(dim.get_length()) for dim in port.partial_shape]
+    return "%s[%s]" % (name or np.dtype(kind.to_dtype()).name, ",".join(dims))
+
+
+def _interpreted(model: Any, given: Dict[str, Value], enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
+    """The frontend's graph as it is, evaluated by OpenVINO's reference kernels. Raises CannotFeed where they cannot."""
+    import openvino as ov
+
+    enter("run")
+    inputs = [_tensor(value) for value in _in_order(model.inputs, given)]
+    outputs = [ov.Tensor(port.element_type, ov.Shape([0])) for port in model.outputs]
+    if not model.evaluate(outputs, inputs):
+        raise CannotFeed("OpenVINO has no reference kernel for an operator of this model")
+    return [(_name(port, at), _value(tensor)) for at, (port, tensor) in enumerate(zip(model.outputs, outputs))]
 
 
 def _from_onnx(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, Value]]:
@@ -135,9 +177,9 @@ def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, 
     import openvino as ov
     import torch
 
-    from fuzz import instance, instance_torch
+    from fuzz import instance_parts, instance_torch
 
-    module, arguments, names = instance_torch.build(instance.parse(job.model))
+    module, arguments, names = instance_parts.build(job)
     if any(argument.is_complex() for argument in arguments):
         raise CannotFeed("OpenVINO has no complex tensors")
     script = job.options.get("torch") == "script"
@@ -151,16 +193,37 @@ def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, 
 
 
 def _in_order(ports: List[Any], given: Dict[str, Value]) -> List[Value]:
-    """A value for each port: by name, else by position among what is left.
+    """A value for each port, by name; a port that was renamed takes what fits of the values left over, in order.
 
-    OpenVINO renames an input when it eliminates the operator behind it.
+    OpenVINO renames an input when it eliminates the operator behind it (Dropout), and drops an input
+    that nothing reads. Raises CannotFeed where both happened and types and shapes do not tell which is which.
     """
     names = [next((name for name in port.get_names() if name in given), "") for port in ports]
-    left = [name for name in given if name not in names]
-    if names.count("") not in (0, len(left)):
+    left = [given[name] for name in given if name not in names]
+    renamed = [port for port, name in zip(ports, names) if not name]
+    choices = list(itertools.islice(_fitting(renamed, left), 2))
+    if len(choices) != 1:
         raise CannotFeed("OpenVINO's %d inputs cannot be told apart among the case's %d" % (len(ports), len(given)))
-    spare = iter(left)
-    return [given[name or next(spare)] for name in names]
+    spare = iter(choices[0])
+    return [given[name] if name else next(spare) for name in names]
+
+
+def _fitting(ports: List[Any], values: List[Value]) -> Iterator[Tuple[Value, ...]]:
+    """The ways to give each port one of the values, in their order; where all are taken there is one way."""
+    for chosen in itertools.combinations(values, len(ports)):
+        if len(ports) == len(values) or all(map(_fits, ports, chosen)):
+            yield chosen
+
+
+def _fits(port: Any, value: Value) -> bool:
+    import openvino as ov
+
+    if not isinstance(value, (np.ndarray, Raw)):
+        return False
+    name = dtype_name(value)
+    kind = _SMALL.get(name) or ("string" if name == "string" else ov.Type(np.dtype(name)).get_type_name())
+    shape = ov.PartialShape(list(value.shape))
+    return str(port.element_type.get_type_name()) == kind and bool(port.get_partial_shape().compatible(shape))
 
 
 def _tensor(value: Value) -> Any:
@@ -262,6 +325,25 @@ def _site(places: Tuple["re.Pattern[str]", ...], message: str, operator: str) ->
     return found.group(1) + found.group(2) + ("(%s)" % operator if operator else "")
 
 
+def _operators(job: Job) -> List[str]:
+    """The aten operators that the frontend's own decoder finds in an instance, after its own decompositions."""
+    import torch
+    from openvino.frontend.pytorch.fx_decoder import TorchFXPythonDecoder
+    from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
+
+    from fuzz import instance_parts
+
+    if job.options.get("torch") == "script":
+        module, arguments, _ = instance_parts.build(job)
+        with torch.no_grad():
+            decoder: Any = TorchScriptPythonDecoder(module, example_input=arguments)
+    else:
+        decoder = TorchFXPythonDecoder.from_exported_program(instance_parts.exported(job))
+    met: List[str] = []
+    decoder.visit_subgraph(lambda node: met.append(str(node.get_op_type())))
+    return list(dict.fromkeys(name for name in met if name.startswith("aten") and name not in _BOOKKEEPING))
+
+
 def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     """Converter files, from the source paths that the frontends' libraries hold; "" when none matches."""
     return [_torch_file(name) if domain == "torch" else _onnx_file(name) for domain, name, _ in operators]
@@ -273,9 +355,11 @@ def _onnx_file(op_type: str) -> str:
 
 
 def _torch_file(name: str) -> str:
-    """`name` is an api (``torch.nn.functional.conv2d``) or an operator (``aten.add.Tensor``, ``aten::add``)."""
-    parts = [part for part in re.split(r"[.:]+", name) if part] or [""]
-    short = parts[1] if parts[0] == "aten" and len(parts) > 1 else parts[-1]
+    """`name` is an aten operator as either decoder spells it: ``aten.add.Tensor``, ``aten::add``, ``aten::add_``."""
+    parts = [part for part in re.split(r"[.:]+", name) if part]
+    if len(parts) < 2 or parts[0] != "aten":
+        return ""
+    short = parts[1][:-1] if re.search(r"[a-z0-9]_$", parts[1]) else parts[1]
     return _converter_file("pytorch", [file for pattern, file in _TORCH_FILES if pattern.fullmatch(short)] + [short])
 
 
@@ -300,44 +384,63 @@ def _converter_files(frontend: str) -> FrozenSet[str]:
     return frozenset(stem.decode() for stem in found)
 
 
-def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
     """How a maintainer of OpenVINO would run it.
 
-    `dtypes` are those of the inputs and outputs: numpy lacks some, and those travel as bits. Raises
-    ValueError for dtypes of four bits.
+    numpy lacks some dtypes of `inputs` and `outputs`, and those travel as bits. Raises ValueError for
+    dtypes of four bits.
     """
+    packed = _PACKED.intersection([*inputs, *outputs])
+    if packed:
+        raise ValueError("there is no short way to show %s in OpenVINO" % ", ".join(sorted(packed)))
+    small = sorted({name for name in inputs if name in SMALL_DTYPES})
     hint = ', {"INFERENCE_PRECISION_HINT": "f32"}' if options.get("precision", "f32") == "f32" else ""
+    lines = ["import openvino as ov", *(["import ml_dtypes"] if small or set(outputs) & set(SMALL_DTYPES) else []), ""]
     if kind == "onnx":
-        convert = 'ov_model = ov.Core().read_model(model.SerializeToString(), b"")\n'
-        feeds = "list(inputs.values())"
+        lines += [
+            "core = ov.Core()",
+            'compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU"%s)' % hint,
+        ]
     else:
         script = options.get("torch") == "script"
         program = "module, example_input=args" if script else "torch.export.export(module, args)"
-        convert = (
-            "shapes = [ov.PartialShape(list(a.shape)) for a in args]\n"
-            f"ov_model = ov.convert_model({program}, input=shapes)\n"
-        )
-        feeds = "[a.numpy() for a in args]"
-    head = f'import openvino as ov\n\n{convert}compiled = ov.Core().compile_model(ov_model, "CPU"{hint})\n'
-    small = [name for name in dtypes if name in SMALL_DTYPES]
-    if _PACKED.intersection(small):
-        raise ValueError("there is no short way to show %s in OpenVINO" % ", ".join(sorted(small)))
-    if small:
-        bits = "[(a.view(torch.int16) if a.dtype == torch.bfloat16 else a).numpy() for a in args]"
-        return head + _BITWISE % (feeds if kind == "onnx" else bits)
-    return f"{head}found = compiled({feeds})\nactual = [found[port] for port in compiled.outputs]"
+        lines += [
+            "ov_model = ov.convert_model(%s, input=[ov.PartialShape(list(a.shape)) for a in args])" % program,
+            'compiled = ov.Core().compile_model(ov_model, "CPU"%s)' % hint,
+        ]
+    feeds, definition = _feeds(kind, small)
+    return "\n".join([*lines, *definition, *_results("compiled(%s)" % feeds, outputs)])
 
 
-_BITWISE = """\
-import ml_dtypes
+def _feeds(kind: str, small: Sequence[str]) -> Tuple[str, List[str]]:
+    """The argument of the compiled model, and the lines that define it."""
+    if not small:
+        return ("inputs" if kind == "onnx" else "[a.numpy() for a in args]"), []
+    types = ", ".join('"%s": ov.Type.%s' % (name, _SMALL[name]) for name in small)
+    tensor = "ov.Tensor(%s, v.shape, types[v.dtype.name]) if v.dtype.name in types else v"
+    bits = tensor % "v.view(np.uint16 if v.itemsize == 2 else np.uint8)"
+    lines = ["types = {%s}  # numpy lacks them: they travel as bits" % types]
+    if kind == "onnx":
+        return "feeds", [*lines, "feeds = {k: %s for k, v in inputs.items()}" % bits]
+    arrays = "[a.view(torch.int16).numpy().view(ml_dtypes.bfloat16) if a.dtype == torch.bfloat16 else a.numpy()"
+    return "feeds", [*lines, "arrays = %s for a in args]" % arrays, "feeds = [%s for v in arrays]" % bits]
 
-small = {"bf16": ml_dtypes.bfloat16, "f8e4m3": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2}
-request = compiled.create_infer_request()
-for port, value in zip(compiled.inputs, %s):
-    tensor = ov.Tensor(port.element_type, ov.Shape(list(value.shape)))
-    tensor.data[...] = value.view(tensor.data.dtype)  # bfloat16 and float8 travel as their bits
-    request.set_tensor(port, tensor)
-request.infer()
-actual = [request.get_tensor(port).data.copy() for port in compiled.outputs]
-names = [port.element_type.get_type_name() for port in compiled.outputs]
-actual = [value.view(small.get(name, value.dtype)) for name, value in zip(names, actual)]"""
+
+def _results(call: str, outputs: Sequence[str]) -> List[str]:
+    views = [".view(ml_dtypes.%s)" % name if name in SMALL_DTYPES else "" for name in outputs or ("float32",)]
+    if len(views) == 1:
+        return ["actual = %s[0]%s" % (call, views[0])]
+    if not any(views):
+        return ["actual = list(%s.values())" % call]
+    return ["found = %s" % call, "actual = [%s]" % ", ".join("found[%d]%s" % pair for pair in enumerate(views))]
+
+
+def newest_opset() -> int:
+    """The newest operator set among the ONNX schemas that are compiled into the frontend's library."""
+    import openvino
+
+    newest = 0
+    for path in glob.glob(os.path.join(os.path.dirname(openvino.__file__), "libs", "libopenvino_onnx_frontend*")):
+        with open(path, "rb") as library:
+            newest = max([newest, *(int(number) for number in _SCHEMAS.findall(library.read()))])
+    return newest

@@ -7,14 +7,20 @@ with strict shape inference, ``run`` evaluates. A case that fails here is invali
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable, Collection, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
 
 from fuzz.wire import Job, Value
 
 PACKAGES = ("onnx",)
 KINDS = ("onnx", "instance")
 #: intermediates=on: every tensor of the main graph becomes an output (the screen for undefined behaviour).
-OPTIONS: Dict[str, Tuple[str, ...]] = {"intermediates": ("off", "on")}
+OPTIONS: Dict[str, Tuple[str, ...]] = {
+    "intermediates": ("off", "on"),
+    "show": ("outputs", "parts"),
+    "part": ("all", "*"),
+}
 
 
 def warm() -> None:
@@ -37,10 +43,13 @@ def devices() -> List[str]:
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     """Check, infer shapes strictly, then evaluate with numpy (onnx) or eager torch (instance)."""
     if job.kind == "instance":
-        from fuzz.instance_torch import run_eager
+        from fuzz import instance_parts, instance_torch
 
         enter("run")
-        return run_eager(job)
+        if job.options.get("show") == "parts":
+            return [("parts", np.array(instance_parts.parts(job), dtype=object))]
+        module, inputs, _ = instance_parts.build(job)
+        return instance_torch.evaluate(module, inputs)
     import onnx
     from onnx.reference import ReferenceEvaluator
 
@@ -60,12 +69,13 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     return ["op_%s" % op_type.lower() if domain != "torch" else op_type for domain, op_type, _ in operators]
 
 
-def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
     """How a maintainer of onnx would run it."""
+    first = "[0]" if len(outputs) < 2 else ""
     if kind == "instance":
-        return "actual = [t.numpy() for t in [module(*args)]]"
+        return "actual = [t.detach().numpy() for t in torch.utils._pytree.tree_leaves(module(*args))]" + first
     return (
         "from onnx.reference import ReferenceEvaluator\n\n"
         "onnx.checker.check_model(model, full_check=True)\n"
-        "actual = ReferenceEvaluator(model).run(None, inputs)"
+        "actual = ReferenceEvaluator(model).run(None, inputs)" + first
     )

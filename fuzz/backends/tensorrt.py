@@ -12,7 +12,7 @@ import ctypes
 import math
 import re
 from types import TracebackType
-from typing import Any, Callable, Collection, Dict, List, Optional, Tuple, Type
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Type
 
 import numpy as np
 
@@ -299,7 +299,7 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     return ["import%s" % op_type if domain in ("", "ai.onnx") else "" for domain, op_type, _ in operators]
 
 
-def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
     """How a maintainer of TensorRT would run it, through Polygraphy. Raises ValueError for an instance."""
     if kind != "onnx":
         raise ValueError("TensorRT takes ONNX models, not %s" % kind)
@@ -311,5 +311,6 @@ def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) 
         f"engine = EngineFromNetwork(network, CreateConfig(tf32={tf32}, builder_optimization_level={level}))\n"
         "with TrtRunner(engine) as runner:\n"
         "    found = runner.infer(inputs)\n"
-        "actual = [found[output.name] for output in model.graph.output]"
+        "actual = %s"
+        % ("found[model.graph.output[0].name]" if len(outputs) < 2 else "[found[o.name] for o in model.graph.output]")
     )

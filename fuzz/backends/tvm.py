@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from typing import Any, Callable, Collection, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -13,7 +13,12 @@ from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value, dtype_name
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi")
 KINDS = ("onnx", "instance")
-OPTIONS: Dict[str, Tuple[str, ...]] = {}
+#: disable: names of passes that TVM's sequences leave out, e.g. FuseOps,tirx.StorageRewrite.
+OPTIONS: Dict[str, Tuple[str, ...]] = {
+    "show": ("outputs", "operators", "passes", "declared"),
+    "disable": ("none", "*"),
+    "part": ("all", "*"),
+}
 
 #: No run-time tensor can be made of these: strings, and items of less than a byte, which TVM packs.
 _NO_ARGUMENT = ("string", "int4", "uint4", "int2", "uint2", "float4_e2m1fn")
@@ -48,17 +53,67 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     import tvm
     from tvm import relax
 
+    shown = job.options.get("show", "outputs")
+    if shown == "operators":
+        return [("operators", np.array(_operators(job), dtype=object))]
     if job.kind == "instance":
         module, names, inputs, sequences = _from_torch(job, enter)
     else:
         module, names, inputs, sequences = _from_onnx(job, enter)
+    if shown == "declared":
+        return [("declared", np.array(_declared(module), dtype=object))]
     enter("compile")
-    executable = tvm.compile(module, target="llvm")
+    with _PassesSeen(job.options.get("disable", "none")) as passes:
+        executable = tvm.compile(module, target="llvm")
+    if shown == "passes":
+        return [("passes", np.array(passes.names, dtype=object))]
     enter("run")
     machine = relax.VirtualMachine(executable, tvm.cpu())
     found = machine["main"](*[_argument(value) for value in inputs])
     outputs = _flatten(found) if sequences is None else _collect(found, sequences)
     return [(names[at] if at < len(names) else "output_%d" % at, value) for at, value in enumerate(outputs)]
+
+
+def _declared(module: Any) -> List[str]:
+    """The types that the frontend has inferred for the results of ``main``."""
+    kind = module["main"].ret_ty
+    return [_spelled(each) for each in getattr(kind, "fields", [kind])]
+
+
+def _spelled(kind: Any) -> str:
+    dims = getattr(getattr(kind, "shape", None), "values", None)
+    if getattr(kind, "dtype", None) is None or dims is None:
+        return "?"
+    return "%s[%s]" % (kind.dtype, ",".join(str(getattr(dim, "value", "?")) for dim in dims))
+
+
+class _PassesSeen:
+    """TVM's context for a compilation: without the disabled passes, and noting the others by name.
+
+    With nothing to note or to disable it would only cost time, but a compilation takes longer by far.
+    """
+
+    def __init__(self, disabled: str) -> None:
+        from tvm import instrument, transform
+
+        self.names: List[str] = []
+        noted = self.names
+
+        class Note:
+            def run_before_pass(self, module: Any, info: Any) -> None:
+                if info.name not in noted:
+                    noted.append(str(info.name))
+
+        left_out = [] if disabled == "none" else disabled.split(",")
+        note = instrument.pass_instrument(Note)()
+        self._context = transform.PassContext(opt_level=3, instruments=[note], disabled_pass=left_out)
+
+    def __enter__(self) -> "_PassesSeen":
+        self._context.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._context.__exit__(*error)
 
 
 #: A Relax module, the names of its outputs, its arguments, and which outputs are sequences (None: no ONNX model).
@@ -85,9 +140,9 @@ def _from_torch(job: Job, enter: Callable[[str], None]) -> _Program:
     import torch
     from tvm.relax.frontend.torch import from_exported_program
 
-    from fuzz import instance, instance_torch
+    from fuzz import instance_parts, instance_torch
 
-    module, arguments, _ = instance_torch.build(instance.parse(job.model))
+    module, arguments, _ = instance_parts.build(job)
     exported = torch.export.export(module, arguments)
     enter("convert")
     converted = from_exported_program(exported, unwrap_unit_return_tuple=True)
@@ -169,31 +224,33 @@ def _torch_frame(name: str, local: Dict[str, Any], operator: str, function: str)
     node = local.get("node")
     target = getattr(node, "target", None)
     if getattr(node, "op", "") == "call_function" and target is not None:
-        operator = getattr(target, "__name__", str(target))
+        operator = str(target) if hasattr(target, "overloadpacket") else getattr(target, "__name__", str(target))
     if name.startswith(("ExportedProgramImporter._", "BaseFXGraphImporter._")) and not name.endswith(
         ("_translate_fx_graph", "_check_unsupported_func_type", "_retrieve_args")
     ):
-        # One closure serves many operators: the name alone would merge unrelated bugs.
-        function = "%s(%s)" % (name, operator) if "<locals>" in name else name
+        function = _told_apart(name, operator)
     return operator, function
 
 
-def _torch_converter(api: str) -> str:
-    """The function in the PyTorch frontend's map for the aten operator that an API is named after.
+def _told_apart(function: str, operator: str) -> str:
+    """One closure serves many operators: its name alone would merge unrelated bugs."""
+    stem = operator.partition("aten.")[2] or operator
+    return "%s(%s)" % (function, stem.partition(".")[0]) if "<locals>" in function else function
 
-    "" where the map has no such name, or where its variants go different ways.
-    """
+
+def _operators(job: Job) -> List[str]:
+    """The aten operators that `from_exported_program` meets: those that are left of an instance once decomposed."""
+    from fuzz import instance_parts
+
+    return instance_parts.operators(instance_parts.exported(job).run_decompositions().graph)
+
+
+def _torch_converter(operator: str) -> str:
+    """The function in the PyTorch frontend's map for an aten operator, "" where the map has none."""
     from tvm.relax.frontend.torch.exported_program_translator import ExportedProgramImporter
 
-    stem = api.rpartition(".")[2].strip("_")
-    entries = ExportedProgramImporter().convert_map.items()
-    names = {
-        str(getattr(function, "__qualname__", "")) for key, function in entries if str(key).partition(".")[0] == stem
-    }
-    if len(names) != 1:
-        return ""
-    name = names.pop()
-    return "%s(%s)" % (name, stem) if "<locals>" in name else name
+    function = ExportedProgramImporter().convert_map.get(operator.partition("aten.")[2])
+    return _told_apart(str(getattr(function, "__qualname__", "")), operator)
 
 
 def _converter(operator: str, opset: int) -> str:
@@ -218,32 +275,38 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     return found
 
 
-def reproduce(kind: str, options: Dict[str, str], dtypes: Collection[str] = ()) -> str:
+def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
     """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor."""
-    without = sorted(set(dtypes) & (set(_NO_ARGUMENT) | {"sequence", "none"}))
+    without = sorted({*inputs, *outputs} & {*_NO_ARGUMENT, "sequence", "none"})
     if without:
         raise ValueError("no short TVM script takes or returns %s" % ", ".join(without))
     if kind == "instance":
-        return (
+        head = (
             "import tvm\n"
             "from tvm import relax\n"
             "from tvm.relax.frontend.torch import from_exported_program\n\n"
-            "program = torch.export.export(module, args)\n"
-            "mod = from_exported_program(program, unwrap_unit_return_tuple=True)\n"
-            'executable = tvm.compile(mod, target="llvm")\n'
-            "machine = relax.VirtualMachine(executable, tvm.cpu())\n"
-            'found = machine["main"](*[tvm.runtime.from_dlpack(a.contiguous()) for a in args])\n'
-            "found = [found] if isinstance(found, tvm.runtime.Tensor) else list(found)\n"
-            "actual = [t.numpy() for t in found]"
+            "mod = from_exported_program(torch.export.export(module, args), unwrap_unit_return_tuple=True)\n"
         )
+        feeds = "*[tvm.runtime.from_dlpack(a.contiguous()) for a in args]"
+    else:
+        head = (
+            "import tvm\n"
+            "from tvm import relax\n"
+            "from tvm.relax.frontend.onnx import from_onnx\n\n"
+            "mod = from_onnx(model)\n"
+        )
+        feeds = "*[tvm.runtime.tensor(v) for v in inputs.values()]"
+    single = len(outputs) < 2
     return (
-        "import tvm\n"
-        "from tvm import relax\n"
-        "from tvm.relax.frontend.onnx import from_onnx\n\n"
-        "mod = from_onnx(model)\n"
-        'executable = tvm.compile(mod, target="llvm")\n'
-        "machine = relax.VirtualMachine(executable, tvm.cpu())\n"
-        'found = machine["main"](*[tvm.runtime.tensor(v) for v in inputs.values()])\n'
-        "found = [found] if isinstance(found, tvm.runtime.Tensor) else list(found)\n"
-        "actual = [t.numpy() if hasattr(t, 'numpy') else np.array(list(t)) for t in found]"
+        head
+        + 'vm = relax.VirtualMachine(tvm.compile(mod, target="llvm"), tvm.cpu())\n'
+        + ('actual = vm["main"](%s).numpy()' if single else 'actual = [t.numpy() for t in vm["main"](%s)]') % feeds
     )
+
+
+def newest_opset() -> int:
+    """The newest version that any converter of the ONNX frontend is written for; the frontend itself has no limit."""
+    from tvm.relax.frontend.onnx import onnx_frontend
+
+    found = {name for converter in onnx_frontend._get_convert_map().values() for name in dir(converter)}
+    return max((int(name[7:]) for name in found if re.fullmatch(r"_impl_v\d+", name)), default=0)

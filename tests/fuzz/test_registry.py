@@ -67,10 +67,15 @@ def test_a_file_that_is_no_backend_is_refused_in_one_line(tmp_path: Path, text: 
     ("options", "words"),
     [
         ({"opt": "of"}, "option opt='of' of backend onnxruntime must be one of: all, off"),
-        ({"optimise": "off"}, "backend onnxruntime has no option 'optimise' (it has: opt, threads)"),
+        ({"optimise": "off"}, "backend onnxruntime has no option 'optimise' (it has: opt, threads, show, disable)"),
     ],
 )
 def test_an_unknown_option_is_refused_with_the_allowed_ones(options: dict[str, str], words: str) -> None:
     with pytest.raises(UnknownBackend) as caught:
         registry.backend("onnxruntime").settle(options)
     assert words in str(caught.value)
+
+
+def test_an_option_of_any_text_takes_any_text() -> None:
+    chosen = {"disable": "ConstantFolding,GeluFusionL1"}
+    assert registry.backend("onnxruntime").settle(dict(chosen)) == chosen

@@ -122,7 +122,7 @@ def converters(operators):
     return [SHARED.get(name, f"convert_{name.lower()}") for _, name, _ in operators]
 
 
-def reproduce(kind, options, dtypes=()):
+def reproduce(kind, options, inputs=(), outputs=()):
     """The lines of a script that uses this compiler: it is this file."""
     place = re.sub(r"\.pyc$", ".py", os.path.abspath(__file__))
     return (
@@ -131,5 +131,5 @@ def reproduce(kind, options, dtypes=()):
         "planted = importlib.util.module_from_spec(spec)\n"
         "spec.loader.exec_module(planted)\n"
         "operators = [node.op_type for node in model.graph.node]\n"
-        f"actual = [value for _, value in planted.compute(model, inputs, operators, {options!r})]"
+        f"actual = [value for _, value in planted.compute(model, inputs, operators, {options!r})]{'[0]' * (len(outputs) < 2)}"
     )

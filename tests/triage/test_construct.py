@@ -14,8 +14,8 @@ import pytest
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from fuzz.wire import Raw, Value
-from triage.construct import MOST_LINES, construction_code, normalise, values_code
-from triage.layout import WIDTH
+from triage.construct import MOST_LINES, case_code, construction_code, normalise, values_code
+from triage.layout import WIDTH, assemble
 
 FLOAT = TensorProto.FLOAT
 
@@ -86,8 +86,7 @@ def test_a_single_node_model_reads_like_hand_written_code() -> None:
         "from onnx import TensorProto, helper\n\n"
         'node = helper.make_node("Gather", ["data", "indices"], ["out"], axis=-1)\n'
         "graph = helper.make_graph(\n"
-        "    [node],\n"
-        '    "g",\n'
+        '    [node], "g",\n'
         "    inputs=[\n"
         '        helper.make_tensor_value_info("data", TensorProto.FLOAT, [2, "N"]),\n'
         '        helper.make_tensor_value_info("indices", TensorProto.INT64, []),\n'
@@ -100,6 +99,33 @@ def test_a_single_node_model_reads_like_hand_written_code() -> None:
         "    ir_version=10,\n"
         ")\n"
     )
+
+
+def declared(values: dict[str, Any], shapes: list[list[int | str]], dtype: int = TensorProto.FLOAT) -> str:
+    """The code of a case whose graph declares these shapes, checked to define the same model and inputs."""
+    infos = [helper.make_tensor_value_info(name, dtype, shape) for name, shape in zip(values, shapes, strict=True)]
+    model = model_of(helper.make_node("Sum", list(values), ["out"]), inputs=infos, outputs=[tensor_info("out", [2])])
+    code = assemble(case_code(model.SerializeToString(), values))
+    names = executed(code)
+    assert normalise(names["model"]) == normalise(model)
+    assert {name: value.tobytes() for name, value in names["inputs"].items()} == {
+        name: value.tobytes() for name, value in values.items()
+    }
+    return code
+
+
+def test_inputs_are_declared_by_their_values_where_that_says_the_same() -> None:
+    x, y = np.array([1.0, 2.0], np.float32), np.array([3.0, 4.0], np.float32)
+    assert "for k, v in inputs.items()" in declared({"a": x, "b": y}, [[2], [2]])
+    assert "for k, v in inputs.items()" not in declared({"a": x}, [[2]])
+    assert "for k, v in inputs.items()" not in declared({"a": x, "b": y}, [[2], ["N"]])
+    assert "for k, v in inputs.items()" not in declared({"a": x, "b": y}, [[2], [1]])
+    assert "for k, v in inputs.items()" not in declared({"a": x, "b": y}, [[2], [2]], TensorProto.DOUBLE)
+
+
+def test_types_are_named_in_attributes_that_hold_one() -> None:
+    model = model_of(helper.make_node("Cast", ["data"], ["out"], to=TensorProto.FLOAT8E4M3FN, saturate=1))
+    assert "saturate=1, to=TensorProto.FLOAT8E4M3FN)" in construction_code(model)
 
 
 @pytest.mark.parametrize("data_type", [number for number in TensorProto.DataType.values() if number])

@@ -93,3 +93,17 @@ def test_a_function_reads_like_hand_written_code() -> None:
 def test_what_is_no_instance_is_refused() -> None:
     with pytest.raises(instances.InstanceError):
         instance_code(b"{}")
+
+
+def test_methods_and_indices_are_written_as_a_person_writes_them() -> None:
+    index = {"tuple": [{"slice": [None, 4, 2]}, None, {"ellipsis": True}, {"slice": [1, None, None]}]}
+    x = '{"dtype": "float32", "shape": [5, 3]}'
+    wanted = {
+        f'{{"api": "torch.Tensor.__getitem__", "args": [{x}, {json.dumps(index)}]}}': "return x0[:4:2, None, ..., 1:]",
+        f'{{"api": "torch.Tensor.__getitem__", "args": [{x}, {{"tuple": [1]}}]}}': "return x0[1,]",
+        f'{{"api": "torch.Tensor.sum", "args": [{x}, 1], "kwargs": {{"keepdim": true}}}}': "x0.sum(1, keepdim=True)",
+        f'{{"api": "torch.Tensor.T", "args": [{x}]}}': "return x0.T",
+        f'{{"api": "torch.Tensor.sum", "kwargs": {{"input": {x}}}}}': "return torch.Tensor.sum(input=x0)",
+    }
+    for text, line in wanted.items():
+        assert line in instance_code(text.encode())

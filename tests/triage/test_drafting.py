@@ -6,7 +6,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fuzz.case import Revision, Target
+import numpy as np
+import pytest
+
+from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from triage import drafting
 from triage.lifecycle import State
 from triage.records import Bug, StoredDraft
@@ -42,6 +45,13 @@ def test_a_draft_is_two_files_below_its_compiler(tmp_path: Path) -> None:
     assert path.with_suffix(".py").read_text() == "print('PASS')\n"
 
 
+def test_a_regression_test_is_a_file_of_its_own_and_goes_with_the_draft(tmp_path: Path) -> None:
+    path = drafting.save(tmp_path, BUG, replace(TEXT, test="def test_pad(): ...\n"))
+    assert path.with_suffix(".test.py").read_text() == "def test_pad(): ...\n"
+    drafting.save(tmp_path, BUG, TEXT)
+    assert sorted(each.suffix for each in path.parent.iterdir()) == [".md", ".py"]
+
+
 def test_a_new_title_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     drafting.save(tmp_path, BUG, TEXT)
     drafting.save(tmp_path, replace(BUG, id=70), TEXT)
@@ -75,3 +85,22 @@ def test_the_index_lists_what_is_drafted_the_most_frequent_first(tmp_path: Path)
 
 def test_an_index_of_nothing_is_still_a_page(tmp_path: Path) -> None:
     assert drafting.index(tmp_path, []).read_text().startswith("# Drafted reports\n")
+
+
+def sequence_failure(stage: Stage) -> Failure:
+    error = Error(type="TypeError", message="object of type 'Var' has no len()")
+    case = Case("onnx", b"", {"s": [np.ones(2, np.float32)]}, Origin("test"))
+    target = Target("tvm", Revision("0.27.0"))
+    return Failure(
+        case, target, Outcome(Status.EXCEPTION, stage, error=error), None, "crash", "exception:TypeError", ""
+    )
+
+
+def test_what_fails_before_anything_is_fed_needs_no_way_to_feed_it() -> None:
+    snippet = drafting._snippet(BUG, sequence_failure(Stage.CONVERT))
+    assert "from_onnx(model)" in snippet and "actual" not in snippet
+
+
+def test_what_cannot_be_fed_shortly_has_no_draft_when_it_is_the_run_that_fails() -> None:
+    with pytest.raises(drafting.CannotDraft, match="takes or returns sequence"):
+        drafting._snippet(BUG, sequence_failure(Stage.RUN))

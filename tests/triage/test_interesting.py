@@ -15,6 +15,7 @@ from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage.interesting import recorded, same_signature
 from triage.signature import Signature, sign
+from triage.trials import Answer
 
 HEAD = '<ir_version: 8, opset_import: ["": 17]>\n'
 
@@ -85,6 +86,25 @@ def test_another_stage_or_conversion_function_is_another_bug(runner: Runner) -> 
     assert same(runner, like, CASE, raised("no", "Neg._impl_v13"))
     assert not same(runner, like, CASE, raised("no", "Abs._impl_v13"))
     assert not same(runner, like, CASE, raised("no", "Neg._impl_v13", Stage.COMPILE))
+
+
+def test_a_candidate_that_fails_in_another_way_is_told_and_one_that_passes_is_not(runner: Runner) -> None:
+    told: list[Failure] = []
+    judge = Scripted(runner, catalogue.target("reference"))
+    other = case_of("g (float[2] x) => (float[2] y) { y = Abs(x) }", x=np.ones(2, np.float32))
+    object.__setattr__(judge, "endings", {CASE.id: raised("no"), other.id: raised("no, and why")})
+    object.__setattr__(judge, "wanted", {})
+    interesting = same_signature(judge, failure(CASE, raised("no")), signed, slipped=told.append)
+    assert [interesting(CASE), interesting(other)] == [Answer.SAME, Answer.OTHER]
+    assert [found.case.id for found in told] == [other.id]
+
+
+def test_validity_is_the_references_word_and_asked_for_once(runner: Runner) -> None:
+    values = recorded(runner, catalogue.target("reference"))
+    assert values.valid(CASE) and values.valid(CASE)
+    wrong = case_of("g (float[2] x) => (float[2] y) { y = Reshape(x, x) }", x=np.ones(2, np.float32))
+    assert not values.valid(wrong)
+    assert dict(values(wrong)) == dict(wrong.inputs)
 
 
 def test_a_grossly_wrong_result_must_not_shrink_to_noise(runner: Runner) -> None:

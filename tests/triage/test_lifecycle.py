@@ -37,6 +37,7 @@ def test_the_whole_journey_of_a_bug_is_legal() -> None:
         State.CONFIRMED,
         State.REDUCED,
         State.LOCATED,
+        State.JUDGED,
         State.DRAFTED,
         State.REPORTED,
         State.FIXED,
@@ -53,6 +54,7 @@ def test_the_whole_journey_of_a_bug_is_legal() -> None:
     [
         (State.NEW, State.DRAFTED),  # nothing is drafted without confirmation
         (State.FLAKY, State.DRAFTED),  # a flaky bug is not filed as it stands
+        (State.LOCATED, State.DRAFTED),  # nothing is drafted before the court has heard it
         (State.LOCATED, State.REPORTED),  # no report without a draft
         (State.CLOSED, State.REPORTED),  # a closed issue is reopened, not filed again
         (State.INVALID, State.DRAFTED),  # what was put aside is judged from the start

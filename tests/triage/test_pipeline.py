@@ -19,16 +19,19 @@ from onnx import TensorProto, helper
 from fuzz import catalogue
 from fuzz.campaign import Policy
 from fuzz.case import Case, Failure, Origin, Target
+from fuzz.data import data_path
 from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
 from triage import drafting, hunt, pipeline
+from triage.court.evidence import Ruling
 from triage.lifecycle import State
 from triage.records import Bug
 from triage.signing import Signer
 from triage.store import open_store
 
 PLANTED = Path(__file__).with_name("planted.py")
+HONEST, FAULTY = data_path("calibration", "honest.py"), data_path("calibration", "faulty.py")
 
 
 def chain(*operators: str, size: int = 4) -> Case:
@@ -140,7 +143,7 @@ def test_what_reads_uninitialised_memory_is_shown_with_memory_filled(
 ) -> None:
     failure = failure_of(desk, chain("Neg", "Acos"), target, pipeline.PERTURB)
     [bug] = advanced(desk, [recorded(desk, failure)])
-    assert (bug.state, bug.note) == (State.DRAFTED, pipeline.UNINITIALISED)
+    assert (bug.state, bug.note, bug.perturb) == (State.DRAFTED, pipeline.UNINITIALISED, pipeline.PERTURB)
     text = desk.store.draft(bug.id)
     assert text is not None and "MALLOC_PERTURB_" in text.script
     assert executed(text.script, tmp_path).returncode == 1
@@ -200,12 +203,12 @@ def edited(planted: Path, folder: Path, edit: Callable[[str], str]) -> Target:
 def test_without_reproduce_there_is_a_bug_but_no_draft(desk: pipeline.Desk, planted: Path, tmp_path: Path) -> None:
     silent = edited(planted, tmp_path, lambda text: text[: text.index("def reproduce(")])
     [bug] = advanced(desk, hunted(desk, silent, chain("Sinh", "Abs")))
-    assert bug.state is State.LOCATED and "reproduce()" in bug.note and "\n" not in bug.note
+    assert bug.state is State.JUDGED and "reproduce()" in bug.note and "\n" not in bug.note
     assert bug.nodes == 1 and bug.report_path is None and files(desk) == []
 
 
 def test_a_draft_whose_reproducer_passes_is_no_draft(desk: pipeline.Desk, planted: Path, tmp_path: Path) -> None:
-    right = '    return "import numpy as np\\nactual = [np.sinh(value) for value in inputs.values()]"\n'
+    right = '    return "import numpy as np\\n[actual] = [np.sinh(value) for value in inputs.values()]"\n'
     fine = edited(planted, tmp_path, lambda text: re.sub(r"(def reproduce.*\n)", lambda m: m[1] + right, text))
     [bug] = advanced(desk, hunted(desk, fine, chain("Sinh")))
     assert bug.state is State.FLAKY and "the reproducer does not show it (exit status 0)" in bug.note
@@ -219,6 +222,50 @@ def test_a_reproducer_that_fails_for_another_reason_is_no_draft(
     other = edited(planted, tmp_path, lambda text: re.sub(r"(def reproduce.*\n)", lambda m: m[1] + wrong, text))
     [bug] = advanced(desk, hunted(desk, other, chain("Ceil")))
     assert bug.state is State.FLAKY and "no such compiler" in bug.note
+
+
+# ---------------------------------------------------------------- what the court says
+
+
+def rounding() -> Case:
+    """The floor of a quotient that is a whole number but for its rounding."""
+    nodes = [helper.make_node("Div", ["x", "c"], ["a"]), helper.make_node("Floor", ["a"], ["y"])]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [100]) for name in ("x", "y")]
+    tenth = helper.make_tensor("c", TensorProto.FLOAT, [], [0.1])
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], [tenth])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    data = (np.arange(100) * 0.1).astype(np.float32)
+    return Case("onnx", model.SerializeToString(), {"x": data}, Origin("test", "rounding"))
+
+
+def test_what_rounding_explains_is_put_aside_with_the_evidence(desk: pipeline.Desk) -> None:
+    [bug] = advanced(desk, hunted(desk, catalogue.target(str(HONEST)), rounding()))
+    assert bug.state is State.INVALID and bug.note.startswith("numeric noise: ")
+    assert bug.judgement is not None and bug.judgement.verdict is Ruling.NOISE
+    assert {"repeats", "float64", "votes"} <= {each.kind for each in bug.judgement.evidence}
+    assert files(desk) == []
+
+
+def test_the_report_of_a_bug_shows_the_evidence(desk: pipeline.Desk, target: Target) -> None:
+    [bug] = advanced(desk, hunted(desk, target, chain("Sinh")))
+    assert bug.judgement is not None and bug.judgement.verdict is Ruling.COMPILER_BUG
+    text = desk.store.draft(bug.id)
+    assert text is not None and "### Evidence" in text.body
+    assert "agree with the reference" in text.body and "ulp" in text.body
+
+
+def test_a_bug_that_reducing_has_lost_is_reported_as_it_was_found(desk: pipeline.Desk) -> None:
+    faulty, case = catalogue.target(str(FAULTY), {"fault": "one_element"}), chain("Abs", "Exp")
+    bug = recorded(desk, failure_of(desk, case, faulty))
+    desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
+    random = chain("RandomNormalLike")
+    desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=random, nodes=1)
+    desk.store.advance(bug.id, State.REDUCED, State.LOCATED)
+    pipeline.hear(desk, desk.store.bug(bug.id))
+    found = desk.store.bug(bug.id)
+    assert (found.state, found.reduced_case_id, found.nodes) == (State.JUDGED, case.id, 2)
+    assert found.judgement is not None and found.judgement.verdict is Ruling.COMPILER_BUG
+    assert found.note.startswith("nondeterministic: ")
 
 
 # ---------------------------------------------------------------- duplicates
@@ -264,14 +311,15 @@ def test_different_bugs_of_one_operator_stay_two(desk: pipeline.Desk, target: Ta
 def test_every_step_can_be_the_last_of_its_process(runner: Runner, target: Target, tmp_path: Path) -> None:
     path, reference = tmp_path / "hunt.db", catalogue.target("reference")
     seen = []
-    for number in range(6):
+    for number in range(7):
         with open_store(path, create=True) as store:
             desk = pipeline.Desk(store, runner, reference, tmp_path / "reports")
             [bug] = hunted(desk, target, chain("Neg", "Sinh")) if number == 0 else store.bugs()
             seen.append(bug.state)
             if bug.state in pipeline.STEPS:
                 pipeline.STEPS[bug.state](desk, bug)
-    assert seen == [State.NEW, State.CONFIRMED, State.REDUCED, State.LOCATED, State.DRAFTED, State.DRAFTED]
+    road = [State.NEW, State.CONFIRMED, State.REDUCED, State.LOCATED, State.JUDGED]
+    assert seen == [*road, State.DRAFTED, State.DRAFTED]
 
 
 def test_a_step_that_was_done_but_not_saved_is_done_again(desk: pipeline.Desk, target: Target) -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from triage.scrub import code, fence, prose, scrub
+from triage.scrub import code, fence, leaks, prose, scrub, spoken
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,15 @@ def test_prose_triggers_nothing() -> None:
 
 def test_hidden_markers_cannot_be_planted() -> None:
     assert "<!--" not in scrub("<!-- graphwarden:bug:0 -->")
+
+
+def test_what_is_private_in_a_finished_text_is_found_and_names_of_nodes_are_not() -> None:
+    said = 'make_node("Add", ["/encoder/layer.0/Add_1", "/home/alice/x.onnx"]) on testhost, mail bob@example.com'
+    assert sorted(leaks(said, ["testhost", "root", "ab"])) == ["/home/alice", "bob@example.com", "testhost"]
+    assert leaks("model/layer /encoder/Add\nresult of the root node", ["root", "host"]) == []
+
+
+def test_code_in_a_sentence_stays_code_and_the_rest_is_escaped() -> None:
+    assert spoken("Without `a_b` the *same* model passes.") == "Without `a_b` the \\*same\\* model passes."
+    assert spoken("one ` alone @octocat") == prose("one ` alone @octocat")
+    assert "@octocat" not in spoken("`` @octocat ``").replace("`@octocat`", "")

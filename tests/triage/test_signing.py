@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,3 +97,33 @@ def test_operators_of_branches_and_functions_are_found_and_calls_of_functions_ar
 def test_an_instance_is_one_operator() -> None:
     case = Case("instance", b'{"api":"torch.relu","library":"torch"}', {}, Origin("test"))
     assert operators(case) == [("torch", "torch.relu", 0)] and node_count(case) == 1 and value_names(case) == set()
+
+
+def instance(api: str, *shapes: list[int]) -> Case:
+    document = {
+        "library": "torch",
+        "api": api,
+        "args": [{"tensor": at} for at in range(len(shapes))],
+        "tensors": [{"dtype": "float32", "shape": shape} for shape in shapes],
+    }
+    return Case("instance", json.dumps(document).encode(), {}, Origin("test"))
+
+
+def test_an_instance_is_signed_by_what_the_frontend_makes_of_it(signer: Signer) -> None:
+    tvm, openvino = catalogue.target("tvm"), catalogue.target("openvino")
+    matmul = [signer.sign(wrong(instance(api, [2, 3], [3, 4]), tvm)) for api in ("torch.mm", "torch.matmul")]
+    assert len({one.fingerprint for one in matmul}) == 1 and matmul[0].kind == "conversion function"
+    several = signer.sign(wrong(instance("torch.baddbmm", [1, 2, 2], [1, 2, 2], [1, 2, 2]), openvino))
+    assert several.place in ("aten.baddbmm", "frontends/pytorch/op/baddbmm.cpp")
+
+
+def test_an_instance_of_several_functions_is_known_by_its_api(signer: Signer) -> None:
+    found = signer.sign(
+        wrong(instance("torch.nn.functional.cosine_similarity", [2, 3], [2, 3]), catalogue.target("tvm"))
+    )
+    assert (found.place, found.kind) == ("torch.nn.functional.cosine_similarity", "operators")
+
+
+def test_an_instance_that_cannot_be_exported_is_known_by_its_api(signer: Signer) -> None:
+    found = signer.sign(wrong(instance("torch.no_such_function", [2]), catalogue.target("tvm")))
+    assert (found.place, found.kind) == ("torch.no_such_function", "operators")

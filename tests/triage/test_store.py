@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -29,6 +30,7 @@ from sqlmodel import SQLModel
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from triage import records, rows
+from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import IllegalMove, State
 from triage.records import NewFailure, Result, StoredDraft
 from triage.store import Conflict, Store, StoreError, Unknown, open_store
@@ -183,6 +185,22 @@ def test_the_newest_migration_is_the_schema_that_the_rows_name() -> None:
     config = Config()
     config.set_main_option("script_location", str(ROOT / "triage" / "migrations"))
     assert ScriptDirectory.from_config(config).get_heads() == [rows.SCHEMA]
+
+
+def test_what_an_older_database_said_in_a_note_gets_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with open_store(path, create=True) as store:
+        record_failing(store, store.begin_campaign({}).id, [case("a"), case("b")])
+    older = Config(attributes={"connection": None})
+    older.set_main_option("script_location", str(ROOT / "triage" / "migrations"))
+    with create_engine(f"sqlite:///{path}").begin() as connection:
+        older.attributes["connection"] = connection
+        command.downgrade(older, "0001")
+        note = "reads uninitialised memory: fails every time when fresh memory is filled with byte 170"
+        connection.exec_driver_sql("UPDATE bug SET note = ? WHERE id = 1", (note,))
+    with open_store(path, create=False) as store:
+        assert store.bug(1).perturb == 170
+        assert all(bug.judgement is None for bug in store.bugs())
 
 
 def _open_when_told(path: Path, go: Event) -> None:
@@ -445,10 +463,14 @@ def test_a_bug_goes_from_new_to_drafted_and_keeps_what_each_step_saved(store: St
     store.advance(1, State.CONFIRMED, State.REDUCED, reduced=reduced, nodes=1)
     store.advance(1, State.REDUCED, State.LOCATED, conversion_function="Gather._impl_v1", operators=["Gather", "Add"])
     assert store.draft(1) is None
-    store.advance(1, State.LOCATED, State.DRAFTED, draft=draft, report_path="reports/1.md")
+    heard = Evidence("float64", Side.AGAINST, "off by 3e5 ulp", {"excess": None, "index": [0, 1]})
+    judgement = Judgement(Ruling.COMPILER_BUG, "off", (heard,), "tvm", "proven", 0.98)
+    store.advance(1, State.LOCATED, State.JUDGED, judgement=judgement, perturb=170)
+    store.advance(1, State.JUDGED, State.DRAFTED, draft=draft, report_path="reports/1.md")
     bug = store.bug(1)
     assert (bug.state, bug.note, bug.nodes, bug.report_path) == (State.DRAFTED, "3 of 3 runs fail", 1, "reports/1.md")
     assert (bug.conversion_function, bug.operators) == ("Gather._impl_v1", ("Gather", "Add"))
+    assert (bug.judgement, bug.perturb) == (judgement, 170)
     assert bug.title == "Gather fails"
     assert bug.reduced_case_id == reduced.id
     assert store.case(reduced.id).origin.parents == (case("a", 500).id,)

@@ -15,8 +15,6 @@ from fuzz.wire import Value
 from triage.submodel import (
     constant_names,
     free_names,
-    keep_nodes,
-    keep_outputs,
     load,
     open_shapes,
     reads,
@@ -63,61 +61,10 @@ def chain() -> Case:
     return case_of(CHAIN, x=rng.random((2, 3), np.float32), unread=np.zeros((2, 3), np.float32))
 
 
-def test_a_node_cut_out_computes_what_it_computed_inside() -> None:
-    case = chain()
-    values = record(case)
-    for at, name in enumerate(["half", "a", "b", "side", "out"]):
-        alone = keep_nodes(case, {at}, values)
-        assert alone is not None
-        np.testing.assert_array_equal(run(alone)[0], values[name])
-
-
-def test_a_dangling_tensor_becomes_an_input_and_a_constant_one_an_initializer() -> None:
-    case = chain()
-    alone = keep_nodes(case, {1}, record(case))
-    assert alone is not None
-    graph = load(alone).graph
-    assert {info.name for info in graph.input} == {"x", "unread"}
-    assert [tensor.name for tensor in graph.initializer] == ["half"]
-
-
-def test_an_input_that_was_unused_before_stays_and_one_that_is_unused_now_goes() -> None:
-    case = chain()
-    alone = keep_nodes(case, {0}, record(case))
-    assert alone is not None
-    assert [info.name for info in load(alone).graph.input] == ["unread"] == list(alone.inputs)
-
-
-def test_a_cut_that_needs_an_unknown_value_is_no_candidate() -> None:
-    assert keep_nodes(chain(), {4}, {}) is None
-
-
-def test_without_nodes_or_outputs_there_is_no_case() -> None:
-    case = chain()
-    assert keep_nodes(case, set(), record(case)) is None
-    assert keep_outputs(case, set(), record(case)) is None
-
-
-def test_an_output_keeps_only_the_nodes_that_it_needs() -> None:
-    case = chain()
-    side = keep_outputs(case, {"side"}, {})
-    assert side is not None
-    assert [node.op_type for node in load(side).graph.node] == ["Neg", "Mul", "Exp"]
-    np.testing.assert_array_equal(run(side)[0], run(case)[1])
-
-
 def test_what_a_body_takes_from_outside_is_read_by_its_node() -> None:
     node = load(case_of(BRANCH)).graph.node[1]
     assert reads(node) == {"flag", "outer", "x"}
     assert free_names(node.attribute[0].g) | free_names(node.attribute[1].g) == {"outer", "x"}
-
-
-def test_a_node_with_bodies_gets_their_outer_values_as_inputs() -> None:
-    case = case_of(BRANCH, x=np.array([-1, 2], np.float32), flag=np.array(False))
-    alone = keep_nodes(case, {1}, record(case))
-    assert alone is not None
-    assert set(alone.inputs) == {"flag", "outer", "x"}
-    np.testing.assert_array_equal(run(alone)[0], np.array([-1, 4], np.float32))
 
 
 def test_renaming_follows_into_bodies() -> None:

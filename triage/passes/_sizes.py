@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 Shape = tuple[int, ...]
+#: Sizes up to this are small enough for a person.
+HUMAN = 3
+#: A tensor with more elements than this is too long to read, however small its sizes are.
+_READABLE = 12
 
 
 @dataclass(frozen=True)
@@ -19,18 +24,24 @@ class Plan:
 def plans(shapes: Mapping[str, Shape], together: frozenset[str]) -> Iterator[Plan]:
     """Smaller shapes, big steps first; `together` names the tensors whose equal sizes shrink as one.
 
-    All sizes to 1, to 2 and to half; then every distinct size, the largest first, alone
-    and with its multiples; then single axes.
+    Sizes up to `HUMAN` stay: a witness of shape [2, 3] shows more than one of shape [1, 1]. First all sizes
+    to different small ones, to 2, to half and to 1; then every distinct size, the largest first, alone and
+    with its multiples; then single axes.
     """
     joint = {name: shape for name, shape in shapes.items() if name in together}
-    extents = sorted({size for shape in joint.values() for size in shape if size > 1}, reverse=True)
+    present = {size for shape in joint.values() for size in shape}
+    extents = sorted((size for size in present if size > HUMAN), reverse=True)
     if len(extents) > 1:
-        for smaller in (lambda size: 1, lambda size: 2, lambda size: size // 2):
-            yield from _resized(joint, {size: min(size, smaller(size)) for size in extents})
+        distinct = _distinct(extents, present)
+        for smaller in (lambda size: distinct[size], lambda size: 2, lambda size: size // 2, lambda size: 1):
+            yield from _resized(joint, {size: smaller(size) for size in extents})
+    if any(math.prod(shape) > _READABLE for shape in joint.values()):
+        yield from _resized(joint, {HUMAN: 2})
+        yield from _thinner(joint)
     for extent in extents:
         for target in _targets(extent):
             yield from _resized(joint, {extent: target})
-            multiples = {size: size // extent * target for size in extents if size % extent == 0}
+            multiples = {size: size // extent * target for size in sorted(present) if size % extent == 0 and size}
             if len(multiples) > 1:  # gates of a recurrent cell, channels of groups
                 yield from _resized(joint, multiples)
     for name, shape in shapes.items():
@@ -39,8 +50,26 @@ def plans(shapes: Mapping[str, Shape], together: frozenset[str]) -> Iterator[Pla
                 yield Plan({name: (*shape[:axis], target, *shape[axis + 1 :])}, {})
 
 
+def _thinner(shapes: Mapping[str, Shape]) -> Iterator[Plan]:
+    """All sizes of one axis 1, for the axes of tensors that have many elements."""
+    rank = max(len(shape) for shape in shapes.values())
+    long = {name: shape for name, shape in shapes.items() if math.prod(shape) > _READABLE}
+    for axis in range(rank):
+        thin = {n: (*s[:axis], 1, *s[axis + 1 :]) for n, s in shapes.items() if axis < len(s) and s[axis] > 1}
+        if thin:
+            yield Plan(thin, {})
+        for name in long.keys() & thin.keys():
+            yield Plan({name: thin[name]}, {})
+
+
+def _distinct(extents: list[int], present: set[int]) -> dict[int, int]:
+    """A small size for each extent, different ones as long as there are some that nothing else has."""
+    free = [size for size in (3, 2) if size not in present]
+    return {extent: free[at] if at < len(free) else 2 for at, extent in enumerate(extents)}
+
+
 def _targets(size: int) -> list[int]:
-    return [target for target in dict.fromkeys((1, 2, size // 2, size - 1)) if 0 < target < size]
+    return [target for target in dict.fromkeys((2, 3, size // 2, size - 1, 1)) if 0 < target < size > HUMAN]
 
 
 def _resized(shapes: Mapping[str, Shape], sizes: dict[int, int]) -> Iterator[Plan]:

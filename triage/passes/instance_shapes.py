@@ -50,9 +50,9 @@ def _shaped(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _fewer_axes(case: Case, instance: Instance) -> Iterator[Case]:
-    """Without the first axis of all tensors of the highest rank, where it has size 1."""
+    """Without the first axis of all tensors of the highest rank, down to rank 1; its first element stays."""
     rank = max((len(tensor.shape) for tensor in instance.tensors), default=0)
-    highest = [tensor for tensor in instance.tensors if len(tensor.shape) == rank]
-    if rank and all(tensor.shape[0] == 1 for tensor in highest):
-        lower = [replace(t, shape=t.shape[1:]) if len(t.shape) == rank else t for t in instance.tensors]
+    if rank > 1:
+        lower = [_shaped(t, (1, *t.shape[1:])) if len(t.shape) == rank and t.shape[0] else t for t in instance.tensors]
+        lower = [replace(t, shape=t.shape[1:]) if len(t.shape) == rank and t.shape[0] else t for t in lower]
         yield with_instance(case, replace(instance, tensors=tuple(lower)))

@@ -24,7 +24,8 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
     graph = model.graph
     taken = {name for name in _all_names(graph) if _good(name)}
     renamed: dict[str, str] = {}
-    made = [name for node in graph.node for name in node.output if name]
+    made = [name for node in walk(graph) for name in node.output if name]
+    made += [info.name for node in walk(graph) for body in bodies(node) for info in body.input]
     returned = [info.name for info in graph.output]
     groups = (
         ([info.name for info in graph.input], _INPUTS),

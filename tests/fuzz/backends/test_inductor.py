@@ -95,21 +95,52 @@ def test_an_error_without_an_operator_blames_nobody() -> None:
 
 
 def test_converters_are_keyed_on_the_operator() -> None:
-    asked = ["torch.relu", "torch.nn.functional.conv2d", "torch.linalg.vector_norm", "torch.nn.functional.elu"]
-    found = backend.converters([("torch", api, 0) for api in asked])
+    asked = ["aten.relu.default", "aten.convolution.default", "aten.sort.stable", "aten.elu.default"]
+    found = backend.converters([("torch", name, 0) for name in asked])
     assert found[:2] == ["lowering aten.relu", "lowering aten.convolution"]
-    assert found[2].endswith("aten.linalg_vector_norm") and found[3].endswith("aten.elu")
-    assert backend.converters([("torch", "torch.no_such_operator", 0), ("", "Relu", 14)]) == ["", ""]
+    assert found[2].endswith("aten.sort") and found[3].endswith("aten.elu")
+    unknown = [("torch", "torch.relu", 0), ("torch", "aten.no_such_operator.default", 0), ("", "Relu", 14)]
+    assert backend.converters(unknown) == ["", "", ""]
+
+
+def asked_for(show: str, api: str, *args: Any, **options: str) -> list[str]:
+    [(_, names)] = backend.execute(job(api, *args, options={"show": show, **options}), lambda stage: None)
+    assert isinstance(names, np.ndarray)
+    return [str(name) for name in names.tolist()]
+
+
+def test_it_tells_which_operators_an_instance_becomes() -> None:
+    """torch.nn.functional.linear is no operator of inductor's."""
+    assert "aten.addmm.default" in asked_for("operators", "torch.nn.functional.linear", X, X, {**X, "shape": [4]})
+    assert asked_for("operators", "torch.relu", X) == ["aten.relu.default"]
+
+
+def test_a_lowering_that_is_disabled_is_replaced_by_the_library_and_gives_the_same(cache: Path) -> None:
+    met = asked_for("passes", "torch.atan", X)
+    assert {"lowerings atan", "fusion", "vectorisation"} <= set(met)
+    asked = job("torch.atan", X, options={"disable": "lowerings atan,fusion,vectorisation"})
+    [(_, found)] = backend.execute(asked, lambda stage: None)
+    [(_, expected)] = instance_torch.run_eager(asked)
+    np.testing.assert_array_equal(np.asarray(found), np.asarray(expected))
+    code = "".join(path.read_text() for path in cache.rglob("*.py"))
+    assert "torch.ops.aten.atan" in code
+
+
+@pytest.mark.parametrize("stop", ["eager", "aot_eager", "aot_eager_decomp_partition"])
+def test_a_case_may_stop_before_inductor(stop: str) -> None:
+    stages: list[str] = []
+    backend.execute(job("torch.relu", X, options={"stop": stop}), stages.append)
+    assert stages == ["convert"]
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_the_snippet_gives_the_outputs(dtype: str) -> None:
     module, args, _ = instance_torch.build(instance.parse(job("torch.neg", {**X, "dtype": dtype}).model))
     scope: dict[str, Any] = {"torch": torch, "module": module, "args": args}
-    exec(backend.reproduce("instance", {}, {dtype}), scope)
+    exec(backend.reproduce("instance", {}, [dtype], [dtype]), scope)
     expected = instance_torch.to_wire(-args[0])
-    assert scope["actual"][0].tobytes() == np.asarray(expected).tobytes()
-    assert scope["actual"][0].dtype == dtype
+    assert scope["actual"].tobytes() == np.asarray(expected).tobytes()
+    assert scope["actual"].dtype == dtype
 
 
 def test_onnx_models_have_no_snippet() -> None:

@@ -12,6 +12,7 @@ from fuzz.case import Case, Origin, Outcome, Stage, Status
 from fuzz.lane import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Value
+from triage import asking
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +111,22 @@ def test_a_missing_kernel_is_an_honest_refusal(ort: Runner) -> None:
 def test_an_operators_kernel_is_its_conversion_function(ort: Runner) -> None:
     found = ort.converters(catalogue.target("onnxruntime"), [("", "Relu", 17), ("com.microsoft", "Gelu", 1)])
     assert found == ["kernel Relu", "kernel com.microsoft.Gelu"]
+
+
+def test_the_transformers_that_change_a_model_are_named_and_may_be_left_out(ort: Runner) -> None:
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1])
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])
+    nodes = [
+        helper.make_node("Constant", [], ["c"], value_floats=[2.0]),
+        helper.make_node("Neg", ["c"], ["d"]),
+        helper.make_node("Mul", ["x", "d"], ["y"]),
+    ]
+    graph = helper.make_graph(nodes, "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([3])}, Origin("t"))
+    target = catalogue.target("onnxruntime")
+    assert asking.passes(ort, case, target) == ["ConstantFolding"]
+    assert asking.passes(ort, case, catalogue.target("onnxruntime", {"opt": "off"})) == []
+    without = catalogue.target("onnxruntime", {"disable": "ConstantFolding"})
+    assert np.asarray(only_output(ort.run(case, without))).tolist() == [-6.0]
+    assert asking.passes(ort, case, without) == []

@@ -207,9 +207,12 @@ def test_converters_are_found_in_the_frontends_libraries() -> None:
         "frontends/onnx/op/batch_norm.cpp",
         "",
     ]
-    assert backend.converters([("torch", "torch.nn.functional.conv2d", 0), ("torch", "torch.where", 0)]) == [
+    asked_torch = ["aten.convolution.default", "aten::where", "aten::add_", "torch.where"]
+    assert backend.converters([("torch", name, 0) for name in asked_torch]) == [
         "frontends/pytorch/op/convolution.cpp",
         "frontends/pytorch/op/where.cpp",
+        "frontends/pytorch/op/add.cpp",
+        "",  # an api is no operator, and its name does not tell which ones it becomes
     ]
     assert len(backend._converter_files("onnx")) > 50 and len(backend._converter_files("pytorch")) > 30
 
@@ -238,7 +241,7 @@ def test_the_onnx_snippet_gives_the_outputs(options: dict[str, str]) -> None:
     model, inputs = single("Add", {"a": np.ones(2, np.float32), "b": np.ones(2, np.float32)})
     scope = {**no_context(), "model": model, "inputs": inputs}
     exec(backend.reproduce("onnx", options), scope)
-    assert [value.tolist() for value in scope["actual"]] == [[2.0, 2.0]]
+    assert scope["actual"].tolist() == [2.0, 2.0]
 
 
 @pytest.mark.parametrize("options", [{}, {"torch": "script"}], ids=["export", "script"])
@@ -248,22 +251,94 @@ def test_the_instance_snippet_gives_the_outputs(options: dict[str, str]) -> None
     )
     scope = {**no_context(), "module": module, "args": args}
     exec(backend.reproduce("instance", options), scope)
-    assert [value.tolist() for value in scope["actual"]] == [[-1.0, -2.0]]
+    assert scope["actual"].tolist() == [-1.0, -2.0]
 
 
 def test_the_snippets_show_bfloat16_as_what_it_is() -> None:
     x = np.array([1.0, -2.5], ml_dtypes.bfloat16)
     model, inputs = single("Abs", {"x": x})
     scope = {**no_context(), "model": model, "inputs": inputs}
-    exec(backend.reproduce("onnx", {}, {"bfloat16"}), scope)
-    assert scope["actual"][0].dtype == x.dtype and scope["actual"][0].tolist() == [1.0, 2.5]
+    exec(backend.reproduce("onnx", {}, ["bfloat16"], ["bfloat16"]), scope)
+    assert scope["actual"].dtype == x.dtype and scope["actual"].tolist() == [1.0, 2.5]
     text = '{"api": "torch.neg", "args": [{"dtype": "bfloat16", "values": [1, 2]}]}'
     module, args, _ = instance_torch.build(instance.parse(text))
     scope = {**no_context(), "module": module, "args": args}
-    exec(backend.reproduce("instance", {}, {"bfloat16"}), scope)
-    assert scope["actual"][0].dtype == x.dtype and scope["actual"][0].tolist() == [-1.0, -2.0]
+    exec(backend.reproduce("instance", {}, ["bfloat16"], ["bfloat16"]), scope)
+    assert scope["actual"].dtype == x.dtype and scope["actual"].tolist() == [-1.0, -2.0]
 
 
 def test_four_bit_values_have_no_snippet() -> None:
     with pytest.raises(ValueError, match="no short way to show int4"):
         backend.reproduce("onnx", {}, ["float32", "int4"])
+
+
+@pytest.mark.parametrize(
+    ("torch", "met"), [("export", ["aten.baddbmm.default"]), ("script", ["aten::baddbmm"])], ids=["export", "script"]
+)
+def test_it_tells_which_operators_its_decoder_meets_in_an_instance(torch: str, met: list[str]) -> None:
+    x = {"dtype": "float32", "shape": [2, 3, 3]}
+    job = torch_job("torch.baddbmm", x, x, x, options={"torch": torch, "show": "operators"})
+    [(_, found)] = backend.execute(job, lambda stage: None)
+    assert isinstance(found, np.ndarray) and found.tolist() == met
+
+
+def test_the_interpreter_computes_what_the_frontend_made_without_the_plugin() -> None:
+    x = np.array([-1.5, 2.0], dtype=np.float32)
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", info[:1], info[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    stages: list[str] = []
+    job = Job("onnx", model.SerializeToString(), {"x": x}, {"engine": "interpreter"})
+    [(name, found)] = backend.execute(job, stages.append)
+    assert (name, np.asarray(found).tolist()) == ("y", [0.0, 2.0]) and stages == ["convert", "run"]
+
+
+def test_a_plugin_without_snippets_still_computes() -> None:
+    job = torch_job("torch.exp", {"dtype": "float32", "values": [0.0]}, options={"disable": "snippets"})
+    [(_, found)] = backend.execute(job, lambda stage: None)
+    assert np.asarray(found).tolist() == [1.0]
+
+
+def test_several_outputs_are_a_list_in_the_snippet() -> None:
+    x = np.array([3.0, 1.0], np.float32)
+    node = helper.make_node("Split", ["x"], ["a", "b"], num_outputs=2)
+    infos = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name, size in (("x", 2), ("a", 1), ("b", 1))
+    ]
+    model = helper.make_model(
+        helper.make_graph([node], "g", infos[:1], infos[1:]), opset_imports=[helper.make_opsetid("", 18)], ir_version=8
+    )
+    scope = {**no_context(), "model": model, "inputs": {"x": x}}
+    exec(backend.reproduce("onnx", {}, ["float32"], ["float32", "float32"]), scope)
+    assert [value.tolist() for value in scope["actual"]] == [[3.0], [1.0]]
+
+
+def graph_of(nodes: list[onnx.NodeProto], given: dict[str, Any], result: Any) -> Job:
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in [*given.items(), ("y", result)]
+    ]
+    graph = helper.make_graph(nodes, "g", infos[:-1], infos[-1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return Job("onnx", model.SerializeToString(), given, {})
+
+
+def test_an_input_that_nothing_reads_is_dropped_and_the_others_are_fed_by_name() -> None:
+    given = {"unread": np.zeros(3, np.float32), "b": np.ones(2, np.float32), "a": np.zeros(2, np.float32)}
+    job = graph_of([helper.make_node("Sub", ["a", "b"], ["y"])], given, given["a"])
+    [(_, value)] = backend.execute(job, lambda stage: None)
+    assert value.tolist() == [-1.0, -1.0]  # type: ignore[union-attr]
+
+
+def test_an_input_that_is_renamed_and_one_that_is_dropped_are_told_apart_by_their_types() -> None:
+    given = {"ratio": np.array(0.5, np.float32), "x": np.array([1, -1], np.float32)}
+    job = graph_of([helper.make_node("Dropout", ["x", "ratio"], ["y"])], given, given["x"])
+    [(_, value)] = backend.execute(job, lambda stage: None)
+    assert value.tolist() == [1.0, -1.0]  # type: ignore[union-attr]
+
+
+def test_a_renamed_input_is_not_guessed_where_types_and_shapes_are_the_same() -> None:
+    given = {"unread": np.zeros(2, np.float32), "x": np.ones(2, np.float32)}
+    job = graph_of([helper.make_node("Dropout", ["x"], ["y"])], given, given["x"])
+    with pytest.raises(CannotFeed, match="cannot be told apart"):
+        backend.execute(job, lambda stage: None)

@@ -10,6 +10,7 @@ from fuzz import catalogue
 from fuzz.case import Case, Origin, Stage, Status
 from fuzz.lane import Limits
 from fuzz.runner import Runner
+from triage import asking
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,33 @@ def test_the_registry_names_the_implementation_for_an_opset(tvm: Runner) -> None
     assert relu.startswith("Relu._impl_v")
     assert squeeze11 != squeeze13 and {squeeze11.partition(".")[0], squeeze13.partition(".")[0]} == {"Squeeze"}
     assert unknown == ""
+
+
+def test_the_registry_names_the_function_for_an_aten_operator(tvm: Runner) -> None:
+    asked = [("torch", name, 0) for name in ("aten.addmm.default", "aten.mul.Tensor", "torch.addmm")]
+    addmm, mul, unknown = tvm.converters(catalogue.target("tvm"), asked)
+    assert addmm.endswith("._addmm") and mul.endswith("convert(mul)") and unknown == ""
+
+
+def test_an_instance_is_known_by_the_operators_that_the_frontend_meets(tvm: Runner) -> None:
+    """An api's own name does not tell: TVM has a function called _baddbmm that baddbmm never reaches."""
+    text = (
+        b'{"api":"torch.baddbmm","args":[{"tensor":0},{"tensor":0},{"tensor":0}],"kwargs":{"beta":2},"library":"torch",'
+        b'"tensors":[{"dtype":"float32","shape":[1,2,2]}]}'
+    )
+    met = asking.operators(tvm, Case("instance", text, {}, Origin("t")), catalogue.target("tvm"))
+    assert met == ["aten.bmm.default", "aten.mul.Tensor", "aten.add.Tensor"]
+
+
+def test_passes_are_named_and_may_be_left_out(tvm: Runner) -> None:
+    case, expected = catalogue._tiny_model()
+    target = catalogue.target("tvm")
+    met = asking.passes(tvm, case, target)
+    assert {"LegalizeOps", "tirx.StorageRewrite"} <= set(met)
+    without = asking.with_options(target, disable="tirx.StorageRewrite,tirx.CommonSubexprElim")
+    assert np.asarray(tvm.run(case, without).outputs[0][1]).tolist() == expected.tolist()
+    assert "tirx.StorageRewrite" not in asking.passes(tvm, case, without)
+    assert tvm.run(case, asking.with_options(target, disable="LegalizeOps")).status is Status.EXCEPTION
 
 
 def test_the_worker_that_compiled_is_used_again(tvm: Runner) -> None:

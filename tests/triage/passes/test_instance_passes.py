@@ -73,15 +73,16 @@ def test_constructor_arguments_follow_a_size() -> None:
         tensors=[{**F32, "shape": [2, 8]}],
     )
     pairs = [(d["tensors"][0]["shape"], d["init"]["args"]) for d in propose("instance_shapes", case)]
-    assert ([1, 1], [1, 3]) in pairs
-    assert ([1, 1], [8, 3]) in pairs
+    assert ([2, 2], [2, 3]) in pairs
+    assert ([2, 2], [8, 3]) in pairs
 
 
 def test_explicit_values_are_sliced_with_the_shape() -> None:
-    tensor = {**F32, "shape": [2, 3], "values": [1, 2, 3, 4, 5, 6]}
+    tensor = {**F32, "shape": [2, 4], "values": [1, 2, 3, 4, 5, 6, 7, 8]}
     case = case_of(api="torch.relu", args=[{"tensor": 0}], tensors=[tensor])
     tensors = [document["tensors"][0] for document in propose("instance_shapes", case)]
-    assert {**F32, "shape": [2, 1], "values": [1.0, 4.0]} in tensors
+    assert {**F32, "shape": [2, 2], "values": [1.0, 2.0, 5.0, 6.0]} in tensors
+    assert {**F32, "shape": [4], "values": [1.0, 2.0, 3.0, 4.0]} in tensors
 
 
 def test_rare_dtypes_give_way_to_common_ones() -> None:
@@ -98,5 +99,5 @@ def test_small_tensors_get_simple_explicit_values_and_large_ones_keep_their_seed
         tensors=[{**F32, "shape": [2], "seed": 3}, {**F32, "shape": [1000], "seed": 4}],
     )
     first = propose("instance_values", case)[0]["tensors"]
-    assert first[0]["values"] == [0.0, 0.0]
+    assert first[0]["values"] == [1.0, 2.0]
     assert first[1]["seed"] == 4

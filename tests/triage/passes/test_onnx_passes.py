@@ -78,26 +78,11 @@ def test_no_pass_stumbles_over_empty_tensors_and_sequences(name: str) -> None:
     propose(name, case_of(text, s=[ramp(2), ramp(2)]))
 
 
-def test_outputs_alone_come_first() -> None:
-    text = "g (float[2] x) => (float[2] a, float[2] b, float[2] c) { a = Neg(x) b = Abs(x) c = Exp(a) }"
-    found = [op_types(candidate) for candidate in propose("outputs", case_of(text, x=ramp(2)))]
-    assert found[:3] == [["Neg"], ["Abs"], ["Neg", "Exp"]]
-
-
-def test_halves_of_the_nodes_come_before_single_ones() -> None:
-    text = "g (float[2] x) => (float[2] y) { a = Neg(x) b = Abs(a) c = Exp(b) y = Relu(c) }"
-    found = propose("nodes", case_of(text, x=ramp(2)))
-    assert [op_types(candidate) for candidate in found[:2]] == [["Neg", "Abs"], ["Exp", "Relu"]]
-    assert ["Exp"] in [op_types(candidate) for candidate in found]
-    assert all(works(candidate) for candidate in found)
-
-
-def test_a_bypassed_node_leaves_a_shorter_chain() -> None:
-    text = "g (float[2] x) => (float[1] y) { a = Exp(x) b = Abs(a) c = Neg(b) y = ReduceSum(c) }"
-    found = propose("bypass", case_of(text, x=ramp(2)))
-    assert op_types(found[0]) == ["ReduceSum"]
-    assert ["Exp", "Abs", "ReduceSum"] in [op_types(candidate) for candidate in found]
-    assert all(works(candidate) for candidate in found)
+def test_an_output_that_a_node_reads_need_not_be_one_and_no_node_goes() -> None:
+    text = "g (float[2] x) => (float[2] a, float[2] b, float[2] c) { a = Neg(x) b = Abs(a) c = Exp(a) }"
+    found = propose("outputs", case_of(text, x=ramp(2)))
+    assert [[info.name for info in model_of(candidate).graph.output] for candidate in found] == [["b", "c"]]
+    assert op_types(found[0]) == ["Neg", "Abs", "Exp"] and works(found[0])
 
 
 def test_a_local_function_is_written_out() -> None:
@@ -162,8 +147,8 @@ def test_equal_sizes_shrink_together() -> None:
     case = case_of(text, a=ramp(4, 6), b=ramp(6, 5))
     valid = [candidate for candidate in propose("shapes", case) if works(candidate)]
     sizes = [tuple(array.shape for array in run_inputs(candidate)) for candidate in valid]
-    assert sizes[0] == ((1, 1), (1, 1))
-    assert ((4, 1), (1, 5)) in sizes
+    assert sizes[0] == ((2, 3), (3, 2))
+    assert ((4, 2), (2, 5)) in sizes and ((1, 1), (1, 1)) in sizes
 
 
 def run_inputs(case: Case) -> list[np.ndarray]:
@@ -173,23 +158,33 @@ def run_inputs(case: Case) -> list[np.ndarray]:
 def test_numbers_that_mean_a_size_follow_it() -> None:
     text = "g (float[4,6] x) => (float[6,4] y) <int64[2] s = {6, 4}> { y = Reshape(x, s) }"
     found = [candidate for candidate in propose("shapes", case_of(text, x=ramp(4, 6))) if works(candidate)]
-    assert [value.tolist() for value in run(found[0])] == [[[1.0]]]
+    assert [value.shape for value in run(found[0])] == [(3, 2)]
     kernel = "g (float[1,1,5,5] x, float[1,1,3,3] w) => (float[1,1,3,3] y) { y = Conv <kernel_shape = [3, 3]> (x, w) }"
     convolutions = propose("shapes", case_of(kernel, x=ramp(1, 1, 5, 5), w=ramp(1, 1, 3, 3)))
     shapes = [candidate.inputs["w"].shape for candidate in convolutions if works(candidate)]  # type: ignore[union-attr]
-    assert (1, 1, 1, 1) in shapes
+    assert (1, 1, 2, 2) in shapes or (1, 1, 3, 3) in shapes
+
+
+def test_small_sizes_stay_as_long_as_a_person_can_read_the_tensor() -> None:
+    assert propose("shapes", case_of("g (float[2,3] x) => (float[2,3] y) { y = Neg(x) }", x=ramp(2, 3))) == []
+    long = case_of("g (float[2,3,3] x) => (float[2,3,3] y) { y = Neg(x) }", x=ramp(2, 3, 3))
+    assert next(run_inputs(candidate)[0].shape for candidate in propose("shapes", long)) == (2, 2, 2)
 
 
 def test_the_last_elements_are_tried_as_well_as_the_first() -> None:
     case = case_of("g (float[4] x) => (float[4] y) { y = Neg(x) }", x=ramp(4))
     kept = [candidate.inputs["x"].tolist() for candidate in propose("shapes", case)]  # type: ignore[union-attr]
-    assert kept[:2] == [[1.0], [4.0]] and [3.0, 4.0] in kept
+    assert kept[:2] == [[1.0, 2.0], [3.0, 4.0]] and [4.0] in kept
 
 
 def test_an_axis_of_size_one_goes() -> None:
     text = "g (float[1,3] a, float[1,3] b) => (float[1,3] y) { y = Add(a, b) }"
-    [candidate] = propose("ranks", case_of(text, a=ramp(1, 3), b=ramp(1, 3)))
-    assert run(candidate)[0].shape == (3,)
+    found = propose("ranks", case_of(text, a=ramp(1, 3), b=ramp(1, 3)))
+    assert [run(candidate)[0].shape for candidate in found] == [(3,), (1,)]
+
+
+def test_no_axis_goes_from_a_vector() -> None:
+    assert propose("ranks", case_of("g (float[1] x) => (float[1] y) { y = Neg(x) }", x=ramp(1))) == []
 
 
 def test_attributes_are_dropped_all_at_once_first_and_then_made_simpler() -> None:
@@ -204,11 +199,11 @@ def test_attributes_are_dropped_all_at_once_first_and_then_made_simpler() -> Non
 
 
 def test_a_size_takes_its_multiples_along() -> None:
-    text = """g (float[1,2,3] x, float[1,12,3] w, float[1,12,3] r) => (float[N,D,B,H] y) {
-        y = LSTM <hidden_size = 3> (x, w, r) }"""
-    case = case_of(text, x=ramp(1, 2, 3), w=ramp(1, 12, 3), r=ramp(1, 12, 3))
+    text = """g (float[1,2,5] x, float[1,20,5] w, float[1,20,5] r) => (float[N,D,B,H] y) {
+        y = LSTM <hidden_size = 5> (x, w, r) }"""
+    case = case_of(text, x=ramp(1, 2, 5), w=ramp(1, 20, 5), r=ramp(1, 20, 5))
     shapes = [candidate.inputs["w"].shape for candidate in propose("shapes", case)]  # type: ignore[union-attr]
-    assert (1, 4, 1) in shapes
+    assert (1, 8, 2) in shapes
 
 
 def test_a_count_never_becomes_zero() -> None:
@@ -218,16 +213,22 @@ def test_a_count_never_becomes_zero() -> None:
     assert groups == {1, 4}
 
 
-def test_values_are_offered_from_the_simplest_form_on_and_never_less_simple_than_they_are() -> None:
+def test_values_are_offered_from_the_most_telling_form_on_and_never_less_simple_than_they_are() -> None:
     case = case_of("g (float[3] x) => (float[3] y) { y = Neg(x) }", x=np.array([0.123456, -2.7, 31], np.float32))
     found = [candidate.inputs["x"].tolist() for candidate in propose("values", case)]  # type: ignore[union-attr]
-    assert found[:3] == [[0, 0, 0], [1, 1, 1], [0, 1, 2]]
-    assert [0, -3, 9] in found and [0, -3, 31] in found
-    ones = case_of("g (float[3] x) => (float[3] y) { y = Neg(x) }", x=np.ones(3, np.float32))
-    assert [c.inputs["x"].tolist() for c in propose("values", ones)] == [[0, 0, 0]]  # type: ignore[union-attr]
+    assert found[:3] == [[1, 2, 3], [0, -3, 9], [0, -3, 31]]
+    assert found[-2:] == [[1, 1, 1], [0, 0, 0]]
+    counted = case_of("g (float[3] x) => (float[3] y) { y = Neg(x) }", x=ramp(3))
+    assert propose("values", counted) == []
 
 
-DTYPES = ["bool", "uint8", "int64", "float16", "complex64", "bfloat16", "float8_e4m3fn", "int4"]
+def test_small_whole_numbers_and_truth_values_stay() -> None:
+    text = "g (float[3] x, int64[2] i, bool b) => (float[N] y) { y = Gather(x, i) }"
+    case = case_of(text, x=ramp(3), i=np.array([2, -3]), b=np.array(True))
+    assert propose("values", case) == []
+
+
+DTYPES = ["uint8", "int64", "float16", "complex64", "bfloat16", "float8_e4m3fn"]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -237,18 +238,46 @@ def test_simple_values_exist_for_every_dtype_and_keep_it(dtype: str) -> None:
     from triage.passes._forms import simpler
 
     kind = np.dtype(getattr(ml_dtypes, dtype)) if hasattr(ml_dtypes, dtype) else np.dtype(dtype)
-    array = np.array([1, 3, 7, 2]).astype(kind)
+    array = np.array([1, 3, 14, 2]).astype(kind)
     forms = [formed for _, formed in simpler(array)]
     assert forms and all(formed.dtype == kind and formed.shape == (4,) for formed in forms)
-    assert not forms[0].astype(np.complex64).any()
+    assert forms[0].astype(np.complex64).tolist() == [1, 2, 3, 4]
+
+
+def test_a_large_tensor_is_counted_in_numbers_that_stay_small() -> None:
+    from triage.passes._forms import simpler
+
+    formed = next(formed for _, formed in simpler(np.full((10, 10), 0.5, np.float32)))
+    assert set(formed.ravel().tolist()) == set(range(1, 10))
 
 
 def test_nan_and_infinity_are_no_obstacle_to_simple_values() -> None:
     from triage.passes._forms import simpler
 
     forms = [formed.tolist() for _, formed in simpler(np.array([np.nan, np.inf, -0.26], np.float32))]
-    assert forms[0] == [0, 0, 0]
-    assert np.isnan(forms[-1][0]) and forms[-1][1] == np.inf
+    assert forms[0] == [1, 2, 3]
+    assert any(np.isnan(form[0]) and form[1:] == [np.inf, np.float32(-0.3).item()] for form in forms)
+
+
+def test_a_rare_dtype_gives_way_wherever_it_stands() -> None:
+    text = """g (float16[2] x) => (float16[2] y) {
+        a = Add(x, x) b = Cast <to = 7> (a) y = Cast <to = 10> (b) }"""
+    case = case_of(text, x=np.ones(2, np.float16))
+    found = [candidate for candidate in propose("dtypes", case) if works(candidate)]
+    assert run(found[0])[0].dtype == np.float32
+    assert [a.i for node in model_of(found[0]).graph.node for a in node.attribute] == [7, 1]
+    assert propose("dtypes", case_of("g (float[2] x) => (float[2] y) { y = Neg(x) }", x=ramp(2))) == []
+
+
+def test_names_inside_bodies_become_short_too() -> None:
+    long = "a_name_that_nobody_would_write"
+    text = f"""g (bool c, float[2] x) => (float[2] y) {{ y = If(c) <
+        then_branch = t () => (float[2] {long}_p) {{ {long}_p = Neg(x) }},
+        else_branch = e () => (float[2] {long}_q) {{ {long}_q = Abs(x) }}> }}"""
+    case = case_of(text, c=np.array(True), x=ramp(2))
+    [candidate] = propose("names", case)
+    assert long.encode() not in candidate.model
+    np.testing.assert_array_equal(run(candidate)[0], run(case)[0])
 
 
 def test_sequences_get_shorter() -> None:

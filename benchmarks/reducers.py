@@ -1,0 +1,334 @@
+"""Reducers side by side: the same models, the same predicate, starts of the predicate and nodes left.
+
+Run: ``python -m benchmarks.reducers [--kinds A,B] [--sizes 60,200] [--seeds N] [--polygraphy COMMAND]``. Compared
+are this project's reducer (its count includes the simplification of shapes, values, attributes and names, and
+the run for the passing neighbour), a plain delta debugging of the node list, picire if it can be imported, the
+minifier of PyTorch FX, and `polygraphy debug reduce` (bisect, then linear) if a command is given. Only the first
+one simplifies anything but nodes. The models are those of `benchmarks.planting`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+from onnx.reference import ReferenceEvaluator
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.bug_kinds import fails
+from benchmarks.planting import KINDS, Planted, plant
+from benchmarks.random_models import OPSET
+from fuzz.case import Case
+from fuzz.wire import Value
+from triage.operators import node_count
+from triage.parts import parts
+from triage.reduce import reduce
+from triage.submodel import load, value_info
+
+ROOT = Path(__file__).parent.parent
+#: Nodes in bodies and functions are out of reach of the others.
+_INNER = ("body", "function")
+#: FX graphs as they are built here have no types.
+_UNTYPED = ("rank",)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Starts of the predicate, and nodes left."""
+
+    runs: int
+    nodes: int
+
+
+def recorded(case: Case) -> Mapping[str, Value]:
+    """Every tensor of the main graph; the inputs alone where that cannot be evaluated."""
+    try:
+        found = ReferenceEvaluator(load(case)).run(None, dict(case.inputs), intermediate=True)
+    except Exception:  # noqa: BLE001 - whatever the reference objects to
+        return dict(case.inputs)
+    return dict(found)
+
+
+def valid(case: Case) -> bool:
+    """Whether the checker and the reference accept a case."""
+    try:
+        onnx.checker.check_model(load(case), full_check=True)
+        ReferenceEvaluator(load(case)).run(None, dict(case.inputs))
+    except Exception:  # noqa: BLE001 - whatever the reference objects to makes a case invalid
+        return False
+    return True
+
+
+def remembering(function: Callable[[Case], Any]) -> Callable[[Case], Any]:
+    """`function` with its results kept by content."""
+    known: dict[str, Any] = {}
+
+    def asked(case: Case) -> Any:
+        if case.id not in known:
+            known[case.id] = function(case)
+        return known[case.id]
+
+    return asked
+
+
+# ---------------------------------------------------------------- the reducers
+
+
+def ours(planted: Planted) -> Found:
+    """This project's reducer, as `graphwarden reduce --check` calls it."""
+    done = reduce(
+        planted.case,
+        lambda case: fails(planted.spec, load(case)),
+        values=remembering(recorded),
+        valid=remembering(valid),
+        confirmed=False,
+        neighbours=2,
+    )
+    return Found(done.runs, done.nodes_after)
+
+
+class _Subsets:
+    """The predicate on lists of nodes, for reducers that know nothing else; what dangles becomes an input."""
+
+    def __init__(self, planted: Planted) -> None:
+        self._planted, self._values = planted, recorded(planted.case)
+        self._known: dict[frozenset[int], bool] = {}
+        self.runs = 0
+
+    def __call__(self, kept: Sequence[int]) -> bool:
+        key = frozenset(kept)
+        if key not in self._known:
+            cuts = [case for case in parts(self._planted.case, key, self._values)[-1:] if valid(case)]
+            self.runs += len(cuts)
+            self._known[key] = bool(cuts) and fails(self._planted.spec, load(cuts[0]))
+        return self._known[key]
+
+    def nodes(self, kept: Sequence[int]) -> int:
+        return node_count(parts(self._planted.case, frozenset(kept), self._values)[-1])
+
+
+def plain_dd(planted: Planted) -> Found:
+    """ddmin of Zeller and Hildebrandt on the list of nodes, with a cache."""
+    test = _Subsets(planted)
+    kept = list(range(len(load(planted.case).graph.node)))
+    test(kept)
+    count = 2
+    while len(kept) >= 2:
+        chunks = [kept[len(kept) * at // count : len(kept) * (at + 1) // count] for at in range(count)]
+        rests = [[node for node in kept if node not in set(chunk)] for chunk in chunks]
+        subset = next((chunk for chunk in chunks if test(chunk)), None)
+        rest = next((rest for rest in rests if rest and test(rest)), None) if subset is None else None
+        if subset is not None:
+            kept, count = subset, 2
+        elif rest is not None:
+            kept, count = rest, max(count - 1, 2)
+        elif count >= len(kept):
+            break
+        else:
+            count = min(2 * count, len(kept))
+    return Found(test.runs, test.nodes(kept))
+
+
+def picire_dd(planted: Planted) -> Found:
+    """picire's delta debugging on the list of nodes, as it is by default."""
+    import picire
+
+    test = _Subsets(planted)
+    everything = list(range(len(load(planted.case).graph.node)))
+
+    def interesting(kept: Sequence[int], config_id: object) -> Any:
+        return picire.Outcome.FAIL if kept and test(kept) else picire.Outcome.PASS
+
+    kept = picire.DD(interesting)(everything)
+    return Found(test.runs, test.nodes(kept))
+
+
+def fx_minifier(planted: Planted) -> Found:
+    """The minifier of PyTorch FX on the same graph, every node a call of the reference's operator."""
+    import contextlib
+    import io
+
+    import torch
+    from functorch.compile import minifier
+
+    graph, inputs, shown = _fx_graph(planted.case)
+    runs, smallest = 0, len(load(planted.case).graph.node)
+
+    def failing(module: Any, given: Any) -> bool:
+        nonlocal runs, smallest
+        runs += 1
+        model = _model_of(module.graph, shown)
+        found = fails(planted.spec, model)
+        if found:
+            smallest = min(smallest, len(model.graph.node))
+        return found
+
+    module = torch.fx.GraphModule({}, graph)
+    quiet = io.StringIO()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(quiet),
+        contextlib.redirect_stderr(quiet),
+    ):
+        minifier(module, inputs, failing, dump_state=lambda *state: None)
+    return Found(runs, smallest)
+
+
+def _fx_graph(case: Case) -> tuple[Any, list[Any], dict[Any, onnx.NodeProto]]:
+    """The main graph as an FX graph of the recorded tensors; the functions called, with their nodes."""
+    import torch
+
+    model, graph, known, shown = load(case), torch.fx.Graph(), dict[str, Any](), dict[Any, onnx.NodeProto]()
+    constants = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    values = {**recorded(case), **constants}
+    inputs = []
+    for name, value in {**case.inputs, **constants}.items():
+        known[name] = graph.placeholder(f"p{len(known)}")
+        inputs.append(torch.from_numpy(value.copy()))  # type: ignore[union-attr]
+    for node in model.graph.node:
+        call = _called(node, values)
+        shown[call] = node
+        known[node.output[0]] = graph.call_function(call, tuple(known[name] for name in node.input))
+    graph.output(tuple(known[info.name] for info in model.graph.output))
+    return graph, inputs, shown
+
+
+def _called(node: onnx.NodeProto, values: Mapping[str, Value]) -> Callable[..., Any]:
+    """The node as a function of tensors."""
+    import torch
+
+    infos = [value_info(name, values[name]) for name in dict.fromkeys([*node.input, *node.output])]
+    ends = [[info for info in infos if info and info.name in names] for names in (node.input, node.output)]
+    graph = onnx.helper.make_graph([node], "one", *ends)
+    evaluator = ReferenceEvaluator(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", OPSET)]))
+
+    def call(*given: Any) -> Any:
+        feeds = {name: value.detach().numpy() for name, value in zip(node.input, given, strict=True)}
+        [result] = evaluator.run(None, feeds)
+        return torch.as_tensor(result)
+
+    call.__name__ = call.__qualname__ = f"{node.op_type}_{node.output[0]}".replace("/", "_")
+    call.__module__ = "builtins"
+    return call
+
+
+def _model_of(graph: Any, shown: Mapping[Any, onnx.NodeProto]) -> onnx.ModelProto:
+    """Back from FX: only operators, attributes and edges, which is all that the predicates look at."""
+    nodes, results = [], []
+    for each in graph.nodes:
+        if each.op == "call_function" and each.target in shown:
+            node = onnx.NodeProto()
+            node.CopyFrom(shown[each.target])
+            node.input[:] = [str(argument) for argument in each.args]
+            node.output[:] = [each.name]
+            nodes.append(node)
+        elif each.op == "output":
+            results = [str(argument) for argument in each.args[0]]
+    infos = [onnx.ValueInfoProto(name=name) for name in results]
+    return onnx.helper.make_model(onnx.helper.make_graph(nodes, "fx", [], infos))
+
+
+def polygraphy(command: str) -> Callable[[Planted], Found]:
+    """`polygraphy debug reduce`: bisection first, then the linear mode on what that left."""
+
+    def run(planted: Planted) -> Found:
+        with tempfile.TemporaryDirectory() as folder:
+            counter, model = Path(folder) / "runs", Path(folder) / "model.onnx"
+            model.write_bytes(planted.case.model)
+            for mode in ("bisect", "linear"):
+                reduced = Path(folder) / f"{mode}.onnx"
+                check = [
+                    sys.executable,
+                    "-m",
+                    "benchmarks.bug_kinds",
+                    json.dumps(planted.spec),
+                    "polygraphy_debug.onnx",
+                ]
+                counted = ["/bin/sh", "-c", f'echo >> {counter}; exec "$@"', "sh", *check]
+                options = ["--mode", mode, "--fail-code", "1", "--check", *counted]
+                subprocess.run(
+                    [command, "debug", "reduce", str(model), "-o", str(reduced), *options],
+                    cwd=folder,
+                    env={**os.environ, "PYTHONPATH": str(ROOT)},
+                    capture_output=True,
+                    check=False,
+                )
+                model = reduced if reduced.exists() else model
+            runs = len(counter.read_text().splitlines()) if counter.exists() else 0
+            return Found(runs, len(onnx.load(model).graph.node))
+
+    return run
+
+
+# ---------------------------------------------------------------- the table
+
+
+def main() -> int:
+    """Parse the command line, run every reducer on every model, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--sizes", default="60,200", help="nodes of the random models")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--polygraphy", default="", help="the command, in an environment of its own")
+    parser.add_argument("--without", default="", help="reducers to leave out, e.g. fx,picire")
+    chosen = parser.parse_args()
+    reducers: dict[str, Callable[[Planted], Found]] = {"ours": ours, "dd": plain_dd}
+    if importlib.util.find_spec("picire"):
+        reducers["picire"] = picire_dd
+    reducers["fx"] = fx_minifier
+    if chosen.polygraphy:
+        reducers["polygraphy"] = polygraphy(chosen.polygraphy)
+    for name in chosen.without.split(","):
+        reducers.pop(name, None)
+    found: dict[str, dict[str, list[tuple[Found, int]]]] = defaultdict(lambda: defaultdict(list))
+    for kind in chosen.kinds.split(","):
+        for size in map(int, chosen.sizes.split(",")):
+            for seed in range(chosen.seeds):
+                for rare in (True, False):
+                    planted = plant(kind, size, seed, rare)
+                    for name, reducer in reducers.items():
+                        if name == "ours" or (kind not in _INNER and (name != "fx" or kind not in _UNTYPED)):
+                            found[kind][name].append((reducer(planted), planted.ideal))
+        print(kind, {name: [(f.runs, f.nodes) for f, _ in rows] for name, rows in found[kind].items()}, flush=True)
+    Console(width=150).print(_table(found, list(reducers)))
+    return 0
+
+
+def _table(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]], reducers: Sequence[str]) -> Table:
+    """Runs as median (worst), and how many results have the ideal number of nodes, or fewer."""
+    table = Table("kind", "models", *reducers)
+    rows = {**found}
+    together: dict[str, list[tuple[Found, int]]] = defaultdict(list)
+    for kind in found:
+        if kind not in _INNER:
+            for name, results in found[kind].items():
+                together[name] += results
+    for kind, results in {**rows, "all but bodies and functions": together}.items():
+        cells = [_cell(results[name]) if results.get(name) else "" for name in reducers]
+        table.add_row(kind, str(len(results["ours"])), *cells)
+    return table
+
+
+def _cell(results: Sequence[tuple[Found, int]]) -> str:
+    runs = [each.runs for each, _ in results]
+    nodes = [each.nodes for each, _ in results]
+    ideal = sum(each.nodes <= best for each, best in results)
+    return f"{statistics.median(runs):g} ({max(runs)}) -> {statistics.median(nodes):g} ({max(nodes)}), ideal {ideal}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

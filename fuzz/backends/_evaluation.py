@@ -1,0 +1,265 @@
+"""An ONNX model evaluated three ways by hooks around the reference evaluator's nodes.
+
+With the tensors' own dtypes, which tells these dtypes; widened to float64; and widened with every result
+moved within the bound that `fuzz.backends._rounding` gives. Where widening would change what an operator
+means, it is given its own dtypes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+
+import numpy as np
+
+from fuzz.backends import _rounding as rounding
+from fuzz.backends._trials import Trial, moved
+
+
+class Site(NamedTuple):
+    """One node of the model or of one of its bodies, as the hooks know it."""
+
+    node: Any
+    run: Any
+    kind: str
+
+
+class Known(NamedTuple):
+    """The dtypes of a node's inputs and outputs, as the model itself has them."""
+
+    inputs: Tuple[str, ...]
+    outputs: Tuple[str, ...]
+
+
+#: The classes whose inputs are moved too: what they compute inside may be off by as much.
+_NUDGED = frozenset(("function", "approximated", "composite", "quantizing"))
+
+
+class Evaluation:
+    """One model and its inputs, evaluated as often as wanted."""
+
+    def __init__(self, model: Any, inputs: Dict[str, Any]) -> None:
+        from onnx.reference import ReferenceEvaluator
+
+        self._evaluator = ReferenceEvaluator(model)
+        self._inputs = inputs
+        self._known: Dict[int, Known] = {}
+        self._bounds: Dict[Tuple[int, int], List[Optional[np.ndarray]]] = {}
+        self._calls: Dict[int, int] = {}
+        self._trial: Optional[Trial] = None
+        self._recording = True
+        self._dtypes: List[str] = []
+        self.unwidened: Dict[str, None] = {}
+        self.first: Dict[str, str] = {}
+        self.subnormal = self.zeros = self.overflow = False
+        for site in list(_sites(self._evaluator)):
+            self._hook(site)
+
+    def native(self) -> List[Any]:
+        """The outputs in the model's own dtypes; the other evaluations need this one first."""
+        self._recording = True
+        found = list(self._evaluator.run(None, dict(self._inputs)))
+        self._dtypes = [_dtype(value) for value in found]
+        return found
+
+    def wide(self, trial: Optional[Trial] = None) -> List[Any]:
+        """The outputs in float64, without noise or in one trial."""
+        self._recording, self._trial, self._calls = False, trial, {}
+        found = [rounding.widened(value) for value in self._evaluator.run(None, dict(self._inputs))]
+        return [rounding.stored(value, name) for value, name in zip(found, self._dtypes)]
+
+    def _hook(self, site: Site) -> None:
+        def run(*inputs: Any, **context: Any) -> Any:
+            if self._recording:
+                return self._record(site, inputs, context)
+            return self._widen(site, inputs, context)
+
+        site.node.run = run
+
+    def _record(self, site: Site, inputs: Sequence[Any], context: Dict[str, Any]) -> Any:
+        with np.errstate(all="ignore"):
+            found = site.run(*inputs, **context)
+        self._known[id(site.node)] = Known(tuple(map(_dtype, inputs)), tuple(map(_dtype, found)))
+        for kind, test in (("NaN", np.isnan), ("infinity", np.isinf)):
+            if kind not in self.first and _any(test, found) and not _any(test, inputs):
+                self.first[kind] = "%s %s" % (site.node.op_type, site.node.onnx_node.name or site.node.output[0])
+        return found
+
+    def _widen(self, site: Site, inputs: Sequence[Any], context: Dict[str, Any]) -> Any:
+        known = self._known.get(id(site.node))
+        wide = [rounding.widened(value) for value in inputs]
+        if known is not None:
+            wide = self._flushed(known, wide)
+        with np.errstate(all="ignore"):
+            found = list(self._outputs(site, known, wide, context))
+            names = known.outputs if known else ("",) * len(found)
+            for at, (value, name) in enumerate(zip(found, names)):
+                if name in rounding.NARROW and isinstance(value, np.ndarray):
+                    if value.dtype != np.float64:
+                        if site.kind != "exact":
+                            self.unwidened[site.node.op_type] = None
+                        value = value.astype(np.float64)
+                    found[at] = value if self._trial and self._trial.unbounded else rounding.in_range(value, name)
+            return tuple(self._noisy(site, known, wide, context, found) if known else found)
+
+    def _outputs(self, site: Site, known: Optional[Known], wide: List[Any], context: Dict[str, Any]) -> Sequence[Any]:
+        """The node on widened inputs; on its own dtypes where those are part of its meaning."""
+        if known is None:
+            return tuple(site.run(*wide, **context))
+        operator = site.node.op_type
+        if operator in ("Cast", "CastLike") and known.inputs[0] in rounding.NARROW:
+            if known.outputs[0] == known.inputs[0]:
+                return (wide[0],)
+            if known.outputs[0].startswith(("float8", "float4", "int4", "uint4", "int2", "uint2")):
+                return tuple(site.run(*self._narrowed(wide, known), **context))
+            second = self._narrowed(wide, known)[1:]
+            return tuple(site.run(wide[0], *second, **context))
+        if site.kind == "narrow":
+            return tuple(site.run(*self._narrowed(wide, known), **context))
+        if operator in ("Resize", "Upsample"):
+            return self._resized(site, [wide[0], *self._narrowed(wide, known)[1:]], context)
+        if self._trial is not None:
+            wide = self._backward(site, known, wide)
+        try:
+            return tuple(site.run(*wide, **context))
+        except Exception:  # noqa: BLE001  the operator's code is foreign, and wants its own dtypes
+            self.unwidened[operator] = None
+            return tuple(site.run(*self._narrowed(wide, known), **context))
+
+    def _narrowed(self, wide: Sequence[Any], known: Known) -> List[Any]:
+        return [
+            value.astype(rounding.numpy_dtype(name)) if rounding.is_wide(value) and name in rounding.NARROW else value
+            for value, name in zip(wide, known.inputs)
+        ]
+
+    # ------------------------------------------------------------ noise
+
+    def _flushed(self, known: Known, wide: List[Any]) -> List[Any]:
+        """The inputs, without subnormal numbers in the trial that takes them for zeros."""
+        small = {
+            at
+            for at, (value, name) in enumerate(zip(wide, known.inputs))
+            if rounding.is_wide(value) and name in rounding.NARROW and rounding.has_subnormals(value, name)
+        }
+        self.subnormal |= bool(small)
+        if self._trial is None or not self._trial.flush:
+            return wide
+        return [rounding.flushed(value, known.inputs[at]) if at in small else value for at, value in enumerate(wide)]
+
+    def _backward(self, site: Site, known: Known, wide: List[Any]) -> List[Any]:
+        """The inputs moved by a unit in the last place, for operators that are computed by approximation.
+
+        Ties of the ordering operators are opened as well, those of integers too.
+        """
+        trial = self._trial
+        assert trial is not None
+        if site.kind == "ordering" and isinstance(wide[0], np.ndarray) and wide[0].dtype.kind in "iuf":
+            return [trial.disordered(wide[0], known.inputs[0]), *wide[1:]]
+        if site.kind not in _NUDGED or site.node.has_subgraph or _is_square(site, wide):
+            return wide
+        return [
+            trial.nudged(value, name) if rounding.is_wide(value) and name in rounding.NARROW else value
+            for value, name in zip(wide, known.inputs)
+        ]
+
+    def _resized(self, site: Site, inputs: List[Any], context: Dict[str, Any]) -> Sequence[Any]:
+        """Resize; in trials with factors moved by two units, so that the nearest of two pixels may be either."""
+        plain = tuple(site.run(*inputs, **context))
+        factors = _fractional_factors(inputs)
+        if self._trial is None or factors is None or getattr(site.node, "axes", None):
+            return plain
+        nudge = 1.0 + 2.0**-22 * self._trial.parts(factors.shape)
+        other = [*inputs[:2], (factors * nudge).astype(np.float32)]
+        try:
+            found = tuple(site.run(*other, **context))
+        except Exception:  # noqa: BLE001  foreign code: the output may have got another size
+            return plain
+        return found if found[0].shape == plain[0].shape else plain
+
+    def _noisy(self, site: Site, known: Known, wide: List[Any], context: Dict[str, Any], found: List[Any]) -> List[Any]:
+        call = self._calls[id(site.node)] = self._calls.get(id(site.node), -1) + 1
+        if site.kind in ("exact", "narrow", "ordering", "quantizing"):
+            return self._restored(site, known, found)
+        if self._trial is None:
+            self._bounds[id(site.node), call] = [
+                self._bound(site, known, wide, context, found, at) for at in range(len(found))
+            ]
+            return found
+        bounds = self._bounds.get((id(site.node), call)) or [None] * len(found)
+        return [moved(self._trial, value, bound, name) for value, bound, name in zip(found, bounds, known.outputs)]
+
+    def _restored(self, site: Site, known: Known, found: List[Any]) -> List[Any]:
+        """Values of a disturbed ordering operator back in their own dtype."""
+        if site.kind != "ordering" or known.outputs[0] in rounding.NARROW or self._trial is None:
+            return found
+        return [
+            np.rint(value).astype(name) if rounding.is_wide(value) and name.startswith(("int", "uint")) else value
+            for value, name in zip(found, known.outputs)
+        ]
+
+    def _bound(
+        self, site: Site, known: Known, wide: List[Any], context: Dict[str, Any], found: List[Any], at: int
+    ) -> Optional[np.ndarray]:
+        value, dtype = found[at], known.outputs[at]
+        if not rounding.is_wide(value) or not rounding.knows(dtype):
+            return None
+
+        def evaluate(inputs: Sequence[Any]) -> Any:
+            return site.run(*inputs, **context)[at]
+
+        try:
+            kind = "basic" if _is_square(site, wide) else site.kind
+            bound = rounding.bound(kind, wide, value, dtype, evaluate)
+            if site.node.op_type in ("Add", "Sub", "Mul") and dtype != "float64":
+                native = site.run(*self._narrowed(wide, known), **context)[at]
+                bound = np.where(rounding.exact_sites(native, value), 0.0, bound)
+            elif site.node.op_type in ("ReduceSum", "ReduceMean"):
+                bound = bound + rounding.loop_loss(wide[0], value, dtype, site.node.op_type == "ReduceMean")
+        except Exception:  # noqa: BLE001  foreign code again: absolute values may be outside its domain
+            bound = rounding.bound("composite", wide, value, dtype, evaluate)
+        self.subnormal |= rounding.has_subnormals(value, dtype)
+        self.zeros |= bool(np.any(value == 0))
+        self.overflow |= bool(np.any(np.isinf(value)))
+        return np.broadcast_to(bound, value.shape)
+
+
+def _is_square(site: Site, wide: Sequence[Any]) -> bool:
+    """Whether a Pow is but a product of its base with itself."""
+    return site.node.op_type == "Pow" and bool(np.all(wide[1] == 2))
+
+
+def _fractional_factors(inputs: Sequence[Any]) -> Optional[np.ndarray]:
+    """The factors of a Resize, where at least one has no short binary form."""
+    scales = inputs[2] if len(inputs) > 2 else None
+    sizes = inputs[3] if len(inputs) > 3 else None
+    if isinstance(sizes, np.ndarray) and sizes.size == inputs[0].ndim:
+        scales = sizes / np.maximum(inputs[0].shape, 1)
+    if not isinstance(scales, np.ndarray) or scales.size != inputs[0].ndim:
+        return None
+    wide = scales.astype(np.float64)
+    return None if np.all(wide * 16 == np.rint(wide * 16)) else wide
+
+
+def _sites(evaluator: Any) -> Iterator[Site]:
+    """Every node that will run, those of bodies and functions too."""
+    from onnx.reference import ReferenceEvaluator
+
+    for node in evaluator.rt_nodes_:
+        inner = [getattr(node, name) for name in node.attributes_names_]
+        inner += [getattr(node, "impl_", None)]
+        bodies = [value for value in inner if isinstance(value, ReferenceEvaluator)]
+        for body in bodies:
+            yield from _sites(body)
+        kind = "exact" if bodies else rounding.class_of(node.op_type, "onnx")
+        yield Site(node, node.run, kind)
+
+
+def _dtype(value: Any) -> str:
+    return value.dtype.name if isinstance(value, np.ndarray) else ""
+
+
+def _any(test: Any, values: Sequence[Any]) -> bool:
+    return any(
+        bool(np.any(test(value.astype(np.float64))))
+        for value in values
+        if isinstance(value, np.ndarray) and (value.dtype.kind == "f" or rounding.is_narrow(value))
+    )

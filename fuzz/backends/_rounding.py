@@ -1,0 +1,231 @@
+"""How far honest floating-point arithmetic may be off after one operator: the rounding model of the court.
+
+For every operator a bound of the error that any reasonable implementation may make: order of summation,
+fused multiply-add, vectorised functions, accumulation in the tensor's own dtype. The numbers and the
+classes of operators are data (``data/court.toml``, table ``rounding``); decision 004 gives the reasons.
+Bounds are absolute, one per element, in float64. Runs in workers: numpy and the standard library only.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import numpy as np
+
+from fuzz.wire import SMALL_DTYPES
+
+#: Half a unit in the last place of 1: the relative error of one rounding.
+UNITS = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+LARGEST = {
+    "float64": float(np.finfo(np.float64).max),
+    "float32": float(np.finfo(np.float32).max),
+    "float16": 65504.0,
+    "bfloat16": 3.3895313892515355e38,
+}
+#: The smallest normal number; what is smaller may be flushed to zero.
+SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
+#: The dtypes that are widened.
+NARROW = ("float32", "float16", "bfloat16")
+
+Evaluate = Callable[[Sequence[Any]], Any]
+
+
+@functools.lru_cache(maxsize=None)
+def model() -> Dict[str, Any]:
+    """The table ``rounding`` of ``data/court.toml``."""
+    import tomllib
+
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(os.path.join(folder, "data", "court.toml"), "rb") as file:
+        table: Dict[str, Any] = tomllib.load(file)["rounding"]
+    return table
+
+
+@functools.lru_cache(maxsize=None)
+def class_of(operator: str, library: str) -> str:
+    """The class of an operator of ``onnx`` or ``torch``; ``exact`` for all that is not listed."""
+    table = model()["operators"] if library == "onnx" else model()["torch"]
+    return next((name for name, listed in table.items() if operator in listed and name != "expanded"), "exact")
+
+
+def is_narrow(value: Any) -> bool:
+    """Whether a value is an array of a dtype that is widened."""
+    return isinstance(value, np.ndarray) and value.dtype.name in NARROW
+
+
+def is_wide(value: Any) -> bool:
+    """Whether a value is an array of float64."""
+    return isinstance(value, np.ndarray) and value.dtype == np.float64
+
+
+def widened(value: Any) -> Any:
+    """`value` with every narrow float array in it as float64, which holds the same numbers."""
+    if isinstance(value, list):
+        return [widened(item) for item in value]
+    return value.astype(np.float64) if is_narrow(value) else value
+
+
+def in_range(value: np.ndarray, dtype: str) -> np.ndarray:
+    """What is too large for `dtype` as an infinity, as it would be there."""
+    return np.where(np.abs(value) > LARGEST[dtype], np.copysign(np.inf, value), value)
+
+
+def stored(value: Any, dtype: str) -> Any:
+    """An output as its dtype can hold it, whatever the range was that it was computed in."""
+    return in_range(value, dtype) if is_wide(value) and dtype in NARROW else value
+
+
+def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, evaluate: Evaluate) -> np.ndarray:
+    """How far one output of an operator of class `kind` may be off when it is computed in `dtype`.
+
+    `evaluate` gives the output for other inputs. Infinity where an intermediate sum may overflow.
+    """
+    unit, table = UNITS[dtype], model()
+    size = np.where(np.isfinite(output), np.abs(output), 0.0)
+    floor = np.full(output.shape, SMALLEST[dtype] * unit)
+    if kind == "basic":
+        return np.asarray(unit * table[kind] * size + floor)
+    if kind in ("function", "approximated"):
+        error = _inside(dtype, table[kind]) * size + floor
+        # Powers of two are built from the exponent: the last binade may overflow already.
+        return np.asarray(np.where(np.abs(output) > LARGEST[dtype] / 2, np.inf, error))
+    if kind == "linear":
+        error = _of_sum(inputs, size, dtype, evaluate)
+        return np.asarray(np.where(error > 0, error + floor, 0.0))  # a sum of zeros, or of nothing, is exact
+    if kind == "reduction":
+        inside = _inside(dtype, table["function"])
+        return np.asarray((inside + unit * table["walk"] * np.sqrt(_terms(inputs, output))) * size + floor)
+    if kind == "softmax":
+        spread = max([1.0, *(float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) for x in _floats(inputs))])
+        terms = table["function"] + 4 * spread + table["walk"] * np.sqrt(_terms(inputs, output))
+        least = 0.0 if output.min(initial=0.0) >= 0 else 1.0  # LogSoftmax is exact relative to its sum alone
+        return np.asarray(_inside(dtype, terms) * np.maximum(size, least) + floor)
+    if kind == "batch_norm" and len(inputs) >= 5 and all(map(is_wide, inputs[:5])):
+        return np.asarray(unit * table["basic"] * 2 * _folded_batch_norm(inputs, evaluate) + floor)
+    largest = float(size.max(initial=0.0))
+    if kind == "instance_norm" and is_wide(inputs[0]):
+        return np.asarray(_inside(dtype, table["function"]) * largest * _loss_of_variance(inputs[0]) + floor)
+    return np.asarray(
+        _inside(dtype, table["transform" if kind == "transform" else "composite"]) * np.maximum(size, largest) + floor
+    )
+
+
+def _inside(dtype: str, units: float) -> float:
+    """The relative error of what is computed inside one kernel: in float32 at least, then rounded once."""
+    return max(2 * UNITS[dtype], units * min(UNITS[dtype], UNITS["float32"]))
+
+
+def _floats(inputs: Sequence[Any]) -> List[np.ndarray]:
+    return [value for value in inputs if is_wide(value)]
+
+
+def _terms(inputs: Sequence[Any], output: np.ndarray) -> float:
+    """About how many terms go into one element of a reduction's output."""
+    largest = max([1, *(value.size for value in _floats(inputs))])
+    return max(1.0, largest / max(1, output.size))
+
+
+def _of_sum(inputs: Sequence[Any], size: np.ndarray, dtype: str, evaluate: Evaluate) -> np.ndarray:
+    """The bound of a sum of products, from the same operator on absolute values and on ones.
+
+    Where all terms are small whole numbers, every order of summation is exact.
+    """
+    unit, table = UNITS[dtype], model()
+    with np.errstate(all="ignore"):
+        absolute = np.asarray(evaluate([np.abs(value) if is_wide(value) else value for value in inputs]))
+        squares = np.asarray(evaluate([value * value if is_wide(value) else value for value in inputs]))
+        ones = np.asarray(evaluate([np.ones_like(value) if is_wide(value) else value for value in inputs]))
+        total = float(np.max(np.abs(ones), initial=1.0))
+    terms = max(total, _terms(inputs, size) if total <= 1 else 1.0)
+    if all(_whole(value) for value in _floats(inputs)) and np.all(absolute < 1 / unit) and total > 1:
+        return np.zeros(size.shape)
+    walk = table["walk"] * np.sqrt(np.abs(squares) * (terms if total > 1 else 1.0))
+    error = unit * ((table["basic"] + table["drift"] * terms) * size + walk)
+    partial = absolute * (terms if total <= 1 else 1.0)
+    return np.asarray(np.where(partial > LARGEST[dtype], np.inf, error))
+
+
+def _folded_batch_norm(inputs: Sequence[Any], evaluate: Evaluate) -> np.ndarray:
+    """The sum of the terms' sizes when scale and mean are folded into one product and one sum."""
+    x, scale, bias, mean, variance = inputs[:5]
+    rest = list(inputs[5:])
+    return np.asarray(np.abs(evaluate([np.abs(x), np.abs(scale), np.abs(bias), -np.abs(mean), variance, *rest])))
+
+
+def _loss_of_variance(x: np.ndarray) -> float:
+    """What is lost where a variance is a mean of squares minus the square of the mean."""
+    axes = tuple(range(2, x.ndim))
+    with np.errstate(all="ignore"):
+        variance, mean = x.var(axis=axes), x.mean(axis=axes)
+        loss = (mean * mean + variance) / (variance + 1e-5)
+    return float(np.max(loss[np.isfinite(loss)], initial=1.0))
+
+
+def _whole(value: np.ndarray) -> bool:
+    return bool(np.all(np.isfinite(value)) and np.all(value == np.rint(value)))
+
+
+def exact_sites(native: np.ndarray, wide: np.ndarray) -> np.ndarray:
+    """Where a basic operation was exact in its own dtype: IEEE 754 leaves no room there."""
+    with np.errstate(all="ignore"):
+        same: np.ndarray = np.asarray(native.astype(np.float64) == wide)
+    return same
+
+
+def has_subnormals(value: np.ndarray, dtype: str) -> bool:
+    """Whether a value holds numbers that are subnormal in `dtype`."""
+    return bool(np.any((value != 0) & (np.abs(value) < SMALLEST[dtype])))
+
+
+def flushed(value: np.ndarray, dtype: str) -> np.ndarray:
+    """Subnormal numbers as zeros, as processors do in the fast mode that most compilers choose."""
+    return np.where(np.abs(value) < SMALLEST[dtype], 0.0, value)
+
+
+def cover(noise: List[Optional[np.ndarray]], clean: List[Any], trial: List[Any]) -> None:
+    """Let `noise` cover how far a trial is from the clean outputs."""
+    for at, (known, one, other) in enumerate(zip(noise, clean, trial)):
+        if known is None:
+            continue
+        if not isinstance(other, np.ndarray) or other.shape != one.shape or other.dtype.kind not in "fiub":
+            noise[at] = np.full(known.shape, np.inf)
+            continue
+        with np.errstate(all="ignore"):
+            if one.dtype.kind == "f":
+                same = (one == other) | (np.isnan(one) & np.isnan(other))
+                move = np.where(same, 0.0, np.abs(one - other))
+                move = np.where(np.isnan(move), np.inf, move)
+            else:
+                move = np.where(one == other, 0.0, np.inf)
+        noise[at] = np.maximum(known, move)
+
+
+def knows(dtype: str) -> bool:
+    """Whether the model has numbers for a dtype."""
+    return dtype in UNITS and dtype not in set(SMALL_DTYPES) - {"bfloat16"}
+
+
+def loop_loss(x: np.ndarray, total: np.ndarray, dtype: str, mean: bool) -> float:
+    """What a plain loop in the tensor's dtype loses on a sum, or the largest of several sums."""
+    if not is_wide(x) or x.size > 1 << 24 or not total.size:
+        return 0.0
+    terms = x.size // total.size
+    if x.size != terms * total.size or terms < 2:
+        return 0.0
+    # The order of the axes does not matter for the size of the loss.
+    rows = x.reshape(total.size, terms) if total.size > 1 else x.reshape(1, -1)
+    loop = np.cumsum(rows.astype(numpy_dtype(dtype)), axis=1, dtype=numpy_dtype(dtype))[:, -1]
+    lost = loop.astype(np.float64) - rows.sum(axis=1)
+    worst = float(np.max(np.abs(lost[np.isfinite(lost)]), initial=0.0))
+    return float(model()["sequential"] * worst / (terms if mean else 1))
+
+
+def numpy_dtype(name: str) -> Any:
+    """The dtype of that name, which numpy itself may lack."""
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
+    return np.dtype(name)

@@ -1,0 +1,74 @@
+"""The trials of the widened evaluation: what is done to a result in each of them."""
+
+from __future__ import annotations
+
+from typing import Any, Iterator, NamedTuple, Optional
+
+import numpy as np
+
+from fuzz.backends import _rounding as rounding
+
+
+class Trial(NamedTuple):
+    """One evaluation under noise.
+
+    `sign` +1 or -1 moves everything by the whole bound one way, 0 by random parts of it. `flush` makes
+    zeros of subnormal numbers, `unsigned` gives computed zeros the other sign, `unbounded` lets
+    intermediate results leave the range of their dtype, as they do inside fused kernels.
+    """
+
+    random: Any
+    sign: int = 0
+    flush: bool = False
+    unsigned: bool = False
+    unbounded: bool = False
+
+    def parts(self, shape: Any) -> np.ndarray:
+        """Which part of its bound each element is moved by."""
+        if self.sign:
+            return np.full(shape, float(self.sign))
+        return np.asarray(self.random.uniform(-1.0, 1.0, shape))
+
+    def nudged(self, value: np.ndarray, dtype: str) -> np.ndarray:
+        """An input moved by at most one unit in its last place, relative."""
+        return np.asarray(value * (1.0 + 2 * rounding.UNITS[dtype] * self.parts(value.shape)))
+
+    def disordered(self, value: np.ndarray, dtype: str) -> np.ndarray:
+        """Values of which equal ones are no longer equal, and no others change places."""
+        wide = value.astype(np.float64)
+        unit = rounding.UNITS.get(dtype, 2.0**-53) if value.dtype.kind == "f" else 2.0**-53
+        tiny = np.spacing(np.abs(wide)) if unit == 2.0**-53 else np.abs(wide) * unit
+        least = 0.25 if value.dtype.kind in "iu" else float(np.finfo(np.float32).tiny)
+        step = np.where(np.isfinite(wide), np.maximum(tiny, least) if value.dtype.kind in "iu" else tiny + least, 0.0)
+        return np.asarray(wide + step * self.random.uniform(-1.0, 1.0, wide.shape))
+
+
+def trials(most: int, evaluation: Any) -> Iterator[Trial]:
+    """Both directions, what the values call for, then random ones; `most` in all."""
+    made = [Trial(np.random.default_rng(1), 1), Trial(np.random.default_rng(2), -1)]
+    if evaluation.subnormal:
+        made.append(Trial(np.random.default_rng(3), flush=True))
+    if evaluation.zeros:
+        made.append(Trial(np.random.default_rng(4), unsigned=True))
+    if evaluation.overflow:
+        made.append(Trial(np.random.default_rng(5), unbounded=True))
+    made += [Trial(np.random.default_rng(10 + at)) for at in range(most)]
+    yield from made[:most]
+
+
+def moved(trial: Trial, value: Any, bound: Optional[np.ndarray], dtype: str) -> Any:
+    """One result of an operator as it is in a trial."""
+    if bound is None or not rounding.is_wide(value):
+        return value
+    if trial.flush:
+        value = rounding.flushed(value, dtype)
+    if bound.shape == value.shape:
+        with np.errstate(all="ignore"):
+            parts = trial.parts(value.shape)
+            shifted = value + np.where(np.isinf(bound), 0.0, bound) * parts
+            overflows = np.isinf(bound) & (parts > 0) & (not trial.unbounded)
+            shifted = np.where(overflows, np.copysign(np.inf, value), shifted)
+            value = np.where(np.isfinite(value), shifted, value)
+    if trial.unsigned:
+        value = np.where(value == 0, -value, value)
+    return np.asarray(value if trial.unbounded else rounding.in_range(value, dtype))

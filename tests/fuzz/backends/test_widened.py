@@ -1,0 +1,172 @@
+"""The evaluation in float64 and under noise: exact where arithmetic is, wide where it decides nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import fuzz.backends
+from fuzz import catalogue, registry
+from fuzz.case import Case, Origin, Outcome, Status
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+
+WIDENED = str(Path(fuzz.backends.__file__).with_name("_widened.py"))
+Arrays = dict[str, np.ndarray]
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(Limits(seconds=60), jobs=1) as shared:
+        yield shared
+
+
+def run(runner: Runner, nodes: Sequence[tuple[Any, ...]], inputs: Arrays, constants: Arrays | None = None) -> Outcome:
+    made = [helper.make_node(*node[:3], **(node[3] if len(node) > 3 else {})) for node in nodes]
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in inputs.items()
+    ]
+    known = [numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]
+    out = [helper.make_empty_tensor_value_info("z")]
+    graph = helper.make_graph(made, "g", infos, out, known)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    return runner.run(Case("onnx", model.SerializeToString(), inputs, Origin("test")), catalogue.target(WIDENED))
+
+
+def noise(runner: Runner, nodes: Sequence[tuple[Any, ...]], inputs: Arrays, constants: Arrays | None = None) -> Any:
+    found = run(runner, nodes, inputs, constants)
+    assert found.status is Status.OK, found.error
+    return dict(found.outputs)["noise/0"]
+
+
+def test_the_evaluation_is_no_compiler_that_a_user_sees() -> None:
+    assert not [name for name in registry.names() if name.startswith("_")]
+
+
+def test_a_plain_sum_has_the_noise_of_its_rounding(runner: Runner) -> None:
+    x, y = np.float32([0.1, 1.0]), np.float32([0.3, 2.0])
+    found = noise(runner, [("Add", ["x", "y"], ["z"])], {"x": x, "y": y})
+    assert 0 < found[0] < 1e-6
+    assert found[1] == 0  # 1 + 2 is exact in every arithmetic
+
+
+def test_cancellation_makes_noise_of_the_size_of_what_was_lost(runner: Runner) -> None:
+    nodes = [("Add", ["x", "c"], ["a"]), ("Sub", ["a", "c"], ["z"])]
+    assert noise(runner, nodes, {"x": np.float32([0.1])}, {"c": np.float32(1e8)})[0] > 1
+
+
+def test_a_tie_that_rounding_makes_is_open_and_one_that_it_does_not_touch_is_not(runner: Runner) -> None:
+    ties = [("Div", ["x", "c"], ["a"]), ("Floor", ["a"], ["z"])]
+    tenths = np.float32([0.3, 0.25])
+    assert (noise(runner, ties, {"x": tenths}, {"c": np.float32(0.1)}) > 0.5).tolist() == [True, False]
+    assert noise(runner, [("Floor", ["x"], ["z"])], {"x": np.float32([2.0, 3.0])}).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("operator", ["ArgMax", "ArgMin"])
+def test_equal_values_may_come_in_any_order(runner: Runner, operator: str) -> None:
+    x = np.float32([[1, 1, 1], [1, 2, 3]])
+    found = noise(runner, [(operator, ["x"], ["z"], {"axis": 1})], {"x": x})
+    assert np.isinf(found[0, 0]) and found[1, 0] == 0
+
+
+def test_a_branch_that_rounding_chooses_makes_its_result_open(runner: Runner) -> None:
+    branches = {
+        name: helper.make_graph(
+            [helper.make_node(op, ["x"], ["r"])], "b", [], [helper.make_tensor_value_info("r", TensorProto.FLOAT, [1])]
+        )
+        for name, op in (("then_branch", "Exp"), ("else_branch", "Neg"))
+    }
+    nodes = [
+        ("Mul", ["x", "c"], ["a"]),
+        ("Less", ["a", "t"], ["l"]),
+        ("Squeeze", ["l"], ["s"]),
+        ("If", ["s"], ["z"], branches),
+    ]
+    tight = {"c": np.float32(3), "t": np.float32(0.1) * np.float32(3)}
+    assert noise(runner, nodes, {"x": np.float32([0.1])}, tight)[0] > 0.5
+    assert noise(runner, nodes, {"x": np.float32([0.1])}, {**tight, "t": np.float32(7)})[0] < 1e-4
+
+
+def test_overflow_at_the_border_is_open_and_far_from_it_is_not(runner: Runner) -> None:
+    found = noise(runner, [("Exp", ["x"], ["z"])], {"x": np.float32([88.722, 80.0, 95.0])})
+    assert np.isinf(found[0]) and found[1] < 1e31
+    assert found[2] == 0  # infinite, whatever the rounding
+
+
+def test_a_sum_of_nothing_is_exactly_zero(runner: Runner) -> None:
+    nodes = [("ReduceSum", ["x"], ["a"], {"keepdims": 0}), ("Log", ["a"], ["z"])]
+    assert noise(runner, nodes, {"x": np.zeros(0, np.float32)}) == 0  # minus infinity, whatever the rounding
+
+
+def test_subnormal_numbers_may_be_zero(runner: Runner) -> None:
+    scale = {"c": np.float32(1e38)}
+    assert noise(runner, [("Mul", ["x", "c"], ["z"])], {"x": np.float32([1e-39, 1.0])}, scale)[0] > 0.05
+
+
+def test_a_model_of_half_precision_has_the_noise_of_half_precision(runner: Runner) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((2, 64)), rng.standard_normal((64, 2))
+    product = [("MatMul", ["x", "y"], ["z"])]
+    coarse = noise(runner, product, {"x": x.astype("f2"), "y": y.astype("f2")})
+    fine = noise(runner, product, {"x": x.astype("f4"), "y": y.astype("f4")})
+    assert (coarse > 1000 * fine).all()
+
+
+def test_a_cast_to_a_narrower_type_keeps_its_meaning(runner: Runner) -> None:
+    nodes = [
+        ("Cast", ["x"], ["h"], {"to": TensorProto.FLOAT16}),
+        ("Cast", ["h"], ["z"], {"to": TensorProto.FLOAT}),
+    ]
+    x = np.float32([0.1, 1 / 3])
+    found = dict(run(runner, nodes, {"x": x}).outputs)
+    assert np.array_equal(found["wide/0"], x.astype("f2").astype("f8")) and not found["noise/0"].any()
+
+
+def test_a_shape_that_rounding_decides_is_told(runner: Runner) -> None:
+    nodes = [("Div", ["x", "c"], ["a"]), ("Floor", ["a"], ["b"]), ("Sub", ["b", "t"], ["d"]), ("NonZero", ["d"], ["z"])]
+    x = (np.arange(40) * 0.1).astype("f")
+    constants = {"c": np.float32(0.1), "t": np.float32(12)}
+    found = dict(run(runner, nodes, {"x": x}, constants).outputs)
+    assert json.loads(found["said"].item())["resized"] == [0]
+
+
+def test_the_first_node_that_makes_a_nan_is_told(runner: Runner) -> None:
+    nodes = [("Neg", ["x"], ["a"]), ("Sqrt", ["a"], ["b"], {"name": "root"}), ("Exp", ["b"], ["z"])]
+    said = json.loads(dict(run(runner, nodes, {"x": np.float32([1.0])}).outputs)["said"].item())
+    assert said["first"] == {"NaN": "Sqrt root"}
+
+
+def test_what_is_no_number_has_no_noise(runner: Runner) -> None:
+    found = run(runner, [("SequenceConstruct", ["x"], ["z"])], {"x": np.float32([1.0])})
+    assert found.status is Status.OK and dict(found.outputs)["noise/0"] is None
+
+
+def test_an_instance_is_evaluated_by_its_library_in_float64(runner: Runner) -> None:
+    text = (
+        b'{"library":"torch","api":"torch.addmm","args":[{"tensor":0},{"tensor":1},{"tensor":2}],"kwargs":{},'
+        b'"tensors":[{"dtype":"float32","shape":[2,2],"seed":1},{"dtype":"float32","shape":[2,50],"seed":2},'
+        b'{"dtype":"float32","shape":[50,2],"seed":3}]}'
+    )
+    case = Case("instance", text, {}, Origin("test"))
+    found = dict(runner.run(case, catalogue.target(WIDENED)).outputs)
+    exact = dict(runner.run(case, catalogue.target("reference")).outputs)
+    [native] = exact.values()
+    assert found["wide/0"].dtype == np.float64
+    error = np.abs(found["wide/0"] - native)
+    assert (error <= found["noise/0"]).all() and (found["noise/0"] < 1e-3).all()
+
+
+def test_an_instance_without_floating_point_has_no_float64_form(runner: Runner) -> None:
+    text = (
+        b'{"library":"torch","api":"torch.neg","args":[{"tensor":0}],"kwargs":{},'
+        b'"tensors":[{"dtype":"int32","shape":[2],"values":[1,2]}]}'
+    )
+    found = runner.run(Case("instance", text, {}, Origin("test")), catalogue.target(WIDENED))
+    assert found.status is Status.EXCEPTION

@@ -1,0 +1,214 @@
+"""Whole hearings with real compilers, a compiler that takes every liberty, and one with planted faults."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Origin, Target
+from fuzz.data import data_path
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from triage.court.calibration import Labelled, read
+from triage.court.evidence import FILED, Judgement, Ruling, find
+from triage.court.hearing import ORDER, Court
+from triage.court.lines import lines
+
+FAULTY_WORKER = Path(__file__).parents[2] / "faulty" / "faulty.py"
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(Limits(seconds=30), jobs=2) as shared:
+        yield shared
+
+
+@pytest.fixture(scope="module")
+def court(runner: Runner) -> Court:
+    return Court(runner, catalogue.target("reference"))
+
+
+@pytest.fixture(scope="module")
+def labelled() -> dict[str, Labelled]:
+    return {each.id: each for each in read(data_path("calibration", "cases.jsonl"))}
+
+
+def relu(fault: str = "") -> Case:
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", infos[:1], infos[1:], doc_string=fault)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), {"x": np.float32([-1, 2, 3])}, Origin("test"))
+
+
+def heard(court: Court, labelled: dict[str, Labelled], name: str) -> Judgement:
+    return court.hear(labelled[name].case, labelled[name].target)
+
+
+def test_every_kind_of_evidence_has_its_place_in_the_order() -> None:
+    kinds = Path(__file__).parents[3] / "triage" / "court" / "kinds"
+    assert sorted(ORDER) == sorted(path.stem for path in kinds.glob("*.py") if path.stem != "__init__")
+
+
+#: One of each sort; `graphwarden calibrate` replays them all.
+BUGS = {
+    "planted scaled MatMul": "proven",
+    "planted one_element Add": "proven",
+    "planted uninitialised Add": "uninitialised",
+    "planted shifted LayerNormalization": "proven",
+    "TVM Dropout mask": "outvoted_compiler",
+}
+TRAPS = {
+    "trap cancellation openvino": Ruling.NOISE,
+    "trap floor near a tie honest": Ruling.NOISE,
+    "trap long sum tvm": Ruling.NOISE,
+    "trap LayerNormalization of nearly constant data honest": Ruling.NOISE,
+    "trap float16 mean that overflows onnxruntime": Ruling.NOISE,
+    "trap Exp at the overflow border openvino": Ruling.NOISE,
+    "trap TopK tie honest": Ruling.UNDEFINED,
+    "trap NaN among numbers tvm": Ruling.UNDEFINED,
+    "trap random numbers onnxruntime": Ruling.NONDETERMINISTIC,
+}
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_a_bug_near_the_tolerance_is_a_bug(name: str, court: Court, labelled: dict[str, Labelled]) -> None:
+    found = heard(court, labelled, name)
+    assert (found.verdict, found.rule) == (Ruling.COMPILER_BUG, BUGS[name]), found.reason
+    assert found.project == ("tvm" if name.startswith("TVM") else "faulty")
+
+
+@pytest.mark.parametrize("name", TRAPS)
+def test_a_trap_is_no_bug(name: str, court: Court, labelled: dict[str, Labelled]) -> None:
+    found = heard(court, labelled, name)
+    assert found.verdict is TRAPS[name], found.reason
+
+
+def test_the_lines_of_a_report_tell_numbers_and_no_places_of_ours(court: Court, labelled: dict[str, Labelled]) -> None:
+    told = list(lines(heard(court, labelled, "planted scaled MatMul")))
+    assert "ulp" in told[0] and told[0].startswith("Float64 gives")
+    assert any("agree with the reference" in line for line in told)
+    assert not [line for line in told if "/" in line]
+    assert list(lines(None)) == []
+
+
+def test_a_case_that_passes_has_no_verdict(court: Court) -> None:
+    found = court.hear(relu(), catalogue.target("onnxruntime"))
+    assert (found.verdict, found.evidence) == (None, ()) and "agrees with the reference" in found.reason
+
+
+DEATHS = {
+    "fault:null_dereference;": Ruling.COMPILER_BUG,
+    "fault:plain_exception;": Ruling.COMPILER_BUG,
+    "fault:cannot_feed;": Ruling.UNSUPPORTED,
+}
+
+
+@pytest.mark.parametrize("fault", DEATHS)
+def test_a_death_is_judged_by_repeating_it_and_by_votes_alone(fault: str, court: Court) -> None:
+    found = court.hear(relu(fault), catalogue.target(str(FAULTY_WORKER)))
+    assert found.verdict is DEATHS[fault], found.reason
+    assert find(found.evidence, "float64") is None and find(found.evidence, "memory") is None
+
+
+def test_a_failure_of_the_machine_is_told_apart(runner: Runner, tmp_path: Path) -> None:
+    full = tmp_path / "full.py"
+    text = FAULTY_WORKER.read_text().replace("shape mismatch in Relu", "[Errno 28] No space left on device")
+    full.write_text(text)
+    court = Court(runner, catalogue.target("reference"))
+    found = court.hear(relu("fault:plain_exception;"), catalogue.target(str(full)))
+    assert found.verdict is Ruling.ENVIRONMENT and "disk" in found.reason
+
+
+def test_a_compiler_that_is_not_there_is_the_environments_fault(court: Court) -> None:
+    gone = Target(str(FAULTY_WORKER.with_name("import_raises.py")), catalogue.target("reference").revision)
+    found = court.hear(relu(), gone)
+    assert found.verdict is Ruling.ENVIRONMENT and "does not work here" in found.reason
+
+
+def test_an_invalid_model_is_no_test_and_a_death_of_it_is_a_bug(court: Court) -> None:
+    case = relu("fault:null_dereference;")
+    invalid = replace(case, model=case.model.replace(b"Relu", b"Rulu"))
+    dead = court.hear(invalid, catalogue.target(str(FAULTY_WORKER)))
+    assert dead.verdict is Ruling.COMPILER_BUG and "must refuse it" in json.dumps(dead.document())
+    for backend in ("onnxruntime", "openvino"):
+        assert court.hear(invalid, catalogue.target(backend)).verdict is Ruling.INVALID_TEST
+
+
+def test_two_implementations_against_the_reference_are_its_bug(court: Court) -> None:
+    """The evaluator ignores the lengths of the sequences of an RNN (decision 002)."""
+    rng = np.random.default_rng(0)
+    inputs = {
+        "x": rng.standard_normal((3, 2, 2)).astype("f"),
+        "w": rng.standard_normal((1, 2, 2)).astype("f"),
+        "r": rng.standard_normal((1, 2, 2)).astype("f"),
+        "n": np.array([1, 3], np.int32),
+    }
+    node = helper.make_node("RNN", ["x", "w", "r", "", "n"], ["", "y"], hidden_size=2)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in inputs.items()
+    ]
+    out = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 2])]
+    model = helper.make_model(
+        helper.make_graph([node], "g", infos, out), opset_imports=[helper.make_opsetid("", 14)], ir_version=8
+    )
+    found = court.hear(Case("onnx", model.SerializeToString(), inputs, Origin("test")), catalogue.target("onnxruntime"))
+    assert found.verdict is Ruling.REFERENCE_BUG, found.reason
+    assert found.verdict in FILED and found.project == "onnx (reference evaluator)"
+
+
+def test_a_new_attribute_that_two_compilers_ignore_is_no_bug_of_the_reference(court: Court) -> None:
+    node = helper.make_node("SpaceToDepth", ["x"], ["y"], blocksize=2, mode="CRD")
+    infos = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [1, 2, 2, 2]), ("y", [1, 8, 1, 1]))
+    ]
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 28)], ir_version=13)
+    x = np.arange(8, dtype=np.float32).reshape(1, 2, 2, 2)
+    found = court.hear(Case("onnx", model.SerializeToString(), {"x": x}, Origin("test")), catalogue.target("tvm"))
+    assert found.verdict in (Ruling.COMPILER_BUG, Ruling.UNSUPPORTED), found.reason
+
+
+def test_a_hearing_whose_time_is_over_asks_nobody_else(runner: Runner, labelled: dict[str, Labelled]) -> None:
+    case = labelled["planted scaled MatMul"]
+    found = Court(runner, catalogue.target("reference"), seconds=0.001).hear(case.case, case.target)
+    votes = find(found.evidence, "votes")
+    assert found.verdict is Ruling.COMPILER_BUG and votes is not None
+    assert not votes.figures["reference"] and votes.figures["abstained"]
+
+
+def one_node(
+    op_type: str, opset: int, inputs: dict[str, np.ndarray], shape: tuple[int, ...], **attributes: object
+) -> Case:
+    infos = [
+        helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape) for n, v in inputs.items()
+    ]
+    node = helper.make_node(op_type, list(inputs), ["y"], **attributes)
+    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    return Case("onnx", model.SerializeToString(), inputs, Origin("test"))
+
+
+def test_what_only_a_newer_operator_set_has_is_not_supported(court: Court) -> None:
+    x = np.arange(48, dtype=np.float32).reshape(1, 3, 4, 4)
+    case = one_node("SpaceToDepth", 28, {"x": x}, (1, 12, 2, 2), blocksize=2, mode="CRD")
+    judgement = court.hear(case, catalogue.target("openvino"))
+    assert judgement.verdict is Ruling.UNSUPPORTED
+    assert "needs opset 28" in judgement.reason
+
+
+def test_what_fails_in_an_older_operator_set_too_is_a_bug_whatever_it_is_written_in(court: Court) -> None:
+    x = np.float32([np.inf, np.inf])
+    newest = one_node("ReduceMin", 28, {"x": x}, (1,))
+    judgement = court.hear(newest, catalogue.target("openvino"))
+    told = find(judgement.evidence, "opset")
+    assert judgement.verdict is Ruling.COMPILER_BUG
+    assert told is not None and told.figures["fails_in"] < 28

@@ -1,0 +1,66 @@
+"""Distances: in ulp, in multiples of the noise, and to whom a third result is nearer."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from triage.court import measure
+
+
+def test_an_ulp_is_the_distance_to_the_next_number_of_the_dtype() -> None:
+    for dtype in (np.float16, np.float32, np.float64):
+        values = np.array([1.0, 1.5, 0.1, 1000.0, 3e-5], dtype)
+        expected = np.abs(np.spacing(values)).astype(np.float64)
+        assert measure.ulp(values.astype(np.float64), np.dtype(dtype).name) == pytest.approx(expected)
+    assert measure.ulp(np.array([1.0]), "bfloat16") == float(ml_dtypes.finfo(ml_dtypes.bfloat16).eps)
+    assert measure.ulp(np.array([7.0]), "int32") == 1.0
+
+
+def test_equal_infinities_and_nans_are_no_distance_apart() -> None:
+    one = np.array([np.inf, np.nan, -np.inf, 1.0, np.inf])
+    other = np.array([np.inf, np.nan, np.inf, np.nan, 5.0])
+    assert measure.distance(one, other).tolist() == [0.0, 0.0, np.inf, np.inf, np.inf]
+
+
+def test_noise_without_bound_explains_everything_and_no_noise_nothing() -> None:
+    error, noise = np.array([0.0, 1.0, np.inf, 2.0]), np.array([0.0, 0.0, np.inf, 4.0])
+    assert measure.excess(error, noise).tolist() == [0.0, np.inf, 0.0, 0.5]
+
+
+def test_a_near_miss_lies_between_the_two_tolerances() -> None:
+    want = [np.float32([1.0, 2.0])]
+    assert measure.near_miss([np.float32([1.0015, 2.0])], want).startswith("1 of 2 elements of output 0")
+    assert not measure.near_miss([np.float32([1.0005, 2.0])], want)
+    assert not measure.near_miss([np.float32([1.0015])], want)
+
+
+def test_a_vote_goes_to_whoever_is_much_nearer() -> None:
+    actual, expected = [np.float32([1.5, 2.0])], [np.float32([1.0, 2.0])]
+    assert measure.nearer([np.float32([1.49, 2.0])], actual, expected) == 1
+    assert measure.nearer([np.float32([1.0, 2.1])], actual, expected) == -1
+    assert measure.nearer([np.float32([1.25, 2.0])], actual, expected) == 0
+    assert measure.nearer([np.float32([1.0])], actual, expected) == 0
+
+
+def test_a_vote_on_a_shape_goes_to_whoever_shares_it() -> None:
+    actual, expected = [np.zeros((2, 1), "f")], [np.zeros(2, "f")]
+    assert measure.nearer([np.zeros((2, 1), "f")], actual, expected) == 1
+    assert measure.nearer([np.zeros(2, "f")], actual, expected) == -1
+    assert measure.nearer([np.zeros(3, "f")], actual, expected) == 0
+
+
+def test_the_worst_element_is_the_least_explained_one() -> None:
+    wide = np.array([1.0, 100.0, 5.0])
+    noise = np.array([0.0, 90.0, 0.0])
+    found = measure.worst([np.float32([1.01, 150.0, 5.0])], [wide.astype("f")], [wide], [noise])
+    assert found is not None and found.index == (0,)
+    assert (found.beyond, found.explained) == (2, 1)
+    assert found.excess > 1e4 and found.reference_excess == 0.0
+    assert measure.worst([wide.astype("f")], [wide.astype("f")], [wide], [noise]) is None
+
+
+def test_strings_and_sequences_have_no_worst_element() -> None:
+    text = np.array(["a"], dtype=object)
+    assert measure.worst([text, [text]], [text, [text]], [None, None], [None, None]) is None

@@ -1,0 +1,137 @@
+"""From evidence to a verdict: every rule, and which of two that speak against each other is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from triage.court.evidence import Evidence, Judgement, Ruling, Side, judgement_from
+from triage.court.thresholds import claims
+from triage.court.weigh import RULES, weigh
+
+
+def charge(symptom: str = "wrong:values", kind: str = "onnx", near: bool = False) -> Evidence:
+    figures = {"symptom": symptom, "backend": "tvm", "near": near, "kind": kind}
+    return Evidence("charge", Side.AGAINST, "two elements differ", figures)
+
+
+def repeats(same: int = 3, vary: bool = False) -> Evidence:
+    return Evidence("repeats", Side.AGAINST, f"{same} of 3", {"runs": 3, "same": same, "values_vary": vary})
+
+
+def float64(excess: float | None, reference: float | None = 0.1) -> Evidence:
+    explained = excess is not None and excess <= 1
+    side = Side.FOR if explained else Side.NEUTRAL if reference is None or reference > 1 else Side.AGAINST
+    return Evidence("float64", side, f"off by {excess}", {"excess": excess, "reference_excess": reference})
+
+
+def votes(reference: Sequence[str] = (), compiler: Sequence[str] = (), recent: bool = False) -> Evidence:
+    sides = {"reference": list(reference), "compiler": list(compiler), "neither": [], "abstained": []}
+    return Evidence("votes", Side.NEUTRAL, "votes", {**sides, "recent_opset": recent})
+
+
+MEMORY = Evidence("memory", Side.AGAINST, "reads uninitialised memory", {"depends": True})
+UNDEFINED = Evidence("undefined", Side.FOR, "open", {}, Ruling.UNDEFINED)
+BOTH = ("onnxruntime", "openvino")
+
+CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
+    "what settles the case alone does": ([charge(), UNDEFINED], Ruling.UNDEFINED, "settled"),
+    "far beyond rounding": ([charge(), repeats(), float64(5e4), votes(BOTH)], Ruling.COMPILER_BUG, "proven"),
+    "far beyond rounding, nobody else": ([charge(), repeats(), float64(5e4), votes()], Ruling.COMPILER_BUG, "proven"),
+    "beyond any noise": ([charge(), repeats(), float64(None), votes()], Ruling.COMPILER_BUG, "proven"),
+    "a little beyond, confirmed": ([charge(), float64(3), votes(["tvm"])], Ruling.COMPILER_BUG, "proven"),
+    "a little beyond, unconfirmed": ([charge(), float64(3), votes()], Ruling.NOISE, "doubtful"),
+    "within rounding, against all votes": ([charge(), float64(0.9), votes(BOTH)], Ruling.NOISE, "rounding"),
+    "a death that repeats": ([charge("crash:SIGSEGV"), repeats()], Ruling.COMPILER_BUG, "died"),
+    "a death that does not": ([charge("crash:SIGSEGV"), repeats(1)], Ruling.NONDETERMINISTIC, "unsteady"),
+    "other values each time": (
+        [charge(), repeats(3, True), float64(5e4)],
+        Ruling.NONDETERMINISTIC,
+        "unsteady",
+    ),
+    "other values each time, from memory": ([charge(), repeats(2, True), MEMORY], Ruling.COMPILER_BUG, "uninitialised"),
+    "two against the reference": (
+        [charge(), float64(5e4), votes((), ["openvino"])],
+        Ruling.REFERENCE_BUG,
+        "outvoted_reference",
+    ),
+    "two that may not know the newest operators": (
+        [charge(), float64(5e4), votes((), ["openvino"], recent=True)],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
+    "one sides with each": (
+        [charge(), float64(5e4), votes(["openvino"], ["onnxruntime"])],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
+    "most side with the compiler": (
+        [charge(), float64(5e4), votes(["openvino"], ["onnxruntime", "inductor"])],
+        Ruling.UNDEFINED,
+        "split",
+    ),
+    "float64 agrees with the compiler": (
+        [charge(), float64(0.5, 1e5), votes()],
+        Ruling.REFERENCE_BUG,
+        "contradicted_reference",
+    ),
+    "float64 agrees with the compiler, others do not": (
+        [charge(), float64(0.5, 1e5), votes(BOTH)],
+        Ruling.NOISE,
+        "rounding",
+    ),
+    "the reference is further off": ([charge(), float64(5, 50), votes()], Ruling.NOISE, "reference_off"),
+    "no float64, others confirm": ([charge("wrong:shape"), votes(BOTH)], Ruling.COMPILER_BUG, "outvoted_compiler"),
+    "nobody can tell": ([charge("wrong:dtype"), repeats(), votes()], Ruling.COMPILER_BUG, "alone"),
+    "near the tolerance and clear": (
+        [charge(near=True), repeats(), float64(1e4), votes(BOTH)],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
+    "near the tolerance, nobody else": (
+        [charge(near=True), repeats(), float64(1e4), votes()],
+        Ruling.NOISE,
+        "near_miss",
+    ),
+    "a library defines its own functions": (
+        [charge("wrong:dtype", "instance"), votes((), ["openvino", "tvm"])],
+        Ruling.COMPILER_BUG,
+        "alone",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_verdict_follows_from_the_evidence(name: str) -> None:
+    evidence, verdict, rule = CASES[name]
+    found = weigh(evidence)
+    assert (found.verdict, found.rule) == (verdict, rule)
+    assert found.evidence == tuple(evidence) and found.reason
+
+
+def test_every_rule_is_tried_and_has_a_claim() -> None:
+    names = {rule.__name__.strip("_") for rule in RULES}
+    assert {rule for _, _, rule in CASES.values()} == names == set(claims())
+
+
+def test_the_project_whose_bug_it_is_is_named() -> None:
+    def project(*evidence: Evidence) -> str:
+        return weigh(evidence).project
+
+    assert project(charge(), float64(5e4)) == "tvm"
+    assert project(charge(), float64(5e4), votes((), ["openvino"])) == "onnx (reference evaluator)"
+    assert project(charge(), float64(0.5)) == ""
+
+
+def test_evidence_without_a_charge_cannot_be_weighed() -> None:
+    with pytest.raises(ValueError, match="no judgement without a charge"):
+        weigh([repeats()])
+
+
+def test_a_judgement_survives_its_json_form() -> None:
+    before = weigh([charge(), repeats(), float64(None), votes(BOTH)])
+    document: dict[str, Any] = before.document()
+    assert judgement_from(document) == before
+    assert judgement_from(Judgement(None, "passes").document()) == Judgement(None, "passes")

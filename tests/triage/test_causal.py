@@ -1,0 +1,165 @@
+"""Two failures of one signature are two bugs when each needs something that the other does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzz import catalogue
+from fuzz.campaign import Policy
+from fuzz.case import Case, Origin
+from fuzz.judge import Judge
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from triage import causal, hunt, pipeline
+from triage.causal import Needs
+from triage.localize.trial import Trial
+from triage.signing import Signer
+from triage.store import open_store
+from triage.submodel import load
+
+OPTIONS = catalogue.target(str(Path(__file__).with_name("planted_options.py")))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(Limits(seconds=60), jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def argmax(data: np.ndarray, **attributes: Any) -> Case:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, list(data.shape))
+    y = helper.make_tensor_value_info("y", TensorProto.INT64, [None] * data.ndim)
+    graph = helper.make_graph([helper.make_node("ArgMax", ["x"], ["y"], **attributes)], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), {"x": data}, Origin("test", "argmax " + " ".join(attributes)))
+
+
+def clip() -> Case:
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in ("x", "y")]
+    bounds = [numpy_helper.from_array(np.float32(at), name) for name, at in (("low", 0), ("high", 9))]
+    graph = helper.make_graph(
+        [helper.make_node("Clip", ["x", "low", "high"], ["y"])], "g", infos[:1], infos[1:], bounds
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), {"x": np.float32([1, 2])}, Origin("test"))
+
+
+DATA = np.float32([[3, 1, 2], [1, 5, 4]])
+
+
+def needs(judge: Judge, case: Case) -> Needs:
+    failure = judge.examine(case, OPTIONS).failure
+    assert failure is not None
+    return causal.needs(Trial(judge, failure))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "needed"),
+    [
+        ({"select_last_index": 1}, {"select_last_index"}),
+        ({"axis": 1}, {"axis"}),
+        ({"axis": 1, "select_last_index": 1}, set()),  # either suffices, so neither is needed
+    ],
+)
+def test_needed_is_what_the_failure_goes_away_without(
+    judge: Judge, attributes: dict[str, int], needed: set[str]
+) -> None:
+    assert needs(judge, argmax(DATA, **attributes)) == Needs(frozenset(attributes), frozenset(needed))
+
+
+def test_optional_inputs_are_options_too(judge: Judge) -> None:
+    assert needs(judge, clip()) == Needs(frozenset({"input min", "input max"}), frozenset({"input max"}))
+
+
+def parted(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    return Needs(*(frozenset(part.split()) for part in one)).parts_from(
+        Needs(*(frozenset(part.split()) for part in other))
+    )
+
+
+def test_only_needs_on_both_sides_make_two_bugs() -> None:
+    """Whatever proves less leaves them one: a duplicate is worse than a report that covers two."""
+    assert parted(("a", "a"), ("b", "b"))
+    assert not parted(("a", "a"), ("", ""))
+    assert not parted(("a", "a"), ("a b", "b"))  # the other has a as well: who knows
+    assert not parted(("a b", "a b"), ("b", "b"))
+    assert not parted(("", ""), ("", ""))
+    assert parted(("antialias", "antialias"), ("mode exclude_outside", "exclude_outside"))
+
+
+def test_options_of_one_family_make_no_two_bugs() -> None:
+    """TVM 0.27 ignores both options of IsInf: that is one mistake."""
+    assert not parted(("detect_positive", "detect_positive"), ("detect_negative", "detect_negative"))
+
+
+def test_the_others_are_grouped_by_what_they_need() -> None:
+    def of(*names: str) -> Needs:
+        return Needs(frozenset(names), frozenset(names))
+
+    others = {1: of("a"), 2: of("b"), 3: of("c"), 4: of("b"), 5: of("a", "b"), 6: of()}
+    assert causal.partition(of("a"), others) == [[2, 4], [3]]
+
+
+def cast_like(op_type: str = "CastLike", opset: int = 19) -> Case:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    t, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT8E5M2, [2]) for name in ("t", "y"))
+    node = (
+        helper.make_node("CastLike", ["x", "t"], ["y"])
+        if op_type == "CastLike"
+        else helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT8E5M2)
+    )
+    given = [x, t] if op_type == "CastLike" else [x]
+    model = helper.make_model(
+        helper.make_graph([node], "g", given, [y]), opset_imports=[helper.make_opsetid("", opset)], ir_version=9
+    )
+    data = {"x": np.float32([np.nan, 70000]), "t": np.zeros(2, ml_dtypes.float8_e5m2)}
+    return Case("onnx", model.SerializeToString(), {info.name: data[info.name] for info in given}, Origin("test"))
+
+
+def test_what_an_operator_is_by_definition_is_taken_from_its_schema() -> None:
+    found = causal.definition(cast_like())
+    assert found is not None and set(found.inputs) == {"x"}
+    assert [node.op_type for node in load(found).graph.node] == ["Cast"]
+    assert causal.definition(found) is None and causal.definition(clip()) is None
+    assert causal.definition(argmax(DATA)) is None
+
+
+def test_a_bug_of_cast_is_casts_whichever_operator_shows_it(judge: Judge) -> None:
+    """TVM 0.27 converts to float8 wrongly."""
+    failure = judge.examine(cast_like(), catalogue.target("tvm")).failure
+    assert failure is not None
+    found = causal.by_definition(judge, failure)
+    assert found is not None and [node.op_type for node in load(found.case).graph.node] == ["Cast"]
+    signer = Signer(judge.runner)
+    direct = judge.examine(cast_like("Cast"), catalogue.target("tvm")).failure
+    assert direct is not None and signer.sign(found).fingerprint == signer.sign(direct).fingerprint
+
+
+def test_an_operator_whose_definition_works_keeps_its_bug(judge: Judge) -> None:
+    failure = judge.examine(clip(), OPTIONS).failure
+    assert failure is not None and causal.by_definition(judge, failure) is None
+
+
+def test_a_bug_that_is_two_is_parted_once_it_is_located(judge: Judge, tmp_path: Path) -> None:
+    cases = [argmax(DATA, select_last_index=1), argmax(DATA, axis=1), argmax(DATA * 2, axis=1)]
+    with open_store(tmp_path / "hunt.db", create=True) as store:
+        desk = pipeline.Desk(store, judge.runner, judge.reference, tmp_path / "reports")
+        campaign = store.begin_campaign({"test": 1})
+        hunt.hunt(store, campaign, cases, [OPTIONS], desk.reference, desk.runner, Policy())
+        [bug] = store.bugs()
+        assert bug.count == 3
+        pipeline.advance_all(desk, [bug])
+        counts = {tuple(sorted({origin.test for origin in store.origins(bug.id)})): bug.count for bug in store.bugs()}
+        assert counts == {("argmax select_last_index",): 1, ("argmax axis",): 2}
+        parted = store.bugs()[-1]
+        assert parted.id != bug.id and parted.state not in ("new", "confirmed")  # it went through the same steps
+        # The next hunt finds the same cases again and keeps them apart.
+        hunt.hunt(store, store.begin_campaign({"test": 2}), cases, [OPTIONS], desk.reference, desk.runner, Policy())
+        assert sorted(bug.count for bug in store.bugs()) == [1, 2]

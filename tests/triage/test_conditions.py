@@ -1,0 +1,123 @@
+"""Conditions of real bugs: what makes them go away is named, what happens to pass by coincidence is not."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from triage.conditions import Condition, conditions
+from triage.variants import arguments, attributes, dtypes, inputs, values
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case_of(op_type: str, given: dict[str, np.ndarray[Any, Any]], shape: list[int], **attributes_: Any) -> Case:
+    node = helper.make_node(op_type, list(given), ["y"], **attributes_)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in given.items()
+    ]
+    kind = helper.np_dtype_to_tensor_dtype(next(iter(given.values())).dtype)
+    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("y", kind, shape)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    return Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
+
+
+def failure_of(judge: Judge, case: Case, backend: str) -> Failure:
+    failure = judge.examine(case, catalogue.target(backend)).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    return failure
+
+
+def float32(*values: Any) -> np.ndarray[Any, Any]:
+    return np.array(values, np.float32)
+
+
+def test_the_attribute_that_a_compiler_ignores_is_a_condition_and_its_zeros_are_none(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    given = {"X": float32([[1]], [[1]]), "W": np.ones((1, 4, 1), np.float32), "R": np.zeros((1, 4, 1), np.float32)}
+    case = case_of("LSTM", given, [2, 1, 1, 1], hidden_size=1, layout=1)
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    needed = [one for one in found if one.needed]
+    assert needed == [Condition("attribute", "layout=1", "Without `layout` (default 0) the same model passes.", True)]
+    assert any(
+        one.text == "zero R" and one.sentence == "With no zero in `R` the same model fails as well." for one in found
+    )
+
+
+def test_an_empty_tensor_is_a_condition_where_the_output_changes_its_size(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    case = case_of("ReduceMin", {"data": np.zeros((0,), np.float32)}, [1])
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    assert [one.text for one in found if one.needed] == ["empty data"]
+
+
+def test_no_condition_is_claimed_when_there_is_no_time(judge: Judge) -> None:
+    case = case_of("ReduceMin", {"data": np.zeros((0,), np.float32)}, [1])
+    verdict = judge.examine(case, catalogue.target("reference"))
+    failure = Failure(case, verdict.target, verdict.outcome, None, "crash", "hang", "")  # type: ignore[arg-type]
+    assert conditions(judge, failure, seconds=0.0) == ()
+
+
+# ---------------------------------------------------------------- the neighbours themselves
+
+
+def test_required_attributes_and_defaults_have_no_neighbour() -> None:
+    case = case_of(
+        "AveragePool", {"x": np.ones((1, 1, 3), np.float32)}, [1, 1, 1], kernel_shape=[3], ceil_mode=0, pads=[0, 0]
+    )
+    assert [one.text for one in attributes.variants(case)] == ["pads=[0, 0]"]
+
+
+def test_numbers_of_a_kind_are_replaced_and_the_others_stay() -> None:
+    case = case_of("Relu", {"x": float32(np.nan, -2, 5)}, [3])
+    found = {one.text: [dict(each.inputs)["x"] for each in one.cases] for one in values.variants(case)}
+    assert set(found) == {"NaN X", "negative X"}
+    assert all(np.isfinite(each[0]) and list(each[1:]) == [-2, 5] for each in found["NaN X"])
+    assert [each[1] for each in found["negative X"]] == [2, 3]
+
+
+def test_an_input_becomes_a_constant_and_a_constant_an_input() -> None:
+    case = case_of("Reshape", {"data": float32(1, 2), "shape": np.array([2, 1])}, [2, 1])
+    [frozen] = inputs.variants(case)
+    assert frozen.text == "non-constant shape" and list(frozen.cases[0].inputs) == ["data"]
+    [fed] = inputs.variants(frozen.cases[0])
+    assert fed.text == "constant shape" and list(fed.cases[0].inputs) == ["data", "shape"]
+
+
+def test_an_unusual_type_becomes_an_ordinary_one_everywhere() -> None:
+    [plain] = dtypes.variants(case_of("Relu", {"x": np.array([1, 2], np.float16)}, [2]))
+    assert plain.text == "float16" and dict(plain.cases[0].inputs)["x"].dtype == np.float32  # type: ignore[union-attr]
+    graph = onnx.load_model_from_string(plain.cases[0].model).graph
+    assert graph.input[0].type.tensor_type.elem_type == graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
+
+
+def test_large_models_have_no_conditions(judge: Judge, tmp_path: Path) -> None:
+    nodes = [helper.make_node("Relu", [f"t{at}"], [f"t{at + 1}"]) for at in range(4)]
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("t0", "t4")]
+    model = helper.make_model(helper.make_graph(nodes, "g", info[:1], info[1:]))
+    case = Case("onnx", model.SerializeToString(), {"t0": float32(-1)}, Origin("test"))
+    failure = Failure(case, judge.reference, None, None, "crash", "hang", "")  # type: ignore[arg-type]
+    assert conditions(judge, dataclasses.replace(failure)) == ()
+
+
+def test_arguments_and_numbers_of_an_instance_have_neighbours() -> None:
+    text = b'{"api": "torch.add", "args": [{"dtype": "float32", "values": [-1.0]}, 2], "kwargs": {"alpha": 3}}'
+    found = {one.text: one for one in arguments.variants(Case("instance", text, {}, Origin("test")))}
+    assert set(found) == {"alpha=3", "argument 2 = 2", "negative values"}
+    assert not any(b"-1.0" in each.model for each in found["negative values"].cases)

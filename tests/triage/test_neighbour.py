@@ -1,0 +1,150 @@
+"""The passing neighbour of a failing case, and the words for what is different."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from fuzz.case import Case, Origin
+from tests.triage.test_reduce import op_types, record, valid
+from triage.difference import differences
+from triage.reduce import reduce
+from triage.submodel import load, rename, tensors, with_model
+
+HEAD = '<ir_version: 10, opset_import: ["": 21]>\n'
+
+
+def case_of(text: str, **inputs: np.ndarray) -> Case:
+    return Case("onnx", parser.parse_model(HEAD + text).SerializeToString(), inputs, Origin("test"))
+
+
+def softmax(axis: int | None = 0, shape: tuple[int, ...] = (2, 3), node: str = "Softmax") -> Case:
+    sizes = ",".join(map(str, shape))
+    attribute = f"<axis = {axis}>" if axis is not None else ""
+    text = f"g (float[{sizes}] x) => (float[{sizes}] y) {{ y = {node} {attribute} (x) }}"
+    return case_of(text, x=np.arange(1, 1 + np.prod(shape), dtype=np.float32).reshape(shape))
+
+
+def attribute(case: Case, name: str) -> int | None:
+    values = [a.i for node in load(case).graph.node for a in node.attribute if a.name == name]
+    return values[0] if values else None
+
+
+# ---------------------------------------------------------------- differences
+
+
+def test_each_difference_is_one_phrase() -> None:
+    assert differences(softmax(0), softmax(1)) == ["axis of Softmax: 0 -> 1"]
+    assert differences(softmax(0), softmax(None)) == ["axis of Softmax: 0 -> left out"]
+    assert "shape of x: [2, 3] -> [3]" in differences(softmax(0), softmax(0, (3,)))
+    assert differences(softmax(0), softmax(0, node="LogSoftmax")) == ["without Softmax", "with LogSoftmax"]
+    assert differences(softmax(0), softmax(0)) == []
+
+
+def test_other_values_and_other_dtypes_are_told() -> None:
+    case = softmax()
+    ones = Case("onnx", case.model, {"x": np.ones((2, 3), np.float32)}, case.origin)
+    assert differences(case, ones) == [
+        "values of x: [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]] -> [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]"
+    ]
+    double = Case("onnx", case.model, {"x": np.ones((2, 3))}, case.origin)
+    assert differences(case, double) == ["dtype of x: float32 -> float64"]
+
+
+def test_an_input_that_became_a_constant_is_told() -> None:
+    given = case_of("g (float[2] x, float[2] k) => (float[2] y) { y = Add(x, k) }", x=np.ones(2), k=np.ones(2))
+    text = "g (float[2] x) => (float[2] y) <float[2] k = {1.0, 1.0}> { y = Add(x, k) }"
+    held = case_of(text, x=np.ones(2, np.float32))
+    given = Case("onnx", given.model, {n: np.ones(2, np.float32) for n in "xk"}, given.origin)
+    assert differences(given, held) == ["k: an input -> a constant"]
+    assert differences(given, held, named=False) == ["0 1: an input -> a constant"]
+
+
+def test_names_make_no_difference() -> None:
+    model = load(softmax())
+    rename(model, {"x": "data", "y": "result"})
+    assert differences(softmax(), with_model(softmax(), model, {"data": softmax().inputs["x"]})) == []
+
+
+def test_differences_of_operator_instances_are_told() -> None:
+    def instance(text: bytes) -> Case:
+        return Case("instance", text, {}, Origin("test"))
+
+    one = instance(
+        b'{"api": "torch.relu", "args": [{"tensor": 0}, 2], "tensors": [{"dtype": "float32", "shape": [2]}]}'
+    )
+    other = instance(b'{"api": "torch.relu", "args": [{"tensor": 0}], "tensors": [{"dtype": "float16", "shape": [2]}]}')
+    assert differences(one, other) == ["argument 1: 2 -> left out", "dtype of tensor 0: float32 -> float16"]
+
+
+# ---------------------------------------------------------------- neighbours
+
+Needs = Callable[[Case], bool]
+
+
+def needs_axis_zero(case: Case) -> bool:
+    return op_types(case) == ["Softmax"] and attribute(case, "axis") == 0
+
+
+def needs_constant_shape(case: Case) -> bool:
+    graph = load(case).graph
+    return op_types(case) == ["Reshape"] and any(t.name == graph.node[0].input[1] for t in graph.initializer)
+
+
+def needs_negative_number(case: Case) -> bool:
+    [array] = tensors(case, load(case)).values()
+    return op_types(case) == ["Relu"] and bool(np.min(array) < 0)
+
+
+RESHAPE = "g (float[2,3] x) => (float[3,2] y) <int64[2] s = {3, 2}> { y = Reshape(x, s) }"
+RELU = "g (float[3] x) => (float[3] y) { y = Relu(x) }"
+
+
+@pytest.mark.parametrize(
+    ("case", "needs", "difference"),
+    [
+        (softmax(0), needs_axis_zero, "axis of Softmax: 0 -> left out"),
+        (case_of(RESHAPE, x=np.ones((2, 3), np.float32)), needs_constant_shape, "s: a constant -> an input"),
+        (
+            case_of(RELU, x=np.array([-4, 2.5, 7], np.float32)),
+            needs_negative_number,
+            "values of x: [-4.0, 2.0, 7.0] -> [1.0, ",
+        ),
+    ],
+)
+def test_the_neighbour_is_the_case_with_the_one_change_that_makes_it_pass(
+    case: Case, needs: Needs, difference: str
+) -> None:
+    found = reduce(case, needs, values=record, valid=valid)
+    assert found.min_good is not None and found.min_good.difference.startswith(difference)
+    assert needs(found.case) and not needs(found.min_good.case) and valid(found.min_good.case)
+
+
+def test_a_missing_node_is_a_difference_too() -> None:
+    def feeds(case: Case) -> bool:
+        nodes = load(case).graph.node
+        makers = {name: node.op_type for node in nodes for name in node.output}
+        return any(node.op_type == "Neg" and makers.get(node.input[0]) == "Exp" for node in nodes)
+
+    text = "g (float[2] x) => (float[2] y) { a = Abs(x) b = Exp(a) c = Neg(b) y = Relu(c) }"
+    found = reduce(case_of(text, x=np.ones(2, np.float32)), feeds, values=record, valid=valid, neighbours=2)
+    assert op_types(found.case) == ["Exp", "Neg"]
+    assert found.min_good is not None and found.min_good.difference == "without Exp"
+
+
+def test_no_neighbour_is_looked_for_without_runs_to_spend() -> None:
+    case = case_of(RELU, x=np.array([1, 2, 3], np.float32))
+    found = reduce(case, lambda candidate: op_types(candidate) == ["Relu"], values=record, valid=valid, neighbours=0)
+    assert found.min_good is None
+
+
+def test_a_case_that_fails_in_another_way_is_no_passing_neighbour() -> None:
+    from triage.trials import Answer
+
+    def interesting(case: Case) -> Answer:
+        return Answer.SAME if needs_axis_zero(case) else Answer.OTHER
+
+    assert reduce(softmax(0), interesting, values=record, valid=valid).min_good is None

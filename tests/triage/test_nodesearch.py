@@ -1,0 +1,145 @@
+"""Which nodes are needed, seen on graphs alone: a candidate is the set of nodes that it keeps."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from fuzz.case import Case, Origin
+from triage.nodesearch import Kept, NodeSearch
+from triage.patterns import Wiring
+
+Needs = Callable[[Kept], bool]
+
+
+def graph(count: int, seed: int, operators: int = 12) -> Wiring:
+    """A random graph in topological order; most nodes read recent ones."""
+    rng = random.Random(seed)
+    edges = {
+        (max(rng.randrange(at), rng.randrange(at)), at) for at in range(1, count) for _ in range(rng.choice((1, 1, 2)))
+    }
+    names = tuple(f"Op{rng.randrange(operators)}" for _ in range(count))
+    return Wiring(names, tuple(sorted(edges)))
+
+
+class Runs:
+    """Builds and judges sets of nodes, and counts."""
+
+    def __init__(self, needs: Needs, impossible: Needs = lambda kept: False) -> None:
+        self.needs, self.impossible = needs, impossible
+        self.asked: list[Kept] = []
+        self.accepted: list[Kept] = []
+
+    def build(self, kept: Kept) -> Sequence[Case]:
+        text = ",".join(map(str, sorted(kept))).encode()
+        return [] if self.impossible(kept) else [Case("instance", text, {}, Origin("test"))]
+
+    def ask(self, cases: Sequence[Case]) -> list[bool]:
+        parts = [self.kept(case) for case in cases]
+        self.asked += parts
+        return [self.needs(part) for part in parts]
+
+    def kept(self, case: Case) -> Kept:
+        return frozenset(int(number) for number in case.model.decode().split(","))
+
+    def search(self, wiring: Wiring, **options: object) -> Kept:
+        accept = lambda case: self.accepted.append(self.kept(case))  # noqa: E731
+        return NodeSearch(wiring, self.build, self.ask, accept, **options).run()  # type: ignore[arg-type]
+
+
+def all_of(*nodes: int) -> Needs:
+    return lambda kept: kept.issuperset(nodes)
+
+
+@pytest.mark.parametrize("count", [2, 3, 10, 50, 200, 500])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_one_node_is_found_in_few_runs(count: int, seed: int) -> None:
+    wanted = random.Random(seed).randrange(count)
+    runs = Runs(all_of(wanted))
+    assert runs.search(graph(count, seed)) == {wanted}
+    assert len(runs.asked) <= 14
+
+
+@pytest.mark.parametrize("count", [10, 50, 200])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_producer_and_its_consumer_are_found(count: int, seed: int) -> None:
+    wiring = graph(count, seed)
+    pair = random.Random(seed).choice(wiring.edges)
+    runs = Runs(all_of(*pair))
+    assert runs.search(wiring) == set(pair)
+    assert len(runs.asked) <= 20
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8])
+@pytest.mark.parametrize("seed", range(3))
+def test_any_nodes_anywhere_are_found(size: int, seed: int) -> None:
+    wanted = random.Random(seed).sample(range(120), size)
+    runs = Runs(all_of(*wanted))
+    assert runs.search(graph(120, seed)) == set(wanted)
+    assert len(runs.asked) <= 12 + 12 * size
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_even_number_of_nodes_comes_down_to_two(seed: int) -> None:
+    wiring = graph(80, seed)
+    alike = [at for at, name in enumerate(wiring.operators) if name == "Op3"][:6]
+    alike = alike[: len(alike) // 2 * 2]
+    assert alike
+
+    def even(kept: Kept) -> bool:
+        count = len(kept.intersection(alike))
+        return count > 0 and count % 2 == 0
+
+    assert len(Runs(even).search(wiring)) <= 4
+
+
+def test_what_needs_everything_keeps_everything() -> None:
+    wiring = graph(9, 0)
+    runs = Runs(lambda kept: len(kept) == 9)
+    assert len(runs.search(wiring)) == 9 and not runs.accepted
+
+
+def test_every_accepted_set_is_smaller_than_the_one_before_and_fails() -> None:
+    needs = all_of(3, 40)
+    runs = Runs(needs)
+    runs.search(graph(60, 5))
+    sizes = [len(kept) for kept in runs.accepted]
+    assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == len(sizes)
+    assert all(needs(kept) for kept in runs.accepted)
+
+
+def test_no_set_is_asked_about_twice() -> None:
+    runs = Runs(all_of(1, 30, 59))
+    runs.search(graph(60, 2))
+    assert len(set(runs.asked)) == len(runs.asked)
+
+
+def test_sets_that_no_valid_model_keeps_cost_no_run_and_do_no_harm() -> None:
+    runs = Runs(all_of(7, 21), impossible=lambda kept: len(kept) % 3 == 0)
+    found = runs.search(graph(50, 1))
+    assert found >= {7, 21} and len(found) <= 5
+    assert all(len(kept) % 3 for kept in runs.asked)
+
+
+def test_operators_that_the_failure_names_are_looked_at_first() -> None:
+    wiring = graph(300, 3, operators=40)
+    wanted = next(at for at, name in enumerate(wiring.operators) if name == "Op17")
+    plain, told = Runs(all_of(wanted)), Runs(all_of(wanted))
+    plain.search(wiring)
+    told.search(wiring, suspects=["Op17"])
+    assert len(told.asked) < len(plain.asked)
+
+
+@pytest.mark.parametrize("needed", [(5,), (5, 6), (2, 44)])
+def test_several_runs_at_a_time_find_the_same(needed: tuple[int, ...]) -> None:
+    runs = Runs(all_of(*needed))
+    assert runs.search(graph(60, 4), parallel=4) == set(needed)
+
+
+def test_the_same_graph_is_searched_in_the_same_way() -> None:
+    one, other = Runs(all_of(3, 70)), Runs(all_of(3, 70))
+    one.search(graph(90, 6))
+    other.search(graph(90, 6))
+    assert one.asked == other.asked

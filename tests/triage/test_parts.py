@@ -1,0 +1,93 @@
+"""Cutting parts out of ONNX cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fuzz.case import Case
+from fuzz.wire import Value
+from tests.triage.test_submodel import BRANCH, case_of, chain, record, run
+from triage.parts import parts
+from triage.submodel import load
+
+
+def op_types(case: Case) -> list[str]:
+    return [node.op_type for node in load(case).graph.node]
+
+
+def test_a_node_cut_out_computes_what_it_computed_inside() -> None:
+    case = chain()
+    values = record(case)
+    for at, name in enumerate(["half", "a", "b", "side", "out"]):
+        [alone] = parts(case, {at}, values)
+        np.testing.assert_array_equal(run(alone)[0], values[name])
+
+
+def test_a_dangling_tensor_becomes_an_input_and_a_constant_one_an_initializer() -> None:
+    case = chain()
+    [alone] = parts(case, {1}, record(case))
+    graph = load(alone).graph
+    assert {info.name for info in graph.input} == {"x", "unread"}
+    assert [tensor.name for tensor in graph.initializer] == ["half"]
+
+
+def test_an_input_that_was_unused_before_stays_and_one_that_is_unused_now_goes() -> None:
+    case = chain()
+    [alone] = parts(case, {0}, record(case))
+    assert [info.name for info in load(alone).graph.input] == ["unread"] == list(alone.inputs)
+
+
+def test_without_recorded_values_the_producers_stay() -> None:
+    case = case_of(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { a = Exp(x) b = Abs(a) y = Neg(b) }',
+        x=np.ones(2, np.float32),
+    )
+    assert [op_types(part) for part in parts(case, {2}, dict(case.inputs))] == [["Exp", "Abs", "Neg"]]
+
+
+def test_without_nodes_there_is_no_case() -> None:
+    assert parts(chain(), set(), record(chain())) == []
+
+
+def test_a_node_with_bodies_gets_their_outer_values_as_inputs() -> None:
+    case = case_of(BRANCH, x=np.array([-1, 2], np.float32), flag=np.array(False))
+    [alone] = parts(case, {1}, record(case))
+    assert set(alone.inputs) == {"flag", "outer", "x"}
+    np.testing.assert_array_equal(run(alone)[0], np.array([-1, 4], np.float32))
+
+
+LONG = """<ir_version: 8, opset_import: ["": 17]>
+g (float[2,3] x) => (float[3,2] y) {
+    a = Exp(x)
+    b = Abs(a)
+    c = Transpose(b)
+    d = Neg(c)
+    y = Relu(d)
+}"""
+
+
+def long_chain() -> tuple[Case, dict[str, Value]]:
+    case = case_of(LONG, x=np.arange(6, dtype=np.float32).reshape(2, 3))
+    return case, dict(record(case))
+
+
+@pytest.mark.parametrize(("kept", "ways"), [({0, 4}, 2), ({0, 2}, 2), ({3, 4}, 1)])
+def test_a_consumer_is_fed_from_a_kept_producer_and_at_last_from_what_was_recorded(kept: set[int], ways: int) -> None:
+    case, values = long_chain()
+    found = parts(case, kept, values)
+    assert len(found) == ways
+    first, last = (load(part).graph.node for part in (found[0], found[-1]))
+    assert first[1].input[0] == first[0].output[0]
+    if ways > 1:
+        assert last[1].input[0] != last[0].output[0]
+    for part in found:
+        run(part)
+
+
+def test_what_a_kept_node_reads_is_no_output_unless_it_was_one() -> None:
+    case = chain()
+    [part] = parts(case, {1, 2}, record(case))
+    assert [info.name for info in load(part).graph.output] == ["b"]
+    [with_side] = parts(case, {1, 3}, record(case))
+    assert [info.name for info in load(with_side).graph.output] == ["side"]

@@ -1,0 +1,50 @@
+"""The random models and planted bugs that the reducer is measured on; and the reducer on a few of them."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from benchmarks.bug_kinds import fails
+from benchmarks.planting import KINDS, plant
+from benchmarks.random_models import embedded, random_case
+from tests.triage.test_neighbour import softmax
+from tests.triage.test_reduce import record, valid
+from triage.operators import node_count
+from triage.reduce import reduce
+from triage.submodel import load
+
+
+@pytest.mark.parametrize(("count", "seed"), [(1, 0), (10, 1), (200, 2)])
+def test_a_random_model_is_valid_and_the_same_every_time(count: int, seed: int) -> None:
+    case = random_case(count, seed)
+    assert valid(case) and count <= node_count(case) <= count + 2
+    assert random_case(count, seed).id == case.id
+
+
+@pytest.mark.parametrize("size", [2, 40])
+def test_an_embedded_model_is_still_in_there_and_computes_what_it_did(size: int) -> None:
+    alone = softmax()
+    case = embedded(alone, size, 3)
+    assert valid(case)
+    assert any((record(case)["failing/y"] == record(alone)["y"]).ravel().tolist())  # type: ignore[union-attr]
+    assert node_count(case) >= size
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_bug_is_found_with_no_more_runs_than_it_may_cost(kind: str) -> None:
+    for rare in (True, False):
+        planted = plant(kind, 60, 7, rare)
+        assert valid(planted.case) and fails(planted.spec, load(planted.case))
+        found = reduce(
+            planted.case,
+            lambda case, spec=planted.spec: fails(spec, load(case)),
+            values=record,
+            valid=valid,
+            confirmed=False,
+            neighbours=2,
+        )
+        assert fails(planted.spec, load(found.case)) and valid(found.case)
+        assert found.nodes_after <= planted.ideal + (kind in ("even", "masked"))
+        assert found.runs <= 40
+        onnx.checker.check_model(load(found.case), full_check=True)

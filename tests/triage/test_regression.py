@@ -1,0 +1,155 @@
+"""Regression tests in the projects' own styles: each fails now, in a fresh process, the way its bug does."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from fuzz import catalogue, registry
+from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from fuzz.wire import dtype_name
+from triage import reproducer
+from triage.regression import Regression, regression
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case_of(
+    op_type: str, given: dict[str, np.ndarray[Any, Any]], result: np.ndarray[Any, Any], **attributes: Any
+) -> Case:
+    node = helper.make_node(op_type, list(given), ["y"], **attributes)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in [*given.items(), ("y", result)]
+    ]
+    graph = helper.make_graph([node], "g", infos[:-1], infos[-1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    return Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
+
+
+def test_of(failure: Failure, subject: str = "Some operator") -> Regression:
+    backend = registry.backend(failure.target.backend)
+    assert backend.reproduce is not None
+    taken = [dtype_name(value) for value in failure.case.inputs.values()]
+    given = [dtype_name(value) for _, value in (failure.reference or failure.outcome).outputs]
+    snippet = backend.reproduce(failure.case.kind, {}, taken, given)
+    parts = failure.target.backend, failure.case, failure.outcome, failure.reference, failure.symptom
+    made = regression(*parts, snippet, subject)
+    assert made is not None
+    return made
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+def int32(*values: int) -> np.ndarray[Any, Any]:
+    return np.array(values, np.int32)
+
+
+def float32(*values: float) -> np.ndarray[Any, Any]:
+    return np.array(values, np.float32)
+
+
+BUGS = {
+    "tvm": lambda: case_of("Pow", {"x": int32(1, 2), "p": float32(1, 2)}, int32(1, 2)),  # an exception
+    "openvino": lambda: case_of("ReduceMin", {"x": float32()}, float32(0)),  # a wrong value
+    "onnxruntime": lambda: case_of("Div", {"x": int32(1, -(2**31)), "d": int32(-1, -1)}, int32(0, 0)),  # a signal
+}
+
+
+@pytest.mark.parametrize("backend", BUGS)
+def test_the_test_of_a_real_bug_fails_as_the_bug_does(backend: str, judge: Judge) -> None:
+    pytest.importorskip(backend)
+    verdict = judge.examine(BUGS[backend](), catalogue.target(backend))
+    failure = verdict.failure
+    if failure is None and verdict.outcome is not None:  # excused: what overflows is undefined, and still kills
+        failure = Failure(verdict.case, verdict.target, verdict.outcome, None, "crash", "crash:SIGFPE", "")
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    test = test_of(failure)
+    found = reproducer.rerun(test.code, runner=test.runner)
+    message = failure.outcome.error.message if failure.outcome.error else ""
+    assert reproducer.reproduces(failure.symptom, message, found), found.output
+
+
+def passing(backend: str, value: np.ndarray[Any, Any]) -> Failure:
+    """A failure that the compiler does not have: its test must pass."""
+    case = case_of("Relu", {"x": float32(-1, 2)}, float32(0, 2))
+    right = Outcome(Status.OK, Stage.RUN, outputs=(("y", float32(0, 2)),))
+    wrong = Outcome(Status.WRONG, Stage.RUN, outputs=(("y", value),))
+    return Failure(case, catalogue.target(backend), wrong, right, "inconsistency", "wrong:values", "")
+
+
+@pytest.mark.parametrize("backend", ["openvino", "onnxruntime"])
+def test_the_test_passes_once_the_bug_is_gone(backend: str) -> None:
+    test = test_of(passing(backend, float32(1, 2)))
+    found = reproducer.rerun(test.code, runner=test.runner)
+    assert found.status == 0, found.output
+
+
+def test_each_project_has_its_own_style() -> None:
+    ort = test_of(passing("onnxruntime", float32(1, 2)), "Gather (int8) with axis=-1").code
+    assert "class TestGather(unittest.TestCase):" in ort and "def test_gather_int8_with_axis_minus_1(self):" in ort
+    tvm = test_of(passing("tvm", float32(1, 2)), "Gather")
+    assert tvm.path == "tests/python/relax/test_frontend_onnx.py" and tvm.code.endswith("    tvm.testing.main()\n")
+    openvino = test_of(passing("openvino", float32(1, 2)), "GatherND with x")
+    assert openvino.path.endswith("tests_python/test_gather_nd.py") and "\n\n\ndef test_" in openvino.code
+
+
+INSTANCE = Case("instance", b'{"api": "torch.abs", "args": [{"dtype": "float32", "values": [-1.0]}]}', {}, Origin("t"))
+
+
+def test_inductor_is_compared_with_eager_mode() -> None:
+    failure = dataclasses.replace(
+        passing("onnxruntime", float32(1)), case=INSTANCE, target=catalogue.target("inductor")
+    )
+    test = test_of(failure, "torch.abs")
+    ast.parse(test.code)
+    assert test.code.startswith('# Owner(s): ["module: inductor"]\nimport torch\n')
+    assert "class TestAbs(TestCase):" in test.code and "self.assertEqual(actual, expected" in test.code
+    assert 'torch.compile(module, backend="inductor", fullgraph=True, dynamic=False)(*args)' in test.code
+
+
+def test_a_module_that_becomes_local_has_no_gap_before_it() -> None:
+    failure = dataclasses.replace(passing("tvm", float32(1)), case=INSTANCE)
+    assert "\n\n\n    " not in test_of(failure, "torch.abs").code
+
+
+def test_an_invalid_model_is_to_be_refused() -> None:
+    died = Outcome(Status.SIGNAL, Stage.LOAD, error=Error(signal="SIGABRT"))
+    failure = dataclasses.replace(
+        passing("onnxruntime", float32(1)), outcome=died, symptom="dies-on-invalid:crash:SIGABRT"
+    )
+    for backend, words in (
+        ("onnxruntime", "with self.assertRaises(Exception):"),
+        ("tvm", "with pytest.raises(Exception):"),
+    ):
+        test = test_of(dataclasses.replace(failure, target=catalogue.target(backend)))
+        ast.parse(test.code)
+        assert words in test.code and "expected" not in test.code
+    found = reproducer.rerun(test_of(failure).code)
+    assert found.status == 1 and "Exception not raised" in found.output
+
+
+@pytest.mark.parametrize("symptom", ["hang", "oom", "dies-on-invalid:hang"])
+def test_what_would_stop_a_test_suite_gets_no_test(symptom: str) -> None:
+    failure = passing("tvm", float32(1))
+    assert regression("tvm", failure.case, failure.outcome, failure.reference, symptom, "pass", "x") is None
+
+
+def test_a_project_without_a_template_gets_no_test() -> None:
+    failure = passing("tvm", float32(1))
+    parts = failure.case, failure.outcome, failure.reference, failure.symptom
+    assert regression("newcomer", *parts, "pass", "x") is None
+    assert regression("../tvm", *parts, "pass", "x") is not None  # a backend given as a file is known by its stem

@@ -1,0 +1,119 @@
+"""Titles name what is broken, and nothing that was not seen to matter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz.case import Case, Error, Origin, Outcome, Stage, Status
+from fuzz.wire import Value
+from triage import titles
+from triage.conditions import Condition
+from triage.effect import effect
+
+
+def array(*values: Any, dtype: Any = np.float32) -> np.ndarray[Any, Any]:
+    return np.array(values, dtype)
+
+
+SQUARE = array([1, 2], [3, 4])
+
+
+@pytest.mark.parametrize(
+    ("want", "got", "words"),
+    [
+        (array(1, 2), array(1, 2), ""),
+        (array(1, 2), array(1, 5), "returns 5 instead of 2"),
+        (array(np.nan), array(480), "returns 480 instead of NaN"),
+        (array(1, 2, 3), array(np.nan, np.nan, 3), "returns NaN instead of numbers"),
+        (array(np.inf, np.inf), array(1, 2), "returns numbers instead of inf"),
+        (array(1, 2), array(np.inf, -np.inf), "returns infinities instead of numbers"),
+        (array(1, 2, 3), array(0, 0, 0), "returns zeros"),
+        (array(1, 2), array(7, 9), "returns its input x unchanged"),
+        (array(1, 2, 3), array(-1, -2, -3), "returns the wrong sign"),
+        (SQUARE, SQUARE.T, "returns the last two axes swapped"),
+        (array(1, 2, 3), array(1.5, 2.25, 3), "returns wrong values (off by up to 0.5)"),
+        (array(1, 2, 3, dtype=np.int8), array(4, 6, 3, dtype=np.int8), "returns wrong values (4 instead of 1 at [0])"),
+        (array(1, 2), array([1, 2]), "returns shape (1, 2) instead of (2,)"),
+        (array(1, dtype=np.int64), array(1, dtype=np.int32), "returns int32 instead of int64"),
+        (array(True, False, dtype=bool), array(True, True, dtype=bool), "returns True instead of False"),
+        (array(1, dtype=ml_dtypes.bfloat16), array(3, dtype=ml_dtypes.bfloat16), "returns 3 instead of 1"),
+        (array("a", dtype=object), array("b", dtype=object), "returns b instead of a"),
+        ([array(1)], [array(1), array(2)], "returns a sequence of 2 instead of 1"),
+        ([array(1)], [array(2)], "returns 2 instead of 1"),
+        (None, array(1), "returns a float32 tensor instead of nothing"),
+    ],
+)
+def test_a_wrong_result_is_told_by_what_is_wrong_with_it(want: Value, got: Value, words: str) -> None:
+    assert effect(want, got, {"x": array(7, 9)}) == words
+
+
+def case_of(op_type: str, taken: int, given: int, **attributes: Any) -> Case:
+    node = helper.make_node(op_type, ["x"], ["y"], **attributes)
+    infos = [[helper.make_tensor_value_info(name, kind, [1])] for name, kind in (("x", taken), ("y", given))]
+    model = helper.make_model(helper.make_graph([node], "g", *infos), opset_imports=[helper.make_opsetid("", 25)])
+    return Case("onnx", model.SerializeToString(), {}, Origin("test"))
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        (case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT), "Relu"),
+        (case_of("Relu", TensorProto.INT8, TensorProto.INT8), "Relu (int8)"),
+        (case_of("Cast", TensorProto.FLOAT, TensorProto.FLOAT8E4M3FN, to=17), "Cast (float32 to float8e4m3fn)"),
+        (case_of("Cast", TensorProto.FLOAT, TensorProto.BOOL, to=9), "Cast (float32 to bool)"),
+        (case_of("IsNaN", TensorProto.FLOAT, TensorProto.BOOL), "IsNaN"),
+    ],
+)
+def test_unusual_types_are_part_of_the_subject(case: Case, words: str) -> None:
+    assert titles.subject(case, [words.partition(" ")[0]]) == words
+
+
+def condition(kind: str, text: str, needed: bool = True) -> Condition:
+    return Condition(kind, text, "…", needed)
+
+
+def test_a_type_that_does_not_matter_is_left_out() -> None:
+    case = case_of("Relu", TensorProto.INT8, TensorProto.INT8)
+    assert titles.subject(case, ["Relu"], [condition("dtype", "int8", needed=False)]) == "Relu"
+    assert titles.subject(case, ["Relu"], [condition("dtype", "int8")]) == "Relu (int8)"
+
+
+def test_conditions_are_named_as_long_as_there_is_room() -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+    found = [condition("attribute", "a=1"), condition("value", "NaN X"), condition("input", "constant Y")]
+    assert titles.subject(case, ["Relu"], found) == "Relu with a=1 and NaN X"
+    found = [condition("attribute", "a=" + "9" * 90), condition("attribute", "b=2", needed=False), found[1]]
+    assert titles.subject(case, ["Relu"], found) == "Relu with NaN X"
+
+
+def test_one_of_several_outputs_is_named_as_the_specification_does() -> None:
+    x = array([1, 2])
+    node = helper.make_node("LayerNormalization", ["x", "s"], ["", "m"])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("x", "s", "m")]
+    graph = helper.make_graph([node], "g", infos[:2], infos[2:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    case = Case("onnx", model.SerializeToString(), {"x": x, "s": x[0]}, Origin("test"))
+    wrong = Outcome(Status.WRONG, Stage.RUN, outputs=(("m", array(1)),))
+    right = Outcome(Status.OK, Stage.RUN, outputs=(("m", array(1.5)),))
+    assert titles.wrong(case, wrong, right) == "returns 1 instead of 1.5 for output Mean"
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("Check 'a && b' failed at mod.cpp:27:\nFrontEnd API failed with OpFailure:\nSet it to 1", "Set it to 1"),
+        ("Check failed: (n.defined()) is false: Found null pointer", "Found null pointer"),
+        ("Check failed: (arr_size == nbytes) is false: ", "Check failed: (arr_size == nbytes) is false:"),
+        ("no such thing\nmore", "no such thing"),
+    ],
+)  # fmt: skip
+def test_an_exception_is_told_in_its_author_s_words(message: str, words: str) -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+    outcome = Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error(type="x.InternalError", message=message))
+    told = titles.happening(case, outcome, None, "exception:x.InternalError", "Relu")
+    assert told == f"Converting Relu fails with InternalError: {words}"

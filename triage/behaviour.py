@@ -1,0 +1,59 @@
+"""What should have happened and what did: the words and the values of a report. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fuzz.case import Outcome, Status
+from triage.differ import describe, shown
+
+REFERENCES = {"onnx": "the ONNX reference evaluator", "instance": "eager PyTorch"}
+_ENDINGS = {
+    Status.SIGNAL: "The process is killed by {signal}.",
+    Status.TIMEOUT: "No answer within {timeout:g} s.",
+    Status.OOM: "The process runs out of memory ({peak:.0f} MiB at its peak).",
+}
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """Two sentences, each with a block of text that may be empty; `both` shows expected and actual together."""
+
+    expected: str
+    expected_text: str
+    actual: str
+    actual_text: str
+    both: str = ""
+
+
+def behaviour(kind: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float) -> Behaviour:
+    """The behaviour of a failing case of `kind`; `timeout` is the limit in seconds that a hang went over."""
+    by = REFERENCES[kind]
+    if outcome.status is Status.WRONG:
+        both = _side_by_side(outcome, reference) if reference else ""
+        return Behaviour(f"The result of {by}.", "", "Another result.", "", both)
+    actual, text = _failing(outcome, timeout)
+    if symptom.startswith("dies-on-invalid"):
+        return Behaviour("The model is invalid. The compiler should refuse it with an error.", "", actual, text)
+    if reference is not None and reference.status is Status.OK:
+        result = "\n".join(line for name, value in reference.outputs for line in shown(name, value))
+        return Behaviour(f"The result of {by}:", result, actual, text)
+    wanted = "No crash: either a result or an error that says what is not supported."
+    return Behaviour(wanted, "", actual, text)
+
+
+def _failing(outcome: Outcome, timeout: float) -> tuple[str, str]:
+    error = outcome.error
+    if error is not None and outcome.status is Status.EXCEPTION:
+        return f"{error.type or 'An exception'} is raised.", error.message.strip()
+    ending = _ENDINGS.get(outcome.status, "It fails.")
+    signal = (error.signal if error else "") or "a signal"
+    return ending.format(signal=signal, timeout=timeout, peak=outcome.peak_mb), ""
+
+
+def _side_by_side(outcome: Outcome, reference: Outcome) -> str:
+    """The outputs that differ."""
+    if len(outcome.outputs) != len(reference.outputs):
+        return f"{len(reference.outputs)} outputs expected, {len(outcome.outputs)} found"
+    pairs = zip(reference.outputs, outcome.outputs, strict=True)
+    return "\n".join(line for (name, want), (_, got) in pairs for line in describe(name, want, got))

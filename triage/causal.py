@@ -1,0 +1,193 @@
+"""Whether failures are one bug, by what each of them needs and by how operators are defined (decision 008).
+
+Failures of one signature may be two bugs. A failing operator is run again without one attribute or optional input
+after the other. What must be there for the failure to show is *needed*. Two failures are two bugs when each needs
+something that the other does not even have: Resize with ``antialias`` and Resize with ``exclude_outside``, an LSTM
+with ``layout`` and one with peepholes. Whatever proves less leaves them one bug. It costs one run an option.
+
+Failures of two signatures may be one bug: an operator may be another by its definition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import onnx
+from onnx import defs, inliner
+
+from fuzz.case import Case, Failure
+from fuzz.judge import Judge, values
+from fuzz.oracles import differential
+from triage.localize.trial import COSTLY, Answer, Trial
+from triage.messages import core
+from triage.operators import value_names
+from triage.signature import normalise
+from triage.submodel import load, mend
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The options of a failing operator: those that are `given`, and among them those without which it passes.
+
+    Attributes go by their name, optional inputs as ``input NAME``, by the specification's name.
+    """
+
+    given: frozenset[str] = frozenset()
+    needed: frozenset[str] = frozenset()
+
+    def parts_from(self, other: Needs) -> bool:
+        """Whether each needs something that the other does not have.
+
+        Options of one family, such as ``detect_positive`` and ``detect_negative``, are handled in one place: they
+        part nothing.
+        """
+        mine, theirs = self.needed - other.given, other.needed - self.given
+        return bool(mine) and bool(theirs) and not _words(mine) & _words(theirs)
+
+
+def _words(options: frozenset[str]) -> set[str]:
+    return {word for option in options for word in option.removeprefix("input ").lower().split("_")}
+
+
+def needs(trial: Trial) -> Needs:
+    """What the failure needs; nothing for a hang or a case of more than one node: their options are not asked about."""
+    case = trial.failure.case
+    if trial.failure.outcome.status in COSTLY:
+        return Needs()
+    simpler = dict(_simpler(case))
+    needed = set()
+    for name, candidate in simpler.items():
+        if trial.over():
+            break
+        if candidate is not None and trial.ask(candidate) is Answer.PASSES:
+            needed.add(name)
+    return Needs(frozenset(simpler), frozenset(needed))
+
+
+def partition(of: Needs, others: Mapping[int, Needs]) -> list[list[int]]:
+    """The keys of those `others` that are another bug than `of`, grouped by what they need; first come, first."""
+    groups: list[tuple[Needs, list[int]]] = []
+    for key, one in others.items():
+        if not one.parts_from(of):
+            continue
+        group = next((keys for first, keys in groups if not one.parts_from(first)), None)
+        if group is None:
+            groups.append((one, [key]))
+        else:
+            group.append(key)
+    return [keys for _, keys in groups]
+
+
+def why(of: Needs, other: Needs) -> str:
+    """The sentence that explains why `other` is another bug than `of`."""
+    theirs, ours = (", ".join(sorted(part)) for part in (other.needed - of.given, of.needed - other.given))
+    return f"it passes without {theirs}, which the other has not, as the other passes without {ours}"
+
+
+# ---------------------------------------------------------------- operators that are defined by another
+
+
+def by_definition(judge: Judge, failure: Failure) -> Failure | None:
+    """The failure of the one operator that the failing one is by its definition in ONNX, if it fails just so.
+
+    CastLike is Cast, by the function body in its schema. Where Cast fails in the same way, with the same wrong
+    values, the bug is Cast's, and CastLike only another way to it.
+    """
+    case = definition(failure.case) if failure.outcome.status not in COSTLY else None
+    found = judge.examine(case, failure.target).failure if case else None
+    if found is None or (found.symptom, found.outcome.stage) != (failure.symptom, failure.outcome.stage):
+        return None
+    if differential.compare(values(found.outcome), values(failure.outcome)):
+        return None
+    return found if _said(found) == _said(failure) else None
+
+
+def definition(case: Case) -> Case | None:
+    """The case with its only node replaced by the only operator of its function body; None where it is not so."""
+    if case.kind != "onnx":
+        return None
+    model = load(case)
+    if len(model.graph.node) != 1 or model.functions or not _has_body(model, model.graph.node[0]):
+        return None
+    node = model.graph.node[0]
+    try:
+        inlined = inliner.inline_selected_functions(model, [(node.domain, node.op_type)], inline_schema_functions=True)
+    except RuntimeError:  # it does not know the types of some initializers
+        return None
+    made = [each for each in inlined.graph.node if each.op_type != "Constant"]
+    if len(made) != 1 or made[0].op_type == node.op_type:
+        return None
+    return mend(case, inlined, {})
+
+
+def _has_body(model: onnx.ModelProto, node: onnx.NodeProto) -> bool:
+    schema = _schema(model, node)
+    bodies = ("has_function", "has_context_dependent_function")  # the type stubs do not know them
+    return schema is not None and any(getattr(schema, name) for name in bodies)
+
+
+def _said(failure: Failure) -> str:
+    error = failure.outcome.error
+    return normalise(core(error.message), value_names(failure.case)) if error else ""
+
+
+# ---------------------------------------------------------------- cases without an option
+
+
+def _simpler(case: Case) -> Iterator[tuple[str, Case | None]]:
+    """(option, the case without it) for every option of the only node; None where it cannot be left out."""
+    if case.kind != "onnx":
+        return
+    model = load(case)
+    if len(model.graph.node) != 1:
+        return
+    node = model.graph.node[0]
+    schema = _schema(model, node)
+    if schema is None:
+        return
+    for at, attribute in enumerate(node.attribute):
+        known = schema.attributes.get(attribute.name)
+        if known is not None and not known.required and not _is_default(attribute, known.default_value):
+            yield attribute.name, _without_attribute(case, at)
+    optional = defs.OpSchema.FormalParameterOption.Optional
+    for at, name in enumerate(node.input):
+        if name and at < len(schema.inputs) and schema.inputs[at].option == optional:
+            yield f"input {schema.inputs[at].name}", _without_input(case, at)
+
+
+def _schema(model: onnx.ModelProto, node: onnx.NodeProto) -> defs.OpSchema | None:
+    opset = next((entry.version for entry in model.opset_import if entry.domain == node.domain), 1)
+    try:
+        return defs.get_schema(node.op_type, opset, node.domain)
+    except defs.SchemaError:
+        return None
+
+
+def _is_default(attribute: onnx.AttributeProto, default: onnx.AttributeProto) -> bool:
+    if not default.type:
+        return False
+    return bool(onnx.helper.get_attribute_value(attribute) == onnx.helper.get_attribute_value(default))
+
+
+def _without_attribute(case: Case, at: int) -> Case | None:
+    model = load(case)
+    del model.graph.node[0].attribute[at]
+    return mend(case, _undeclared(model), {})
+
+
+def _without_input(case: Case, at: int) -> Case | None:
+    model = load(case)
+    inputs: Sequence[str] = [name if place != at else "" for place, name in enumerate(model.graph.node[0].input)]
+    while inputs and not inputs[-1]:
+        inputs = inputs[:-1]
+    model.graph.node[0].input[:] = inputs
+    return mend(case, _undeclared(model), {})
+
+
+def _undeclared(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model without the sizes that its outputs declare: another option may give another shape."""
+    for info in model.graph.output:
+        for dim in info.type.tensor_type.shape.dim:
+            dim.Clear()
+    return model

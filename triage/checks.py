@@ -1,0 +1,140 @@
+"""The checks of a reproducer or a regression test: what is expected, and the statements that compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fuzz.case import Case, Outcome, Status
+from fuzz.oracles.differential import tolerance
+from fuzz.wire import Raw, Value, dtype_name
+from triage.differ import differing, is_inexact, widened
+from triage.layout import STEP, named, render
+from triage.literals import SMALL, as_array, value_expr
+
+#: The reference, as code computes it where its values are too many to be written out.
+_REFERENCE = {
+    "onnx": "ReferenceEvaluator(model).run(None, inputs)",
+    "instance": "[t.detach().numpy() for t in torch.utils._pytree.tree_leaves(module(*args))]",
+}
+
+
+@dataclass(frozen=True)
+class Checks:
+    """Lines that define what is expected, (expected, actual) pairs of expressions, and lines that compare them."""
+
+    definitions: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    statements: tuple[str, ...]
+
+
+def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str) -> Checks:
+    """The checks of `actual` (an array for one output, else a list), which raise AssertionError while it is wrong.
+
+    Of a wrong result only the outputs that differ are checked; where there is no result yet, all.
+    """
+    want = [value for _, value in reference.outputs]
+    got: list[Value] | None = [value for _, value in outcome.outputs] if outcome.status is Status.WRONG else None
+    if got is not None and len(got) != len(want):
+        return Checks((), (), (f"assert len(actual) == {len(want)}, len(actual)",))
+    every = range(len(want))
+    wrong = [at for at in every if got is not None and _differs(want[at], got[at])] or list(every)
+    names = _names(case, want, wrong)
+    check_dtype = case.kind == "onnx" or symptom == "wrong:dtype"
+    statements: list[str] = []
+    for at in wrong:
+        actual = "actual" if len(want) == 1 else f"actual[{at}]"
+        statements += _statements(actual, names[at], want[at], got[at] if got else want[at], check_dtype)
+    pairs = tuple((names[at], "actual" if len(want) == 1 else f"actual[{at}]") for at in wrong)
+    return Checks(tuple(_definitions(case, want, wrong, names)), pairs, tuple(statements))
+
+
+def _names(case: Case, want: Sequence[Value], wrong: Sequence[int]) -> dict[int, str]:
+    if len(wrong) == 1:
+        return {wrong[0]: "expected"}
+    computed = _is_computed(case, want, wrong)
+    return {at: f"expected[{at}]" if computed else f"expected_{at}" for at in wrong}
+
+
+def _definitions(case: Case, want: Sequence[Value], wrong: Sequence[int], names: dict[int, str]) -> list[str]:
+    if _is_computed(case, want, wrong):
+        return [f"expected = {_REFERENCE[case.kind]}" + (f"[{wrong[0]}]" if len(wrong) == 1 else "")]
+    return [line for at in wrong for line in render(named(f"{names[at]} = ", value_expr(_plain(want[at]))))]
+
+
+def _plain(value: Value) -> Value:
+    """The value with every NaN of one sign, which no comparison sees."""
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if not isinstance(value, np.ndarray | Raw):
+        return value
+    array = as_array(value)
+    if array.dtype.kind != "f" and not _is_small_float(array):
+        return array
+    return np.where(np.isnan(widened(array)), np.array(np.nan, array.dtype), array)
+
+
+def _is_computed(case: Case, want: Sequence[Value], wrong: Sequence[int]) -> bool:
+    """Whether the values are too many to be written; eager tensors of small floats have no numpy form."""
+    if sum(_elements(want[at]) for at in wrong) <= SMALL:
+        return False
+    return case.kind == "onnx" or all(isinstance(v, np.ndarray) and v.dtype.isbuiltin == 1 for v in want)
+
+
+def _elements(value: Value) -> int:
+    if isinstance(value, list):
+        return sum(_elements(item) for item in value)
+    return as_array(value).size if isinstance(value, np.ndarray | Raw) else 1
+
+
+def _is_small_float(value: np.ndarray | Raw) -> bool:
+    array = as_array(value)
+    return is_inexact(array) and array.dtype.itemsize < 4
+
+
+def _differs(want: Value, got: Value) -> bool:
+    if isinstance(want, list) and isinstance(got, list):
+        return len(want) != len(got) or any(map(_differs, want, got))
+    if not isinstance(want, np.ndarray | Raw) or not isinstance(got, np.ndarray | Raw):
+        return (want is None) != (got is None) or type(want) is not type(got)
+    if tuple(want.shape) != tuple(got.shape) or dtype_name(want) != dtype_name(got):
+        return True
+    return bool(differing(as_array(want), as_array(got)).any())
+
+
+def _statements(actual: str, expected: str, want: Value, got: Value, check_dtype: bool) -> list[str]:
+    """Statements that raise AssertionError when `actual` is not `expected`, whose value is known here."""
+    if want is None:
+        return [f"assert {actual} is None, {actual}"]
+    if isinstance(want, list):
+        lines = [f"assert len({actual}) == len({expected}), len({actual})"]
+        if want:
+            inner = _statements("got", "want", want[0], want[0], check_dtype)
+            lines += [f"for got, want in zip({actual}, {expected}):", *(STEP + line for line in inner)]
+        return lines
+    return [*_type_statements(actual, want, got, check_dtype), _comparison(actual, expected, want)]
+
+
+def _type_statements(actual: str, want: np.ndarray | Raw, got: Value, check_dtype: bool) -> list[str]:
+    """Checks of shape and dtype where those differ: the comparison of values lets scalars and other dtypes pass."""
+    if not isinstance(got, np.ndarray | Raw):
+        return [f"assert isinstance({actual}, np.ndarray), type({actual})"]
+    lines = []
+    if tuple(got.shape) != tuple(want.shape):
+        lines.append(f"assert {actual}.shape == {tuple(want.shape)}, {actual}.shape")
+    if check_dtype and dtype_name(got) != dtype_name(want) and dtype_name(want) != "string":
+        lines.append(f'assert {actual}.dtype.name == "{dtype_name(want)}", {actual}.dtype')
+    return lines
+
+
+def _comparison(actual: str, expected: str, want: np.ndarray | Raw) -> str:
+    if not is_inexact(as_array(want)):
+        return f"np.testing.assert_array_equal({actual}, {expected})"
+    allowed = tolerance(dtype_name(want))
+    limits = f"rtol={allowed.relative:g}, atol={allowed.absolute:g}"
+    if _is_small_float(want):
+        # numpy can compare no bfloat16 or float8.
+        actual, expected = f"{actual}.astype(np.float32)", f"{expected}.astype(np.float32)"
+    return f"np.testing.assert_allclose({actual}, {expected}, {limits})"

@@ -1,0 +1,119 @@
+"""What a bug needs to show: neighbours of the failing case are run, and those that pass prove a condition.
+
+A title names an attribute or a kind of value only when this evidence is there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from fuzz.case import Case, Failure, Status
+from fuzz.judge import Judge
+from fuzz.wire import Raw
+from triage.construct_meaning import parsed
+from triage.variants import Variant, arguments, attributes, dtypes, inputs, values
+
+#: Neighbours that a report is worth, and the seconds after which no further one is started.
+MOST_RUNS = 16
+SECONDS = 10.0
+#: With more nodes than this a title names the operators and nothing else.
+MOST_NODES = 3
+
+#: Makers by case kind, those first that tell a maintainer most.
+_MAKERS = {
+    "onnx": (attributes.variants, values.variants, inputs.variants, dtypes.variants),
+    "instance": (arguments.variants,),
+}
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One neighbour's answer. `needed`: it passes, so the bug needs what it lacks; else it fails the same way.
+
+    `kind` and `text` are the variant's; `sentence` says what was seen.
+    """
+
+    kind: str
+    text: str
+    sentence: str
+    needed: bool
+
+
+def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tuple[Condition, ...]:
+    """The answers of the neighbours of a failing case, in the order of their weight.
+
+    A neighbour that is invalid, refused or excused, or that fails in another way, says nothing.
+    """
+    ends = time.monotonic() + seconds
+    found: dict[tuple[str, str], Condition] = {}
+    for variant in islice(_variants(failure.case), MOST_RUNS):
+        if time.monotonic() >= ends:
+            break
+        if (variant.kind, variant.text) not in found:
+            answer = _answer(judge, failure, variant)
+            if answer is not None:
+                found[variant.kind, variant.text] = answer
+    return tuple(found.values())
+
+
+def _variants(case: Case) -> Iterator[Variant]:
+    if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
+        return iter(())
+    return chain.from_iterable(make(case) for make in _MAKERS[case.kind])
+
+
+def _answer(judge: Judge, failure: Failure, variant: Variant) -> Condition | None:
+    answers = {_passes(judge, failure, case) for case in variant.cases}
+    if len(answers) != 1 or None in answers:
+        return None
+    needed = answers == {True}
+    sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
+    return Condition(variant.kind, variant.text, sentence, needed)
+
+
+def _passes(judge: Judge, failure: Failure, neighbour: Case) -> bool | None:
+    """Whether a neighbour passes (True) or fails the same way (False); None for every other answer."""
+    case = _with_true_shapes(judge, neighbour)
+    if case is None:
+        return None
+    verdict = judge.examine(case, failure.target, fresh=False)
+    if verdict.status is Status.OK:
+        return True
+    same = verdict.failure is not None and verdict.failure.symptom == failure.symptom
+    return False if same else None
+
+
+def _with_true_shapes(judge: Judge, case: Case) -> Case | None:
+    """The case with its outputs declared as they come out of the reference; None when that refuses it.
+
+    A neighbour's outputs may have other shapes and even other ranks, and a model must declare ranks.
+    """
+    if case.kind != "onnx":
+        return case
+    model = parsed(case.model)
+    del model.graph.value_info[:]
+    ranks = [len(info.type.tensor_type.shape.dim) for info in model.graph.output]
+    for change in (0, 1, -1, 2, -2):
+        _declare(model, [(None,) * max(rank + change, 0) for rank in ranks])
+        loose = replace(case, model=model.SerializeToString(deterministic=True))
+        outcome = judge.runner.run(loose, judge.reference)
+        if outcome.status is Status.OK:
+            values = [value for _, value in outcome.outputs]
+            _declare(model, [tuple(value.shape) if isinstance(value, np.ndarray | Raw) else () for value in values])
+            return replace(case, model=model.SerializeToString(deterministic=True))
+    return None
+
+
+def _declare(model: onnx.ModelProto, shapes: Sequence[tuple[int | None, ...]]) -> None:
+    """Give the outputs of dense tensors new shapes, None being an unknown size."""
+    for info, shape in zip(model.graph.output, shapes, strict=True):
+        if info.type.HasField("tensor_type"):
+            kind = info.type.tensor_type.elem_type
+            info.CopyFrom(helper.make_tensor_value_info(info.name, kind, shape))

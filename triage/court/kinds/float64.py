@@ -1,0 +1,103 @@
+"""Float64 evaluation: the compiler's error beside the reference's own, and the noise that rounding may make."""
+
+from __future__ import annotations
+
+import math
+
+from triage.court import measure
+from triage.court.evidence import Evidence, Side
+from triage.court.hearing import Hearing, Widened
+from triage.court.measure import Worst
+from triage.court.thresholds import thresholds
+
+SYMPTOMS = ("wrong",)
+#: More units in the last place are no measure: the values have nothing to do with each other.
+_MOST_ULP = 1e8
+
+
+def gather(hearing: Hearing) -> Evidence | None:
+    """Absent where the case has no float64 form, or dtypes or shapes differ for which rounding is no reason."""
+    if not measure.comparable(hearing.actual, hearing.expected):
+        return _shapes(hearing)
+    widened = hearing.widened
+    if widened is None or len(widened.wide) != len(hearing.actual):
+        return None
+    found = measure.worst(hearing.actual, hearing.expected, widened.wide, widened.noise)
+    return None if found is None else _evidence(found, widened)
+
+
+def _shapes(hearing: Hearing) -> Evidence | None:
+    """Rounding may decide how many elements there are: NonZero, Compress, NonMaxSuppression."""
+    different = {
+        at
+        for at, (one, other) in enumerate(zip(hearing.actual, hearing.expected, strict=False))
+        if getattr(one, "shape", None) != getattr(other, "shape", None)
+    }
+    same_count = len(hearing.actual) == len(hearing.expected)
+    if hearing.symptom[0] != "wrong:shape" or not same_count or hearing.widened is None:
+        return None
+    if not different or not different <= set(hearing.widened.said.get("resized", [])):
+        return None
+    sentence = f"the case is ill-conditioned: rounding decides the shape of output {min(different)}"
+    return Evidence(
+        "float64", Side.FOR, sentence, {"excess": 0.0, "reference_excess": 0.0, "resized": sorted(different)}
+    )
+
+
+def _evidence(found: Worst, widened: Widened) -> Evidence:
+    numbers = thresholds()
+    figures = {
+        "output": found.output,
+        "index": list(found.index),
+        "excess": _number(found.excess),
+        "reference_excess": _number(found.reference_excess),
+        "error_ulp": _number(found.error / found.ulp),
+        "reference_error_ulp": _number(found.reference_error / found.ulp),
+        "noise_ulp": _number(found.noise / found.ulp),
+        "float64": _number(found.wide),
+        "beyond_tolerance": found.beyond,
+        "explained": found.explained,
+        "trials": widened.said.get("trials", 0),
+        "unwidened": widened.said.get("unwidened", []),
+    }
+    if found.excess <= numbers.explained:
+        told = _explained(found) if found.reference_excess <= numbers.explained else _compared(found)
+        return Evidence("float64", Side.FOR, told, figures)
+    if found.reference_excess > numbers.explained:
+        # Whether the reference errs or the model means something else in float64, others must tell.
+        return Evidence("float64", Side.NEUTRAL, _compared(found), figures)
+    return Evidence("float64", Side.AGAINST, _compared(found), figures)
+
+
+def _explained(found: Worst) -> str:
+    if math.isinf(found.noise):
+        why = "rounding decides whether it is this value or another"
+    else:
+        why = f"honest rounding may be off by {_ulp(found.noise, found)}"
+    return (
+        f"the case is ill-conditioned: float64 gives {found.wide:.7g} at {_place(found)} and {why}; the compiler is "
+        f"off by {_ulp(found.error, found)}, the reference by {_ulp(found.reference_error, found)}"
+    )
+
+
+def _compared(found: Worst) -> str:
+    return (
+        f"float64 gives {found.wide:.9g} at {_place(found)}: the reference is off by "
+        f"{_ulp(found.reference_error, found)}, the compiler by {_ulp(found.error, found)}; honest rounding explains "
+        f"at most {_ulp(found.noise, found)}"
+    )
+
+
+def _place(found: Worst) -> str:
+    return f"{list(found.index)} of output {found.output}"
+
+
+def _ulp(error: float, found: Worst) -> str:
+    """The error in units in the last place; as it is where these say nothing, as beside zero."""
+    count = error / found.ulp
+    return f"{count:.3g} ulp" if count < _MOST_ULP else f"{error:.3g}"
+
+
+def _number(value: float) -> float | None:
+    """JSON has no infinity: None."""
+    return float(f"{value:.6g}") if math.isfinite(value) else None

@@ -1,0 +1,34 @@
+"""The same run in fresh processes: is it the same failure every time, with the same values?"""
+
+from __future__ import annotations
+
+from fuzz import judge
+from triage.court import measure
+from triage.court.evidence import Evidence, Side
+from triage.court.hearing import Hearing
+
+SYMPTOMS = ("wrong", "death")
+
+
+def gather(hearing: Hearing) -> Evidence:
+    """Never settles anything alone: what varies may read uninitialised memory, which is the compiler's fault."""
+    outcomes = [hearing.outcome, *hearing.repeated]
+    symptom = hearing.symptom[0]
+    same = 1 + sum(
+        judge.symptom(each, hearing.known)[0] == symptom
+        or (hearing.is_near_miss and bool(measure.near_miss(judge.values(each), hearing.expected)))
+        for each in hearing.repeated
+    )
+    varies = hearing.compares_values and any(not _equal(hearing, at) for at in range(len(hearing.repeated)))
+    figures = {"runs": len(outcomes), "same": same, "values_vary": varies}
+    if same == len(outcomes) and not varies:
+        told = "with equal values" if hearing.manner == "wrong" else "the same way"
+        return Evidence("repeats", Side.AGAINST, f"{same} of {same} fresh processes fail {told}", figures)
+    varying = ", with other values each time" if varies else ""
+    return Evidence("repeats", Side.NEUTRAL, f"{same} of {len(outcomes)} fresh processes fail{varying}", figures)
+
+
+def _equal(hearing: Hearing, at: int) -> bool:
+    """Whether a further run gave the first one's values, up to the tolerance."""
+    again = judge.values(hearing.repeated[at])
+    return measure.comparable(again, hearing.actual) and not measure.near_miss(again, hearing.actual)

@@ -1,0 +1,31 @@
+"""Behaviour that the specification leaves open, with its own words (decision 002)."""
+
+from __future__ import annotations
+
+from fuzz import validity
+from fuzz.case import Status
+from fuzz.oracles import differential, undefined
+from triage.court.evidence import Evidence, Ruling, Side
+from triage.court.hearing import Hearing
+
+SYMPTOMS = ("wrong", "death")
+
+
+def gather(hearing: Hearing) -> Evidence | None:
+    """Settles the case where open behaviour reaches a differing output, or may be refused."""
+    if hearing.known.invalid:
+        return None
+    case, values = hearing.case, hearing.values
+    if hearing.manner == "death":
+        exited = hearing.outcome.error is not None and hearing.outcome.error.type == "Exit"
+        refused = hearing.outcome.status is Status.EXCEPTION and not exited and validity.refusable(case, values)
+        return Evidence("undefined", Side.FOR, refused, {}, Ruling.UNDEFINED) if refused else None
+    differing = differential.differing(hearing.outcome.outputs, hearing.known.outcome.outputs)
+    names = differing or {name for name, _ in hearing.known.outcome.outputs}
+    objection = undefined.screen(case.kind, case.model, values, names)
+    if objection is None:
+        return None
+    words = f' The specification: "{objection.spec}"' if objection.spec else " The specification says nothing of it."
+    figures = {"operator": objection.operator, "specification": objection.spec}
+    sentence = f"{objection.operator}: {objection.reason.rstrip('.')}.{words}"
+    return Evidence("undefined", Side.FOR, sentence, figures, Ruling.UNDEFINED)

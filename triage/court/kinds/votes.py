@@ -1,0 +1,117 @@
+"""What other implementations say of the same case: a second and a third opinion."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import onnx
+
+from fuzz import catalogue, judge, registry
+from fuzz.case import Case, Outcome, Status
+from fuzz.operators.graph import bodies
+from fuzz.wire import Value
+from fuzz.zygote import BackendUnavailable
+from triage.court import measure
+from triage.court.evidence import Evidence, Side
+from triage.court.hearing import Hearing
+from triage.schemas import needed_opset
+
+SYMPTOMS = ("wrong", "death")
+#: Asked in this order, the quick ones first; the accused is left out.
+VOTERS = ("onnxruntime", "openvino", "tvm", "inductor")
+#: What takes a minute for its first kernel is asked only where fewer than this many have an opinion.
+RECENT_OPSETS = 5
+SLOW = frozenset({"inductor"})
+ENOUGH = 1
+#: No voter is waited for longer.
+VOTE_SECONDS = 40.0
+OWN_EXPECTATION = "the test's own expectation"
+
+
+def gather(hearing: Hearing) -> Evidence:
+    """One vote for each project, and one for what the source test itself expects."""
+    sides: dict[str, list[str]] = {"reference": [], "compiler": [], "neither": [], "abstained": []}
+    if hearing.case.expected is not None and hearing.manner == "wrong":
+        sides[_side(hearing, list(hearing.case.expected))].append(OWN_EXPECTATION)
+    for name in _voters(hearing):
+        enough = name in SLOW and len(sides["reference"] + sides["compiler"]) >= ENOUGH
+        outcome = None if enough or hearing.hurried() else _asked(hearing, name)
+        sides[_vote(hearing, outcome)].append(name)
+    figures = {**sides, "recent_opset": _is_recent(hearing.case)}
+    return Evidence("votes", _leaning(sides), _sentence(hearing, sides), figures)
+
+
+def _is_recent(case: Case) -> bool:
+    """Whether the model needs a version of an operator that compilers may take for an older one."""
+    if case.kind != "onnx":
+        return False
+    return needed_opset(onnx.load_model_from_string(case.model)) > onnx.defs.onnx_opset_version() - RECENT_OPSETS
+
+
+def _voters(hearing: Hearing) -> list[str]:
+    accused = registry.backend(hearing.target.backend).name
+    known = [name for name in VOTERS if name in registry.names() and name != accused]
+    return [name for name in known if hearing.case.kind in registry.backend(name).kinds]
+
+
+def _asked(hearing: Hearing, name: str) -> Outcome | None:
+    """The voter's outcome; asked again with an older opset where it refuses the model as it is."""
+    try:
+        target, limits = catalogue.target(name), hearing.limits(VOTE_SECONDS)
+        outcome = hearing.runner.run_fresh(hearing.case, target, limits=limits)
+        older = _older(hearing.case) if outcome.status in (Status.UNSUPPORTED, Status.EXCEPTION) else None
+        return outcome if older is None else hearing.runner.run_fresh(older, target, limits=limits)
+    except BackendUnavailable:
+        return None
+
+
+def _older(case: Case) -> Case | None:
+    """The same model with the oldest opset that means the same; None where there is no older one."""
+    if case.kind != "onnx":
+        return None
+    model = onnx.load_model_from_string(case.model)
+    plain = not model.functions and {entry.domain for entry in model.opset_import} <= {"", "ai.onnx"}
+    if not plain or any(True for node in model.graph.node for _ in bodies(node)):
+        return None
+    version = needed_opset(model)
+    if version >= model.opset_import[0].version:
+        return None
+    model.opset_import[0].version = version
+    model.ir_version = onnx.helper.find_min_ir_version_for(model.opset_import, ignore_unknown=True)
+    return replace(case, model=model.SerializeToString())
+
+
+def _vote(hearing: Hearing, outcome: Outcome | None) -> str:
+    if outcome is None or outcome.status in (Status.UNSUPPORTED, Status.SKIPPED):
+        return "abstained"
+    if hearing.manner == "death":
+        return "reference" if outcome.status is Status.OK else "neither"
+    return _side(hearing, judge.values(outcome)) if outcome.status is Status.OK else "abstained"
+
+
+def _side(hearing: Hearing, values: list[Value]) -> str:
+    return {1: "compiler", -1: "reference", 0: "neither"}[measure.nearer(values, hearing.actual, hearing.expected)]
+
+
+def _leaning(sides: dict[str, list[str]]) -> Side:
+    if sides["compiler"]:
+        return Side.FOR if len(sides["compiler"]) >= len(sides["reference"]) else Side.NEUTRAL
+    return Side.AGAINST if sides["reference"] else Side.NEUTRAL
+
+
+def _sentence(hearing: Hearing, sides: dict[str, list[str]]) -> str:
+    if hearing.manner == "death":
+        able, unable = sides["reference"], sides["neither"]
+        parts = [f"{_listed(able)} run the case" if able else "", f"{_listed(unable)} fail on it too" if unable else ""]
+    else:
+        words = {
+            "reference": "agree with the reference",
+            "compiler": "agree with the compiler",
+            "neither": "agree with neither",
+        }
+        parts = [f"{_listed(sides[side])} {told}" for side, told in words.items() if sides[side]]
+    return "; ".join(part for part in parts if part) or "no other implementation takes the case"
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join(names)

@@ -1,0 +1,27 @@
+"""The court's judgement as the lines of a report. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from triage.court.evidence import Judgement, Side
+
+#: Evidence that tells a maintainer something, in the order in which it convinces.
+_SHOWN = ("float64", "votes", "memory", "levels", "threads", "repeats", "provenance", "undefined", "validity")
+
+
+def lines(judgement: Judgement | None) -> Iterator[str]:
+    """One sentence a piece of evidence, what speaks for a bug first; nothing without a judgement."""
+    if judgement is None:
+        return
+    shown = [each for kind in _SHOWN for each in judgement.evidence if each.kind == kind]
+    for side in (Side.AGAINST, Side.NEUTRAL, Side.FOR):
+        for each in shown:
+            if each.side is side and not _says_nothing(each.kind, side):
+                text = each.sentence[:1].upper() + each.sentence[1:]
+                yield text if text.endswith((".", '"')) else f"{text}."
+
+
+def _says_nothing(kind: str, side: Side) -> bool:
+    """Whether a look that found nothing would only lengthen the report."""
+    return side is Side.NEUTRAL and kind in ("memory", "threads", "levels")

@@ -1,0 +1,161 @@
+"""What is different between two cases, in words: "axis of Softmax: 0 -> left out"."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from fuzz.case import Case
+from fuzz.operators.graph import walk
+from fuzz.wire import Value, dtype_name
+from triage.submodel import initializer_names, load, reads, tensors
+
+#: Longer values are shortened in the middle.
+_LONGEST = 60
+_GIVEN = {True: "a constant", False: "an input"}
+#: How a phrase begins that tells what follows from other differences.
+CONSEQUENCE = "declared type of output"
+
+
+def differences(before: Case, after: Case, *, named: bool = True) -> list[str]:
+    """One phrase for every difference that could matter to a compiler; a change of names or notes is none.
+
+    Unless `named`, tensors are called by the place where they are first read, whatever their names are.
+    """
+    if before.kind != after.kind:
+        return ["another kind of case"]
+    found = _instance(before, after) if before.kind == "instance" else _onnx(before, after, named)
+    return list(dict.fromkeys(found))
+
+
+def _onnx(before: Case, after: Case, named: bool) -> Iterator[str]:
+    old, new = load(before), load(after)
+    nodes, others = list(walk(old.graph)), list(walk(new.graph))
+    if [node.op_type for node in nodes] != [node.op_type for node in others]:
+        yield from _other_nodes(nodes, others)
+        return  # nothing else can be told apart from its consequences
+    for node, other in zip(nodes, others, strict=True):
+        yield from _attributes(node, other)
+        if len(_given(node.input)) != len(_given(other.input)):
+            yield f"inputs of {node.op_type}: {len(_given(node.input))} -> {len(_given(other.input))}"
+        if len(_given(node.output)) != len(_given(other.output)):
+            yield f"outputs of {node.op_type}: {len(_given(node.output))} -> {len(_given(other.output))}"
+    yield from _tensors(_by_place(before, old), _by_place(after, new), named)
+    yield from _declared(old, new, named)
+
+
+def _given(names: Any) -> list[str]:
+    return [name for name in names if name]
+
+
+def _other_nodes(nodes: list[onnx.NodeProto], others: list[onnx.NodeProto]) -> Iterator[str]:
+    had, has = (Counter(node.op_type for node in each) for each in (nodes, others))
+    for name in had - has:
+        yield f"without {name}" + (f" ({had[name]} -> {has[name]} times)" if has[name] else "")
+    for name in has - had:
+        yield f"with {name}"
+    if had == has:
+        yield "nodes in another order"
+
+
+def _attributes(node: onnx.NodeProto, other: onnx.NodeProto) -> Iterator[str]:
+    old, new = ({a.name: _shown_attribute(a) for a in each.attribute} for each in (node, other))
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            yield f"{name} of {node.op_type}: {old.get(name, 'not given')} -> {new.get(name, 'left out')}"
+
+
+def _shown_attribute(attribute: onnx.AttributeProto) -> str:
+    if attribute.HasField("g") or attribute.graphs:
+        return "a graph"
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, onnx.TensorProto):
+        return _short(numpy_helper.to_array(value).tolist())
+    return _short(value.decode("utf-8", "replace") if isinstance(value, bytes) else value)
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A tensor that is given: what people call it, its value, and whether the model itself holds it."""
+
+    name: str
+    value: Value
+    constant: bool
+
+
+def _by_place(case: Case, model: onnx.ModelProto) -> dict[str, _Placed]:
+    """Input and constant tensors by the place where they are first read, so that names do not matter."""
+    values: dict[str, Value] = {**case.inputs, **tensors(case, model)}
+    constants = initializer_names(model.graph)
+    places: dict[str, _Placed] = {}
+    for at, node in enumerate(walk(model.graph)):
+        for position, name in enumerate(node.input):
+            if name in values:
+                places[f"{at} {position}"] = _Placed(name, values.pop(name), name in constants)
+    return places
+
+
+def _tensors(old: Mapping[str, _Placed], new: Mapping[str, _Placed], named: bool) -> Iterator[str]:
+    for place in sorted(old.keys() & new.keys()):
+        name, one, other = old[place].name if named else place, old[place].value, new[place].value
+        if old[place].constant != new[place].constant:
+            yield f"{name}: {_GIVEN[old[place].constant]} -> {_GIVEN[new[place].constant]}"
+        if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+            if isinstance(one, list) and isinstance(other, list) and len(one) != len(other):
+                yield f"length of the sequence {name}: {len(one)} -> {len(other)}"
+        elif one.dtype != other.dtype:
+            yield f"dtype of {name}: {dtype_name(one)} -> {dtype_name(other)}"
+        elif one.shape != other.shape:
+            yield f"shape of {name}: {list(one.shape)} -> {list(other.shape)}"
+        elif not np.array_equal(one, other) and one.tobytes() != other.tobytes():
+            yield f"values of {name}: {_short(one.tolist())} -> {_short(other.tolist())}"
+
+
+def _declared(old: onnx.ModelProto, new: onnx.ModelProto, named: bool) -> Iterator[str]:
+    if len(old.graph.output) != len(new.graph.output):
+        yield f"graph outputs: {len(old.graph.output)} -> {len(new.graph.output)}"
+    unread = [len(model.graph.input) - len(_read_inputs(model)) for model in (old, new)]
+    if unread[0] != unread[1]:
+        yield f"inputs that nothing reads: {unread[0]} -> {unread[1]}"
+    versions = [{entry.domain: entry.version for entry in model.opset_import} for model in (old, new)]
+    if versions[0].get("") != versions[1].get(""):
+        yield f"opset: {versions[0].get('')} -> {versions[1].get('')}"
+    for at, (one, other) in enumerate(zip(old.graph.output, new.graph.output, strict=False)):
+        if one.type != other.type:
+            yield f"{CONSEQUENCE} {one.name if named else at}"
+
+
+def _read_inputs(model: onnx.ModelProto) -> list[str]:
+    read = set[str]().union(*(reads(node) for node in model.graph.node))
+    return [info.name for info in model.graph.input if info.name in read]
+
+
+def _instance(before: Case, after: Case) -> Iterator[str]:
+    old, new = (_flat(json.loads(case.model)) for case in (before, after))
+    for key in sorted(old.keys() | new.keys()):
+        if old.get(key) != new.get(key):
+            yield f"{key}: {_short(old.get(key, 'not given'))} -> {_short(new.get(key, 'left out'))}"
+
+
+def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an instance that can differ, each under a name that people understand."""
+    found: dict[str, Any] = {}
+    for at, argument in enumerate(document.get("args", [])):
+        found[f"argument {at}"] = argument
+    found |= {f"argument {name}": value for name, value in document.get("kwargs", {}).items()}
+    found |= {f"init {name}": value for name, value in (document.get("init") or {}).items()}
+    for at, tensor in enumerate(document.get("tensors", [])):
+        found |= {f"{field} of tensor {at}": value for field, value in tensor.items()}
+    return found
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2 - 2]} ... {text[-_LONGEST // 2 + 3 :]}"

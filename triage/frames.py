@@ -1,0 +1,45 @@
+"""The telling part of a stack trace and of native output, for a reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fuzz.case import Frame
+from triage.scrub import plain
+
+MOST_FRAMES = 8
+
+#: Frames of the machinery that runs the compiler, and of Python's own import system.
+_NOT_TELLING = re.compile(
+    r"(^|/)fuzz/(worker|jobs|instance_torch|backends/\w+)\.py$|<frozen importlib|(^|/)(contextlib|functools|runpy)\.py$"
+)
+#: Clock times and process numbers at the start of a native log line; they differ from run to run.
+_STAMP = re.compile(r"^(?:\[?\d{4}-\d\d-\d\d[T ])?\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*|\b[pt]id[ =:]*\d+")
+#: Lines of a native stack dump that tell of the harness, not of the compiler.
+_HARNESS = re.compile(r'File ".*fuzz/(backends/)?\w+\.py"|^Extension modules:')
+
+
+def telling_frames(frames: tuple[Frame, ...], most: int = MOST_FRAMES) -> list[str]:
+    """The innermost frames of the compiler, as ``file:line in function``, repeats folded."""
+    lines: list[str] = []
+    for frame in frames:
+        if not _NOT_TELLING.search(frame.file):
+            lines.append(f"{frame.file}:{frame.line} in {frame.function}")
+    folded = [f"{line}  (repeated {times} times)" if times > 1 else line for line, times in _runs(lines)]
+    hidden = len(folded) - most
+    return [f"... {hidden} outer frames", *folded[-most:]] if hidden > 0 else folded
+
+
+def _runs(lines: list[str]) -> Iterator[tuple[str, int]]:
+    start = 0
+    for at in range(1, len(lines) + 1):
+        if at == len(lines) or lines[at] != lines[start]:
+            yield lines[start], at - start
+            start = at
+
+
+def native_lines(stderr: str) -> list[str]:
+    """Native output without clock times, blank lines and the worker's own frames."""
+    lines = (_STAMP.sub("", line).rstrip()[:300] for line in plain(stderr).splitlines())
+    return [line for line in lines if line.strip() and not _HARNESS.search(line)]

@@ -1,0 +1,111 @@
+"""Which pass is guilty: the one whose absence makes the failure go away, found by leaving out passes by halves.
+
+Every backend with the options ``disable`` and ``show=passes`` can be asked. Leaving out a pass that a compiler
+cannot do without fails otherwise, which tells nothing of the pass, so such a half is divided further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fuzz import registry
+from triage import asking
+from triage.localize.location import Location, Part
+from triage.localize.trial import Answer, Trial
+
+#: A search that needs more runs than this is given up.
+MOST_RUNS = 40
+#: Backends whose frontends run passes as well.
+_WITH_FRONTEND_PASSES = ("inductor",)
+#: backend -> (beginning of a pass's name, the part of the compiler it belongs to), the first that fits.
+_PARTS: dict[str, tuple[tuple[str, Part], ...]] = {
+    "onnxruntime": (("", Part.OPTIMISATION),),
+    "openvino": (("snippets", Part.LOWERING),),
+    "tvm": (("tirx.", Part.LOWERING), ("s_tir.", Part.LOWERING), ("tir.", Part.LOWERING), ("", Part.OPTIMISATION)),
+    "inductor": (
+        ("decomposition", Part.FRONTEND),
+        ("lowerings", Part.LOWERING),
+        ("fusion", Part.LOWERING),
+        ("vectorisation", Part.LOWERING),
+        ("", Part.OPTIMISATION),
+    ),
+}
+
+
+#: Passes that are not asked about. Without VMShapeLower, which writes checks into the program, a failure is not
+#: mended but not noticed. Without the others hardly any model compiles (measured on TVM 0.27: of 69 passes, some of
+#: six models needed these 12, and all six computed the right values without any of the rest).
+_NOT_ASKED = {
+    "tvm": (
+        "VMShapeLower",
+        "DispatchSortScan",
+        "LegalizeOps",
+        "CallTIRRewrite",
+        "LowerAllocTensor",
+        "LowerRuntimeBuiltin",
+        "AttachGlobalSymbol",
+        "s_tir.LowerInitBlock",
+        "s_tir.ConvertBlocksToOpaque",
+        "s_tir.LowerOpaqueBlock",
+        "tirx.FlattenBuffer",
+        "tirx.MakePackedAPI",
+        "tirx.LowerIntrin",
+    )
+}
+
+
+def locate(trial: Trial, known: Location) -> Location:
+    """What leaving out passes tells."""
+    target = trial.failure.target
+    backend = registry.backend(target.backend)
+    if "disable" not in backend.options or dict(target.options).get("disable", "none") != "none":
+        return known
+    if known.stage is Part.FRONTEND and backend.name not in _WITH_FRONTEND_PASSES:
+        return known
+    fixed = [name for name in backend.options["disable"] if name not in ("none", registry.ANY)]
+    met = fixed or asking.passes(trial.judge.runner, trial.failure.case, target)
+    names = _ordered(backend.name, [name for name in met if name not in _NOT_ASKED.get(backend.name, ())], known)
+    guilty = search(trial, names)
+    if len(names) > 1 and trial.ask(target=trial.target(disable=",".join(names))) is Answer.SAME:
+        return known.learn(f"with {len(names)} passes left out, all that it can do without, it fails as before")
+    if not guilty or not trial.flips(trial.target(disable=guilty)):
+        return known
+    said = f"with {guilty} left out it passes, with it it fails (each seen twice)"
+    return known.learn(said, pass_=guilty, stage=_part(backend.name, guilty))
+
+
+def _ordered(backend: str, names: Sequence[str], known: Location) -> list[str]:
+    """What tells more comes first; decompositions only where the fault is known to lie before inductor.
+
+    Without a decomposition or a rewriting pass another operator is lowered, which would go round a broken lowering.
+    So what generates code is asked about first, then the lowerings.
+    """
+    if backend != "inductor":
+        return list(names)
+    wanted = [name for name in names if name.startswith("decomposition") is (known.stage is Part.FRONTEND)]
+    return sorted(wanted, key=lambda name: (" " in name, not name.startswith("lowerings")))
+
+
+def _part(backend: str, name: str) -> Part:
+    return next((part for start, part in _PARTS.get(backend, ()) if name.startswith(start)), Part.UNKNOWN)
+
+
+def search(trial: Trial, names: Sequence[str]) -> str:
+    """A single pass without which the failure passes, "" when there is none or the search takes too long.
+
+    A pass is taken to be innocent when the failure stays as it is with this and other passes left out.
+    """
+    last = trial.runs + MOST_RUNS
+
+    def within(part: Sequence[str]) -> str:
+        if not part or trial.over() or trial.runs >= last:
+            return ""
+        answer = trial.ask(target=trial.target(disable=",".join(part)))
+        if answer is Answer.SAME:
+            return ""
+        if len(part) == 1:
+            return part[0] if answer is Answer.PASSES else ""
+        middle = len(part) // 2
+        return within(part[:middle]) or within(part[middle:])
+
+    return within(list(names))

@@ -1,0 +1,72 @@
+"""One question asked of one failure again and again: does it still fail, with this case, with these options?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from fuzz.case import Case, Failure, Outcome, Status, Target
+from fuzz.judge import Judge
+from triage.asking import with_options
+
+#: A failure that costs a time or memory limit each time it is seen is not asked about again and again.
+COSTLY = frozenset({Status.TIMEOUT, Status.OOM})
+
+
+class Answer(StrEnum):
+    """What became of the failure."""
+
+    PASSES = "passes"
+    SAME = "same"  # fails with the same symptom
+    OTHER = "other"  # fails otherwise, is refused, or cannot be judged
+
+
+@dataclass
+class Trial:
+    """Asks about one failure. Runs beyond the deadline (monotonic s) are not made: `over` says so."""
+
+    judge: Judge
+    failure: Failure
+    deadline: float | None = None
+    runs: int = 0
+    _known: dict[tuple[str, str], Answer] = field(default_factory=dict)
+
+    def over(self) -> bool:
+        """Whether the time is up."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+    def target(self, **options: str) -> Target:
+        """The failure's target with some options changed."""
+        return with_options(self.failure.target, **options)
+
+    def ask(self, case: Case | None = None, target: Target | None = None, *, fresh: bool = False) -> Answer:
+        """What the case (the failing one) does on the target (the failing one). Warm answers are remembered."""
+        case, target = case or self.failure.case, target or self.failure.target
+        key = case.id, target.id
+        if fresh or key not in self._known:
+            self.runs += 1
+            answer = self._answer(case, target, fresh)
+            if fresh:
+                return answer
+            self._known[key] = answer
+        return self._known[key]
+
+    def _answer(self, case: Case, target: Target, fresh: bool) -> Answer:
+        verdict = self.judge.examine(case, target, fresh=fresh)
+        if verdict.failure is not None:
+            return Answer.SAME if verdict.failure.symptom == self.failure.symptom else Answer.OTHER
+        return Answer.PASSES if verdict.status is Status.OK else Answer.OTHER
+
+    def flips(self, off: Target, on: Target | None = None, case: Case | None = None) -> bool:
+        """Whether the failure goes away with `off` and comes back with `on`, each time seen twice."""
+        return self.sure(Answer.PASSES, case, off) and self.sure(Answer.SAME, case, on)
+
+    def sure(self, answer: Answer, case: Case | None = None, target: Target | None = None) -> bool:
+        """Whether the answer is seen twice, the second time in a process that has run nothing else."""
+        return self.ask(case, target) is answer and self.ask(case, target, fresh=True) is answer
+
+    def outcome(self, target: Target) -> Outcome:
+        """What the failing case does on another target, without a verdict."""
+        self.runs += 1
+        return self.judge.runner.run_fresh(self.failure.case, target)

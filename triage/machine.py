@@ -1,0 +1,55 @@
+"""What a report says of the machine it was made on, and what it must not say."""
+
+from __future__ import annotations
+
+import getpass
+import importlib.metadata
+import os
+import platform
+import re
+from functools import cache
+from pathlib import Path
+
+
+def version(package: str) -> str:
+    """The installed version of a distribution, "" where it is not installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+@cache
+def machine() -> dict[str, str]:
+    """Operating system, processor and Python, by the names that a report gives them."""
+    return {
+        "OS": _distribution(),
+        "CPU": f"{platform.machine()}{_cpu_model()}",
+        "Python": platform.python_version(),
+    }
+
+
+def _distribution() -> str:
+    try:
+        name = platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        name = platform.system()
+    return f"{name}, Linux {platform.release().split('-')[0]}" if platform.system() == "Linux" else name
+
+
+def _cpu_model() -> str:
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return ""
+    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
+    return f", {found.group(1)}" if found else ""
+
+
+def private_words() -> tuple[str, ...]:
+    """Host and user names, which no report may hold; words too short to be told from others stay."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container may have no name for its user
+        user = os.environ.get("USER", "")
+    return tuple(word for word in (platform.node(), user) if len(word) > 3)

@@ -1,0 +1,251 @@
+"""Which nodes of a graph a failure needs, in few runs of the predicate.
+
+Plain delta debugging halves a list of nodes and knows nothing of the graph. Here every run is asked of the part
+of the graph that holds half of the weight of all hypotheses about where the bug sits (triage/patterns.py), so
+that it halves the possibilities instead; a hit leaves a handful of nodes, whatever the size of the model. Where
+the hypotheses fail, the search falls back to finding one needed node after the other, each by bisection
+(the "progression" of Marques-Silva, Janota and Belov, CAV 2013), which needs k log n runs for k nodes.
+The result is 1-minimal as far as the predicate is monotone, and checked beyond that where it is seen not to be.
+See docs/decisions/006-reduction.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from fuzz.case import Case
+from triage.patterns import Hypotheses, Wiring
+
+Kept = frozenset[int]
+#: The candidates for a set of nodes, the likeliest first; none when no valid model keeps just them.
+Build = Callable[[Kept], Sequence[Case]]
+#: Whether each candidate is interesting; several at a time, so that they may run in parallel.
+Ask = Callable[[Sequence[Case]], Sequence[bool]]
+
+#: The weight of "something that no hypothesis describes".
+_UNKNOWN = 0.06
+#: A run with less hope than this is not worth its cost.
+_LEAST_HOPE = 0.04
+#: Up to this many nodes are checked one by one at the end.
+_FEW = 6
+#: How many runs may be spent on smaller sets that a monotone predicate would refuse.
+_DOUBTS = 10
+#: After so many parts that no valid model keeps, what they hold is given up as well.
+_PATIENCE = 30
+
+
+class NodeSearch:
+    """The state of one search over the nodes of one graph."""
+
+    def __init__(
+        self,
+        wiring: Wiring,
+        build: Build,
+        ask: Ask,
+        accept: Callable[[Case], None],
+        suspects: Collection[str] = (),
+        parallel: int = 1,
+    ) -> None:
+        self._wiring, self._build, self._ask, self._told = wiring, build, ask, accept
+        self._suspects, self._parallel = suspects, parallel
+        self._count = len(wiring.operators)
+        self.kept: Kept = frozenset(range(self._count))
+        self._needed: set[int] = set()
+        self._refused: list[Kept] = []
+        self._tried: dict[Kept, bool] = {}
+        self._odd = False  # whether a part was refused that holds a part that fails
+        self._doubts = self._impossible = 0
+        self._unknown = _UNKNOWN
+        self._counts = Counter(wiring.operators)
+        self._hypotheses = Hypotheses(wiring, suspects)
+
+    def run(self) -> Kept:
+        """The nodes that are needed."""
+        while len(self.kept) > max(1, len(self._needed)):
+            if self._guess():
+                continue
+            if len(self.kept) - len(self._needed) <= _FEW:
+                if not self._drop_single():
+                    break
+            else:
+                self._find_needed()
+        while self._drop_against_odds():
+            continue
+        return self.kept
+
+    # ------------------------------------------------------------ guessing
+
+    def _guess(self) -> bool:
+        """One run (or a few in parallel) on the most telling parts; false when no guess is worth a run."""
+        total = self._hypotheses.weight(self._mask(self.kept))
+        if total <= self._unknown:
+            return False
+        chosen: list[Kept] = []
+        share = 0.5
+        for _ in range(self._parallel):
+            found = self._telling(share, total + self._unknown, chosen)
+            if found is None:
+                break
+            chosen.append(found)
+            share = share / 2 + 0.5 if len(chosen) % 2 == 0 else share / 2
+        if not chosen:
+            return False
+        self._test(chosen)
+        return True
+
+    def _telling(self, share: float, total: float, taken: Collection[Kept]) -> Kept | None:
+        """The part whose chance to fail is nearest to `share`; the smallest of several."""
+        best: tuple[float, int] | None = None
+        found: Kept | None = None
+        for order in self._orders():
+            for part in self._cuts(order, share * total):
+                if part in taken or part in self._tried or part == self.kept:
+                    continue
+                hope = self._hypotheses.weight(self._mask(part)) / total
+                rank = (round(abs(hope - share), 1), len(part))
+                if hope >= _LEAST_HOPE and (best is None or rank < best):
+                    best, found = rank, part
+        return found
+
+    def _orders(self) -> Iterator[list[int]]:
+        yield self._hypotheses.covering()
+        inside = sorted(self.kept)
+        yield inside
+        yield inside[::-1]
+
+    def _cuts(self, order: Sequence[int], wanted: float) -> Iterator[Kept]:
+        """The beginnings of `order`, with what is needed, whose weight is just below and above `wanted`."""
+        low, high = 0, len(order)
+        while low < high:
+            middle = (low + high) // 2
+            if self._hypotheses.weight(self._mask(self._beginning(order, middle))) < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        yield from dict.fromkeys(self._beginning(order, at) for at in (low, low - 1) if at >= 0)
+
+    def _beginning(self, order: Sequence[int], length: int) -> Kept:
+        return frozenset(self._needed) | frozenset(order[:length])
+
+    # ------------------------------------------------------------ one needed node after the other
+
+    def _find_needed(self) -> None:
+        """Bisect for the first node, in topological order, without which what comes before does not fail."""
+        order = sorted(self.kept - self._needed)
+        weights = np.cumsum([self._rarity(node) for node in order])
+        low, high = (-1 if self._needed else 0), len(order)
+        while high - low > 1:
+            middles = self._middles(weights, low, high)
+            failing = self._test([self._beginning(order, at) for at in middles])
+            high = min([at for at, fails in zip(middles, failing, strict=True) if fails], default=high)
+            low = max([at for at in middles if at < high], default=low)
+        if high > 0:
+            self._needed.add(order[high - 1])
+        else:
+            self._needed = set(self.kept)
+        self._reconsider()
+
+    def _rarity(self, node: int) -> float:
+        """Bugs are about operators: a common one is not likelier than a rare one to be the culprit."""
+        return 1 / self._count + 1 / (len(self._counts) * self._counts[self._wiring.operators[node]])
+
+    def _middles(self, weights: np.ndarray, low: int, high: int) -> list[int]:
+        """Positions that cut the weight between `low` and `high` into equal parts."""
+        begin, end = (weights[low - 1] if low > 0 else 0.0), weights[high - 1]
+        cuts = [begin + (end - begin) * part / (self._parallel + 1) for part in range(1, self._parallel + 1)]
+        found = [int(np.searchsorted(weights, cut)) + 1 for cut in cuts]
+        return sorted({min(max(at, low + 1), high - 1) for at in found})
+
+    def _reconsider(self) -> None:
+        """Weigh the hypotheses anew: whatever they hold, what is needed comes with it."""
+        self._hypotheses = Hypotheses(self._wiring, self._suspects)
+        self._hypotheses.confine(self._mask(self.kept))
+        for part in self._refused:
+            if self._needed <= part:
+                self._hypotheses.refute(self._mask(part))
+        self._hypotheses.favour(self._needed, 16.0)
+        self._unknown = 0.1 * self._hypotheses.weight(self._mask(self.kept))
+
+    # ------------------------------------------------------------ the end
+
+    def _drop_single(self) -> bool:
+        """Whether one of the last few nodes can go; what refused parts tell is believed."""
+        for node in sorted(self.kept - self._needed, reverse=True):
+            part = self.kept - {node}
+            if part in self._tried or any(part <= refused for refused in self._refused):
+                continue
+            if self._test([part])[0]:
+                return True
+        return False
+
+    def _drop_against_odds(self) -> bool:
+        """Try a few smaller sets that were only inferred to pass, where inference is likeliest to mislead."""
+        doubtful = [part for part in dict.fromkeys(self._doubtful()) if part and part not in self._tried]
+        for part in doubtful:
+            if self._doubts >= _DOUBTS:
+                return False
+            self._doubts += 1
+            if self._test([part])[0]:
+                return True
+        return False
+
+    def _doubtful(self) -> Iterator[Kept]:
+        """Without what nothing connects to the rest; without two nodes of one operator; all, if that was seen before.
+
+        A bug that an even number of nodes shows, or that one more node hides, is not monotone.
+        """
+        if len(self.kept) < 3:
+            return
+        linked = {node for edge in self._wiring.edges if self.kept.issuperset(edge) for node in edge}
+        yield from (self.kept - {node} for node in sorted(self.kept - linked))
+        for one, other in itertools.combinations(sorted(self.kept), 2):
+            if self._wiring.operators[one] == self._wiring.operators[other]:
+                yield self.kept - {one, other}
+        if self._odd:
+            for size in (2, 1, len(self.kept) - 1):
+                yield from map(frozenset, itertools.combinations(sorted(self.kept), size))
+
+    # ------------------------------------------------------------ running
+
+    def _test(self, parts: Sequence[Kept]) -> list[bool]:
+        """Whether each part fails; the smallest that does is all there is from now on."""
+        for part in parts:
+            if part not in self._tried and not self._build(part):
+                self._tried[part] = False  # nothing was run, so nothing is refuted
+                self._impossible += 1
+                if self._impossible > _PATIENCE:
+                    self._hypotheses.refute(self._mask(part))
+        fresh = [part for part in dict.fromkeys(parts) if part not in self._tried]
+        cases = [self._build(part)[0] for part in fresh]
+        for part, fails in zip(fresh, self._ask(cases), strict=True):
+            self._tried[part] = fails
+            if not fails:
+                self._refuse(part)
+        failing = [(part, case) for part, case in zip(fresh, cases, strict=True) if self._tried[part]]
+        if failing:
+            self._accept(*min(failing, key=lambda pair: len(pair[0])))
+        return [self._tried[part] for part in parts]
+
+    def _accept(self, part: Kept, case: Case) -> None:
+        if len(part) >= len(self.kept):
+            return
+        self._unknown *= (len(part) / len(self.kept)) ** 2
+        self.kept = part
+        self._told(case)
+        self._odd |= any(part < refused for refused in self._refused)
+        self._needed &= part
+        self._hypotheses.confine(self._mask(part))
+
+    def _refuse(self, part: Kept) -> None:
+        self._unknown *= 1 - (len(part & self.kept) / len(self.kept)) ** 2
+        self._refused.append(part)
+        self._hypotheses.refute(self._mask(part))
+
+    def _mask(self, part: Iterable[int]) -> np.ndarray:
+        mask = np.zeros(self._count, dtype=bool)
+        mask[list(part)] = True
+        return mask

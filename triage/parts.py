@@ -1,0 +1,96 @@
+"""The ways to keep only some nodes of a model: what the others made is bypassed, or given as it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+
+import numpy as np
+import onnx
+
+from fuzz.case import Case
+from fuzz.wire import Value
+from triage.submodel import load, mend, open_shapes, reads, rename, replace_items, value_info
+
+_Alike = Callable[[Value, Value], bool]
+
+
+def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> list[Case]:
+    """The ways to keep only the main graph's nodes at the positions `kept`, the likeliest first.
+
+    A kept node that read a dropped one's result is fed from what the dropped one read, if that comes from
+    a kept node and has the same dtype (first way) and shape too (second way); else, and in the last way
+    always, from the recorded value. Results that nobody reads any more become outputs; of those still read,
+    only what was an output before. Where a value was not recorded its producers are kept as well.
+    """
+    found: dict[str, Case] = {}
+    for alike in (_same_dtype, _same_type, _never):
+        candidate = _part(case, kept, values, alike)
+        if candidate is not None and len(load(candidate).graph.node):
+            found.setdefault(candidate.id, candidate)
+    return list(found.values())
+
+
+def _never(one: Value, other: Value) -> bool:
+    return False
+
+
+def _same_dtype(one: Value, other: Value) -> bool:
+    return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype == other.dtype
+
+
+def _same_type(one: Value, other: Value) -> bool:
+    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+        return False
+    return (one.dtype, one.shape) == (other.dtype, other.shape)
+
+
+def _part(case: Case, kept: Collection[int], values: Mapping[str, Value], alike: _Alike) -> Case | None:
+    model = load(case)
+    nodes = list(model.graph.node)
+    inside = _with_unrecorded(model, set(kept), values)
+    wanted = set[str]().union(*(reads(nodes[at]) for at in inside))
+    detours = {name: to for name, to in _detours(nodes, inside, values, alike).items() if name in wanted}
+    replace_items(model.graph.node, [node for at, node in enumerate(nodes) if at in inside])
+    rename(model, detours)
+    declared = {info.name: info for info in load(case).graph.output}
+    read = set[str]().union(*(reads(node) for node in model.graph.node))
+    made = [name for node in model.graph.node for name in node.output if name]
+    infos = [
+        declared.get(name) or value_info(name, values.get(name))
+        for name in made
+        if name in declared or name not in read
+    ]
+    replace_items(model.graph.output, [info for info in infos if info is not None])
+    if detours:
+        open_shapes(model)
+    return mend(case, model, values)
+
+
+def _with_unrecorded(model: onnx.ModelProto, kept: set[int], values: Mapping[str, Value]) -> set[int]:
+    """`kept` and the producers of what it reads that has no recorded value."""
+    makers = {name: at for at, node in enumerate(model.graph.node) for name in node.output if name}
+    waiting = list(kept)
+    while waiting:
+        for name in reads(model.graph.node[waiting.pop()]):
+            maker = makers.get(name)
+            if maker is not None and maker not in kept and name not in values:
+                kept.add(maker)
+                waiting.append(maker)
+    return kept
+
+
+def _detours(
+    nodes: list[onnx.NodeProto], inside: Collection[int], values: Mapping[str, Value], alike: _Alike
+) -> dict[str, str]:
+    """For results of dropped nodes: the kept node's result that takes their place."""
+    kept = {name for at in inside for name in nodes[at].output if name}
+    found: dict[str, str] = {}
+    for at, node in enumerate(nodes):
+        if at in inside:
+            continue
+        sources = [found.get(name, name if name in kept else "") for name in node.input]
+        for name in node.output:
+            fitting = [s for s in sources if s and alike(values.get(s), values.get(name))]
+            if name and fitting:
+                found[name] = fitting[0]
+    return found

@@ -1,0 +1,61 @@
+"""How bad a bug is, and its labels, each with the reason. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from triage.conditions import Condition
+
+
+@dataclass(frozen=True)
+class Label:
+    """A label and the reason for it, a clause; "" where a sentence of the report says it."""
+
+    name: str
+    reason: str = ""
+
+
+#: By the kind of symptom, the worst first: (severity, why).
+_SEVERITIES = {
+    "crash": ("high", "the whole process dies, which no caller can catch"),
+    "hang": ("high", "the process never comes back"),
+    "oom": ("high", "the process takes all memory"),
+    "wrong": ("high", "the result is wrong and nothing says so"),
+    "exception": ("medium", "a valid model is refused with an error, nothing wrong is computed"),
+    "dies-on-invalid": ("low", "only a model that is invalid triggers it"),
+}
+_SPECIAL = ("medium", "the result is wrong and nothing says so, but only for special values or empty tensors")
+#: What a condition on values must begin with to be special.
+_SPECIAL_VALUES = ("NaN", "infinite", "empty")
+_SYMPTOMS = {
+    "crash": ("crash", "the process is killed"),
+    "hang": ("hang", "no answer within the time limit"),
+    "oom": ("out-of-memory", "the memory limit is reached"),
+    "wrong": ("wrong-result", "the values, the shape or the dtype differ from the reference's"),
+    "exception": ("exception", "an exception is raised for a valid model"),
+    "dies-on-invalid": ("invalid-model", "the model does not pass the ONNX checker or the reference evaluator"),
+}
+
+
+def severity(symptom: str, conditions: Sequence[Condition] = ()) -> tuple[str, str]:
+    """``high``, ``medium`` or ``low``, and the clause that says why."""
+    kind = symptom.partition(":")[0]
+    special = any(one.needed and one.text.startswith(_SPECIAL_VALUES) for one in conditions)
+    return _SPECIAL if kind == "wrong" and special else _SEVERITIES.get(kind, ("medium", f"the symptom is {symptom}"))
+
+
+def labels(backend: str, symptom: str, conditions: Sequence[Condition] = (), opset: int = 0) -> tuple[Label, ...]:
+    """The labels of a bug. `opset` is the ONNX opset that the model needs, where that is a recent one."""
+    level = severity(symptom, conditions)[0]
+    kind = symptom.partition(":")[0]
+    found = [
+        Label("bug", "it fails the same way in every fresh process"),
+        Label(Path(backend).stem, "the compiler that fails"),
+        Label(*_SYMPTOMS.get(kind, (kind, f"the symptom is {symptom}"))),
+        Label(f"severity-{level}"),
+    ]
+    if opset:
+        found.append(Label(f"opset-{opset}", "an operator is used as this recent opset defines it"))
+    return tuple(found)

@@ -1,0 +1,160 @@
+"""Everything simpler at once: the cheapest way to see that shapes, values, attributes and names do not matter.
+
+Passes propose; what the reference accepts is stacked up, each change upon the one before, and only the last
+case of the stack is given to the predicate. If it refuses, bisection finds the first change that matters: what
+came before it is kept, the change is never proposed again, and the stack is built anew.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from fuzz.case import Case
+from fuzz.wire import Value
+from triage.difference import differences
+from triage.interesting import Recorder
+from triage.submodel import load
+from triage.trials import Trials
+
+#: The passes from the harmless to the risky. What `attributes` opens is declared anew at the end.
+STACK: tuple[str, ...] = (
+    "metadata",
+    "unused",
+    "constants",
+    "sequences",
+    "shapes",
+    "values",
+    "ranks",
+    "opset",
+    "declarations",
+    "names",
+    "outputs",
+    "optional",
+    "attributes",
+    "dtypes",
+    "declarations",
+    "instance_shapes",
+    "instance_values",
+    "instance_arguments",
+    "instance_dtypes",
+)
+#: The odds that what a pass changes is what the failure needs; 0.05 for those that are not named.
+_ODDS: Mapping[str, float] = {
+    "metadata": 0.01,
+    "names": 0.01,
+    "declarations": 0.02,
+    "optional": 0.1,
+    "attributes": 0.3,
+    "dtypes": 0.2,
+    "instance_arguments": 0.3,
+    "instance_dtypes": 0.2,
+}
+#: Passes of which one refusal is believed for all changes to the same tensors.
+_COARSE = frozenset({"ranks"})
+#: A pass may add this many changes to one stack.
+_MOST_OF_ONE = 16
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of the stack: what made it, what it changes, and the case with it and all before it."""
+
+    name: str
+    change: tuple[str, ...]
+    case: Case
+
+
+class Simplifier:
+    """Applies the passes to one case; `refused` are the changes that the failure did not survive."""
+
+    def __init__(self, trials: Trials, values: Recorder, valid: Callable[[Case], bool]) -> None:
+        self._trials, self._values, self._valid = trials, values, valid
+        self._refused: set[tuple[str, tuple[str, ...]]] = set()
+        self.passing: list[Case] = []
+
+    def run(self, case: Case, accept: Callable[[Case], None]) -> None:
+        """Simplify until nothing is left to propose; every case that is kept goes to `accept`."""
+        while True:
+            stack = self._stack(case)
+            if not stack:
+                return
+            kept = self._longest(stack)
+            if kept:
+                case = stack[kept - 1].case
+                accept(case)
+            if kept < len(stack):
+                culprit = stack[kept]
+                self._refused.add((culprit.name, culprit.change))
+                self.passing.append(culprit.case)
+
+    def _stack(self, case: Case) -> list[Step]:
+        steps: list[Step] = []
+        seen = {case.id}
+        for name in STACK:
+            module = importlib.import_module(f"triage.passes.{name}")
+            for _ in range(_MOST_OF_ONE if case.kind in module.KINDS else 0):
+                step = self._next(name, case, module.candidates(case, self._values(case)))
+                if step is None or step.case.id in seen:
+                    break
+                seen.add(step.case.id)
+                steps.append(step)
+                case = step.case
+        return steps
+
+    def _next(self, name: str, case: Case, candidates: Iterator[Case]) -> Step | None:
+        """The first proposal that was not refused, that the reference accepts and that still shows something."""
+        telling = not self._degenerate(case)
+        for candidate in candidates:
+            change = _change(name, case, candidate)
+            if candidate.id == case.id or (name, change) in self._refused or self._known_bad(candidate):
+                continue
+            if self._valid(candidate) and not (telling and self._degenerate(candidate)):
+                return Step(name, change, candidate)
+        return None
+
+    def _known_bad(self, case: Case) -> bool:
+        answer = self._trials.known(case)
+        return answer is not None and not answer
+
+    def _degenerate(self, case: Case) -> bool:
+        """Whether a result is empty, nothing but zeros, or not finite: a witness that would prove little."""
+        values = self._values(case)
+        if case.kind == "instance":
+            return any(_tells_nothing(value) for value in values.values())
+        return any(_tells_nothing(values.get(info.name)) for info in load(case).graph.output)
+
+    # ------------------------------------------------------------ bisection
+
+    def _longest(self, stack: list[Step]) -> int:
+        """How many steps of the stack can be kept: all of them, or as many as are found before one that matters."""
+        low, high = 0, len(stack) + 1
+        while high - low > 1:
+            tested = [len(stack)] if high > len(stack) else []
+            tested += self._cuts(stack, low, min(high, len(stack)), self._trials.jobs - len(tested))
+            answers = self._trials.ask([stack[at - 1].case for at in tested], stack[tested[0] - 1].name)
+            low = max([at for at, same in zip(tested, answers, strict=True) if same], default=low)
+            high = min([at for at, same in zip(tested, answers, strict=True) if not same and at > low], default=high)
+        return low
+
+    def _cuts(self, stack: list[Step], low: int, high: int, count: int) -> list[int]:
+        """At most `count` positions between `low` and `high` that share the odds evenly."""
+        odds = np.cumsum([_ODDS.get(step.name, 0.05) for step in stack[low:high]])
+        wanted = [odds[-1] * part / (count + 1) for part in range(1, count + 1)]
+        found = {low + int(np.searchsorted(odds, each)) for each in wanted}
+        return sorted({min(max(at, low + 1), high - 1) for at in found} - {low, high})
+
+
+def _change(name: str, before: Case, after: Case) -> tuple[str, ...]:
+    """What a refused change is remembered by."""
+    found = differences(before, after, named=False)
+    return tuple(phrase.partition(":")[0] for phrase in found) if name in _COARSE else tuple(found)
+
+
+def _tells_nothing(value: Value) -> bool:
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiuc":
+        return isinstance(value, np.ndarray) and value.size == 0
+    return not np.any(value) or not bool(np.all(np.isfinite(value)))

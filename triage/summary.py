@@ -1,0 +1,67 @@
+"""The first paragraph of a report: what goes wrong, with which compiler, and how it was seen. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz.case import Case, Status
+from triage.behaviour import REFERENCES
+from triage.facts import Facts
+from triage.operators import node_count
+
+#: What each backend is called by its own people, and the way into it by case kind.
+_NAMES = {
+    "tvm": "TVM",
+    "openvino": "OpenVINO",
+    "onnxruntime": "ONNX Runtime",
+    "inductor": "torch.compile (inductor)",
+    "tensorrt": "TensorRT",
+    "reference": "the ONNX reference evaluator",
+}
+_FRONTENDS = {
+    ("tvm", "onnx"): "Relax, `from_onnx`, target llvm",
+    ("tvm", "instance"): "Relax, `from_exported_program`, target llvm",
+    ("openvino", "onnx"): "ONNX frontend, CPU",
+    ("openvino", "instance"): "PyTorch frontend, CPU",
+    ("onnxruntime", "onnx"): "CPU execution provider",
+    ("inductor", "instance"): "C++ for the CPU",
+}
+
+
+def summary(facts: Facts, happening: str) -> str:
+    """One paragraph. `happening` is the clause that the title is made of."""
+    return " ".join(sentence for sentence in _sentences(facts, happening) if sentence)
+
+
+def _sentences(facts: Facts, happening: str) -> Iterator[str]:
+    where = _FRONTENDS.get((facts.target.backend, facts.case.kind), "")
+    options = ", ".join(f"{key}={value}" for key, value in facts.target.options)
+    ways = "; ".join(part for part in (where, options) if part)
+    name = _NAMES.get(facts.target.backend, facts.target.backend)
+    yield f"With {name} {facts.target.revision.version}{f' ({ways})' if ways else ''}: {happening}."
+    yield _reference(facts)
+    yield _sentence(facts.detail) if facts.outcome.status is not Status.WRONG else ""
+    yield next((one.sentence for one in facts.conditions if one.needed), "")
+    yield _origin(facts.case, facts.reduced_from, facts.count)
+
+
+def _reference(facts: Facts) -> str:
+    if facts.reference is None or facts.reference.status is not Status.OK:
+        return ""
+    by = REFERENCES[facts.case.kind]
+    if facts.outcome.status is Status.WRONG:
+        return f"The expected result is that of {by}."
+    return f"{by[:1].upper()}{by[1:]} runs the same model."
+
+
+def _sentence(text: str) -> str:
+    plain = text.strip().rstrip(".")
+    return f"{plain[:1].upper()}{plain[1:]}." if plain else ""
+
+
+def _origin(case: Case, reduced_from: int, count: int) -> str:
+    size = node_count(case)
+    tests = f"{count} tests fail this way" if count > 1 else ""
+    nodes = "1 node" if size == 1 else f"{size} nodes"
+    reduced = f"the model below was reduced from {reduced_from} nodes to {nodes}" if reduced_from > size else ""
+    return _sentence("; ".join(part for part in (tests, reduced) if part))

@@ -1,0 +1,83 @@
+"""Optional inputs left out, inputs made constants, constants made inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzz.case import Case
+from triage.construct_meaning import parsed
+from triage.schemas import formal_inputs, formal_name
+from triage.variants import Variant, neighbour
+
+_PLAIN = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL)
+
+
+def variants(case: Case) -> Iterator[Variant]:
+    """The optional inputs first, then what frontends treat apart: a constant from an input."""
+    yield from _optional_inputs(case)
+    yield from _frozen(case)
+    yield from _fed(case)
+
+
+def _optional_inputs(case: Case) -> Iterator[Variant]:
+    """Each optional input left out."""
+    model = parsed(case.model)
+    for at, node in enumerate(model.graph.node):
+        for position, formal in enumerate(formal_inputs(node, model)):
+            if formal.option != onnx.defs.OpSchema.FormalParameterOption.Optional or not node.input[position]:
+                continue
+            other = parsed(case.model)
+            other.graph.node[at].input[position] = ""
+            sentence = f"Without the optional input `{formal.name}` the same model passes."
+            yield Variant("input", f"optional input {formal.name}", sentence, (_unread_dropped(case, other),))
+
+
+def _unread_dropped(case: Case, model: onnx.ModelProto) -> Case:
+    """The case without graph inputs and initializers that no node reads any more."""
+    read = {name for node in model.graph.node for name in node.input} | {info.name for info in model.graph.output}
+    for field in (model.graph.input, model.graph.initializer):
+        kept = [entry for entry in field if entry.name in read]
+        del field[:]
+        field.extend(kept)
+    return neighbour(case, model, {name: value for name, value in case.inputs.items() if name in read})
+
+
+def _frozen(case: Case) -> Iterator[Variant]:
+    """Each input behind the first as a constant."""
+    model = parsed(case.model)
+    first = {node.input[0] for node in model.graph.node if node.input}
+    for info in model.graph.input:
+        value = case.inputs.get(info.name)
+        if info.name in first or not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
+            continue
+        other = parsed(case.model)
+        other.graph.initializer.append(numpy_helper.from_array(value, info.name))
+        kept = [one for one in other.graph.input if one.name != info.name]
+        del other.graph.input[:]
+        other.graph.input.extend(kept)
+        rest = {name: one for name, one in case.inputs.items() if name != info.name}
+        sentence = f"With `{info.name}` as a constant (an initializer) instead of an input the same model passes."
+        yield Variant(
+            "input", f"non-constant {formal_name(model, info.name)}", sentence, (neighbour(case, other, rest),)
+        )
+
+
+def _fed(case: Case) -> Iterator[Variant]:
+    """Each constant behind the first input as an input."""
+    model = parsed(case.model)
+    first = {node.input[0] for node in model.graph.node if node.input}
+    for tensor in model.graph.initializer:
+        if tensor.name in first or tensor.name in case.inputs or tensor.data_type not in _PLAIN:
+            continue
+        other = parsed(case.model)
+        kept = [one for one in other.graph.initializer if one.name != tensor.name]
+        del other.graph.initializer[:]
+        other.graph.initializer.extend(kept)
+        other.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
+        fed = {**case.inputs, tensor.name: numpy_helper.to_array(tensor)}
+        sentence = f"With `{tensor.name}` as an input instead of a constant the same model passes."
+        yield Variant("input", f"constant {formal_name(model, tensor.name)}", sentence, (neighbour(case, other, fed),))
