@@ -131,5 +131,7 @@ def reproduce(kind, options, inputs=(), outputs=()):
         "planted = importlib.util.module_from_spec(spec)\n"
         "spec.loader.exec_module(planted)\n"
         "operators = [node.op_type for node in model.graph.node]\n"
-        f"actual = [value for _, value in planted.compute(model, inputs, operators, {options!r})]{'[0]' * (len(outputs) < 2)}"
+        f"actual = [value for _, value in planted.compute(model, inputs, operators, {options!r})]"
+        + "[0]"
+        * (len(outputs) < 2)
     )
