@@ -10,13 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuzz import validity
+from fuzz import catalogue, registry, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, options_from
 from fuzz.judge import Judge
 from fuzz.operators.graph import walk
 from fuzz.oracles import differential, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
+from fuzz.zygote import BackendUnavailable
 from triage.signature import LONGEST_MESSAGE, Signature, normalise
 from triage.submodel import load
 from triage.trials import Answer, Interesting
@@ -26,6 +27,8 @@ __all__ = ["Interesting", "Recorded", "Recorder", "recorded", "same_signature"]
 #: The recorded tensors of a case, by name.
 Recorder = Callable[[Case], Mapping[str, Value]]
 
+#: Who says whether a reduced model is still one: it knows all of ONNX and is quick to ask.
+SECOND = "onnxruntime"
 #: A result that is wrong by more than this many tolerances is no rounding noise.
 _GROSS = 10.0
 _TOKEN = re.compile(r"[\w./:]+|[^\s\w]")
@@ -93,17 +96,22 @@ def same_signature(
     Beyond symptom and normalised message the stage must be the same and, where it can be known, the
     place; a grossly wrong result must stay so, and no candidate may newly run into undefined behaviour
     (a wrong value that does is excused by the judge already). A candidate that fails in another way is
-    told to `slipped`: it may be another bug. With `fresh` every candidate gets a process of its own.
+    told to `slipped`: it may be another bug. What a second implementation takes must stay something that it takes:
+    checker and evaluator let pass what no maintainer would call a model. With `fresh` every candidate gets a process
+    of its own.
     """
     wanted = sign(like)
     record = recorded(judge.runner, judge.reference)
     undefined_before = _undefined(like.case, record)
     gross = _gross(like)
+    second = _second(judge, like)
 
     def same(failure: Failure, case: Case) -> bool:
         if failure.outcome.stage is not like.outcome.stage:
             return False
         if not _same(sign(failure), case, wanted, like.case) or (gross and not _gross(failure)):
+            return False
+        if second is not None and judge.runner.run(case, second).status is not Status.OK:
             return False
         if undefined_before or failure.symptom.startswith("wrong:"):
             return True
@@ -120,6 +128,17 @@ def same_signature(
         return Answer.OTHER
 
     return interesting
+
+
+def _second(judge: Judge, like: Failure) -> Target | None:
+    """Another implementation that runs the failing model, None where it is the accused, missing, or refuses."""
+    if like.case.kind != "onnx" or registry.backend(like.target.backend).name == SECOND:
+        return None
+    target = catalogue.target(SECOND)
+    try:
+        return target if judge.runner.run(like.case, target).status is Status.OK else None
+    except BackendUnavailable:
+        return None
 
 
 def _undefined(case: Case, record: Recorder) -> bool:

@@ -123,6 +123,16 @@ def test_a_crash_must_not_slide_into_a_division_by_zero(runner: Runner) -> None:
     assert same(runner, failure(by_zero, crash), by_zero, crash)
 
 
+def test_what_another_implementation_takes_must_stay_something_that_it_takes(runner: Runner) -> None:
+    text = "g (int64[1] i, int64 depth, float[2] v) => (float[1, n] y) { y = OneHot(i, depth, v) }"
+    given = {"i": np.zeros(1, np.int64), "v": np.float32([0, 1])}
+    three = case_of(text, **given, depth=np.array(3, np.int64))
+    none = case_of(text, **given, depth=np.array(0, np.int64))
+    assert same(runner, failure(three, raised("no")), three, raised("no"))
+    assert not same(runner, failure(three, raised("no")), none, raised("no"))
+    assert same(runner, failure(none, raised("no")), none, raised("no"))
+
+
 def test_recording_gives_inputs_intermediates_and_outputs(runner: Runner) -> None:
     case = case_of("g (float[2] x) => (float[2] y) { t = Abs(x) y = Neg(t) }", x=np.array([-1, 2], np.float32))
     values = recorded(runner, catalogue.target("reference"))(case)
