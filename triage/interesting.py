@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import PurePath
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from fuzz.oracles import differential, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
+from triage import stack
 from triage.signature import LONGEST_MESSAGE, Signature, normalise
 from triage.submodel import load
 from triage.trials import Answer, Interesting
@@ -29,6 +31,9 @@ Recorder = Callable[[Case], Mapping[str, Value]]
 
 #: Who says whether a reduced model is still one: it knows all of ONNX and is quick to ask.
 SECOND = "onnxruntime"
+#: So many frames lie between the line of a compiler that is at fault and the check that stops it.
+_LINES = 6
+
 #: A result that is wrong by more than this many tolerances is no rounding noise.
 _GROSS = 10.0
 _TOKEN = re.compile(r"[\w./:]+|[^\s\w]")
@@ -103,11 +108,11 @@ def same_signature(
     wanted = sign(like)
     record = recorded(judge.runner, judge.reference)
     undefined_before = _undefined(like.case, record)
-    gross = _gross(like)
+    gross, place = _gross(like), _place(like)
     second = _second(judge, like)
 
     def same(failure: Failure, case: Case) -> bool:
-        if failure.outcome.stage is not like.outcome.stage:
+        if failure.outcome.stage is not like.outcome.stage or _place(failure) != place:
             return False
         if not _same(sign(failure), case, wanted, like.case) or (gross and not _gross(failure)):
             return False
@@ -128,6 +133,16 @@ def same_signature(
         return Answer.OTHER
 
     return interesting
+
+
+def _place(failure: Failure) -> list[tuple[str, int]]:
+    """The innermost lines of code that a failure came through: one check may fail for two reasons.
+
+    Lines differ between versions, which does not matter here: all candidates run on one.
+    """
+    error = failure.outcome.error
+    found = stack.frames(error) if error else ()
+    return [(PurePath(frame.file).name, frame.line) for frame in found[-_LINES:]]
 
 
 def _second(judge: Judge, like: Failure) -> Target | None:

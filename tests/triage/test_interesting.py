@@ -88,6 +88,16 @@ def test_another_stage_or_conversion_function_is_another_bug(runner: Runner) -> 
     assert not same(runner, like, CASE, raised("no", "Neg._impl_v13", Stage.COMPILE))
 
 
+def test_the_same_check_reached_from_another_line_is_another_bug(runner: Runner) -> None:
+    def at(line: int) -> Outcome:
+        frames = (Frame("c/resize.py", line, "get_inx"), Frame("c/expr.py", 9, "divide"))
+        return Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error("E", "divide by zero", frames))
+
+    like = failure(CASE, at(150))
+    assert same(runner, like, CASE, at(150))
+    assert not same(runner, like, CASE, at(162))
+
+
 def test_a_candidate_that_fails_in_another_way_is_told_and_one_that_passes_is_not(runner: Runner) -> None:
     told: list[Failure] = []
     judge = Scripted(runner, catalogue.target("reference"))
