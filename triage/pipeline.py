@@ -124,10 +124,9 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
     except reduce.NotInteresting as problem:
         desk.store.advance(bug.id, State.CONFIRMED, State.FLAKY, note=str(problem))
         return
-    finally:
-        _keep(desk, slips)
     if not found.finished and desk.over():
         return  # the row stays CONFIRMED: the next hunt reduces it with time to spare
+    _keep(desk, slips, judge.examine(found.case, failure.target).failure)
     good = found.min_good.difference if found.min_good else ""
     reduced = _in_known_opset(desk, found.case, failure.target, interesting)
     desk.store.advance(
@@ -135,12 +134,15 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
     )
 
 
-def _keep(desk: Desk, slips: Sequence[Failure]) -> None:
-    """Save what failed in another way while a case was reduced, one case for each signature that is not known."""
+def _keep(desk: Desk, slips: Sequence[Failure], mine: Failure | None) -> None:
+    """Save what failed in another way while a case was reduced, one case for each signature that is not known.
+
+    `mine` is the failure of the reduced case: a small model often tells the place better, which makes no other bug.
+    """
     signer = Signer(desk.runner)
     described = {new.fingerprint: new for new in map(signer.describe, slips)}
     with _locating:
-        known = {bug.fingerprint for bug in desk.store.bugs()}
+        known = {bug.fingerprint for bug in desk.store.bugs()} | ({signer.sign(mine).fingerprint} if mine else set())
         desk.store.record(0, (), [new for fingerprint, new in described.items() if fingerprint not in known])
 
 
