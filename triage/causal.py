@@ -65,6 +65,11 @@ def needs(trial: Trial) -> Needs:
     return Needs(frozenset(simpler), frozenset(needed))
 
 
+def given(case: Case) -> frozenset[str]:
+    """The options of a case's only operator that are not at their defaults; empty for a larger model."""
+    return frozenset(name for name, _ in _simpler(case))
+
+
 def partition(of: Needs, others: Mapping[int, Needs]) -> list[list[int]]:
     """The keys of those `others` that are another bug than `of`, grouped by what they need; first come, first."""
     groups: list[tuple[Needs, list[int]]] = []

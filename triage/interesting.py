@@ -19,7 +19,7 @@ from fuzz.oracles import differential, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
-from triage import stack
+from triage import causal, stack
 from triage.signature import LONGEST_MESSAGE, Signature, normalise
 from triage.submodel import load
 from triage.trials import Answer, Interesting
@@ -95,6 +95,7 @@ def same_signature(
     *,
     slipped: Callable[[Failure], None] | None = None,
     fresh: bool = False,
+    needs: frozenset[str] = frozenset(),
 ) -> Interesting:
     """The predicate "fails on the same target with the same signature" as the failure `like`.
 
@@ -103,20 +104,23 @@ def same_signature(
     (a wrong value that does is excused by the judge already). A candidate that fails in another way is
     told to `slipped`: it may be another bug. What a second implementation takes must stay something that it takes:
     checker and evaluator let pass what no maintainer would call a model. With `fresh` every candidate gets a process
-    of its own.
+    of its own. `needs` are options without which the failing operator is right (`causal.needs`): one that is wrong
+    without them is wrong for another reason.
     """
     wanted = sign(like)
     record = recorded(judge.runner, judge.reference)
     undefined_before = _undefined(like.case, record)
     gross, place = _gross(like), _place(like)
-    second = _second(judge, like)
+    other = second(judge, like)
 
     def same(failure: Failure, case: Case) -> bool:
         if failure.outcome.stage is not like.outcome.stage or _place(failure) != place:
             return False
         if not _same(sign(failure), case, wanted, like.case) or (gross and not _gross(failure)):
             return False
-        if second is not None and judge.runner.run(case, second).status is not Status.OK:
+        if needs and not needs <= causal.given(case):
+            return False
+        if other is not None and judge.runner.run(case, other).status is not Status.OK:
             return False
         if undefined_before or failure.symptom.startswith("wrong:"):
             return True
@@ -145,7 +149,7 @@ def _place(failure: Failure) -> list[tuple[str, int]]:
     return [(PurePath(frame.file).name, frame.line) for frame in found[-_LINES:]]
 
 
-def _second(judge: Judge, like: Failure) -> Target | None:
+def second(judge: Judge, like: Failure) -> Target | None:
     """Another implementation that runs the failing model, None where it is the accused, missing, or refuses."""
     if like.case.kind != "onnx" or registry.backend(like.target.backend).name == SECOND:
         return None

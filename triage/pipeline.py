@@ -20,7 +20,7 @@ from fuzz.runner import Runner
 from triage import causal, drafting, reduce, reproducer, roots, twins
 from triage.court.evidence import Judgement, Ruling
 from triage.court.hearing import Court
-from triage.interesting import recorded, same_signature
+from triage.interesting import recorded, same_signature, second
 from triage.lifecycle import State
 from triage.localize import Location, localize
 from triage.localize.trial import Trial
@@ -36,6 +36,8 @@ from triage.trials import Answer, Interesting
 CONFIRMATIONS = 3
 #: The byte that fills memory when a result varies (glibc's M_PERTURB).
 PERTURB = 170
+#: Two fillings of fresh memory that differ in every bit.
+OTHER_BYTES = (85, 170)
 UNINITIALISED = f"reads uninitialised memory: fails every time when fresh memory is filled with byte {PERTURB}"
 REDUCE_SECONDS = 60.0
 COURT_SECONDS = 60.0
@@ -108,10 +110,13 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
     """CONFIRMED: the smallest case with the same signature, which then stands for the bug."""
     failure = _failure(desk, bug)
     judge = replace(desk.judge, perturb=bug.perturb)
-    slips: list[Failure] = []
-    interesting = same_signature(judge, failure, Signer(desk.runner).sign, slipped=slips.append)
     limit = time.monotonic() + REDUCE_SECONDS
     deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    slips: list[Failure] = []
+    sign, wrong = Signer(desk.runner).sign, failure.symptom.startswith("wrong:")
+    needs = causal.needs(Trial(judge, failure, deadline)).needed if wrong else frozenset()
+    interesting = same_signature(judge, failure, sign, slipped=slips.append, needs=needs)
+    confirm = _as_steady(judge, failure, same_signature(judge, failure, sign, fresh=True, needs=needs))
     try:
         found = reduce.reduce(
             failure.case,
@@ -119,6 +124,7 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
             values=recorded(desk.runner, desk.reference),
             deadline=deadline,
             suspects=bug.operators,
+            confirm=confirm if wrong else None,
             most_runs=reduce.most_runs(failure.symptom),
         )
     except reduce.NotInteresting as problem:
@@ -134,16 +140,43 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
     )
 
 
+def _as_steady(judge: Judge, like: Failure, interesting: Interesting) -> Interesting:
+    """The last word on a reduced wrong result: it is as steady as the one that it stands for.
+
+    A deterministic bug must not become a read of uninitialised memory, which is a bug as well, but another one.
+    """
+    steady = _independent(judge, like.case, like.target)
+
+    def confirm(case: Case) -> Answer | bool:
+        answer = interesting(case)
+        if answer is not Answer.SAME or not steady:
+            return answer
+        return Answer.SAME if _independent(judge, case, like.target) else Answer.OTHER
+
+    return confirm
+
+
+def _independent(judge: Judge, case: Case, target: Target) -> bool:
+    """Whether the result is the same whatever fresh memory holds."""
+    return _repeat([replace(judge, perturb=byte).examine(case, target) for byte in OTHER_BYTES])
+
+
 def _keep(desk: Desk, slips: Sequence[Failure], mine: Failure | None) -> None:
     """Save what failed in another way while a case was reduced, one case for each signature that is not known.
 
     `mine` is the failure of the reduced case: a small model often tells the place better, which makes no other bug.
+    Candidates are no tests: only a death, or a failure on what a second implementation runs, is worth a look.
     """
     signer = Signer(desk.runner)
-    described = {new.fingerprint: new for new in map(signer.describe, slips)}
+    worthy = [slip for slip in slips if _died(slip) or second(desk.judge, slip) is not None]
+    described = {new.fingerprint: new for new in map(signer.describe, worthy)}
     with _locating:
         known = {bug.fingerprint for bug in desk.store.bugs()} | ({signer.sign(mine).fingerprint} if mine else set())
         desk.store.record(0, (), [new for fingerprint, new in described.items() if fingerprint not in known])
+
+
+def _died(failure: Failure) -> bool:
+    return failure.outcome.status in (Status.SIGNAL, Status.TIMEOUT, Status.OOM)
 
 
 def _in_known_opset(desk: Desk, case: Case, target: Target, interesting: Interesting) -> Case:

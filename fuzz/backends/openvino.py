@@ -415,7 +415,9 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
 def _feeds(kind: str, small: Sequence[str]) -> Tuple[str, List[str]]:
     """The argument of the compiled model, and the lines that define it."""
     if not small:
-        return ("inputs" if kind == "onnx" else "[a.numpy() for a in args]"), []
+        # An input that nothing reads is gone from the compiled model, and must not be fed.
+        named = "{p.any_name: inputs[p.any_name] for p in compiled.inputs}"
+        return (named if kind == "onnx" else "[a.numpy() for a in args]"), []
     types = ", ".join('"%s": ov.Type.%s' % (name, _SMALL[name]) for name in small)
     tensor = "ov.Tensor(%s, v.shape, types[v.dtype.name]) if v.dtype.name in types else v"
     bits = tensor % "v.view(np.uint16 if v.itemsize == 2 else np.uint8)"
