@@ -79,7 +79,7 @@ def confirm(desk: Desk, bug: Bug) -> None:
     failure = _failure(desk, bug)
     verdicts = [desk.judge.examine(failure.case, failure.target) for _ in range(CONFIRMATIONS)]
     same = [verdict for verdict in verdicts if _symptom(verdict) == failure.symptom]
-    if len(same) == len(verdicts) and _repeat(verdicts):
+    if len(same) == len(verdicts) and (_repeat(verdicts) or not _about_values(failure)):
         desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
         return
     excused = next((v for v in verdicts if v.status in (Status.SKIPPED, Status.INVALID) and not v.failure), None)
@@ -98,6 +98,11 @@ def _fails_perturbed(desk: Desk, failure: Failure) -> bool:
     judge = replace(desk.judge, perturb=PERTURB)
     verdicts = [judge.examine(failure.case, failure.target) for _ in range(CONFIRMATIONS)]
     return all(_symptom(verdict) == failure.symptom for verdict in verdicts) and _repeat(verdicts)
+
+
+def _about_values(failure: Failure) -> bool:
+    """Whether the values are what is wrong; beside a wrong shape or dtype they may be anything."""
+    return failure.symptom not in ("wrong:shape", "wrong:dtype", "wrong:count")
 
 
 def _repeat(verdicts: Sequence[Verdict]) -> bool:
@@ -145,7 +150,7 @@ def _as_steady(judge: Judge, like: Failure, interesting: Interesting) -> Interes
 
     A deterministic bug must not become a read of uninitialised memory, which is a bug as well, but another one.
     """
-    steady = _independent(judge, like.case, like.target)
+    steady = _about_values(like) and _independent(judge, like.case, like.target)
 
     def confirm(case: Case) -> Answer | bool:
         answer = interesting(case)
@@ -320,7 +325,13 @@ def hear(desk: Desk, bug: Bug) -> None:
             )
             return
     if judgement.verdict is Ruling.COMPILER_BUG:
-        desk.store.advance(bug.id, State.LOCATED, State.JUDGED, judgement=judgement)
+        with _locating:
+            kin = twins.kin(desk.store, bug, judgement)
+            if kin is None:
+                desk.store.advance(bug.id, State.LOCATED, State.JUDGED, judgement=judgement)
+                return
+            note = f"reads uninitialised memory as bug {kin.id} does, in an operator of the same family"
+            desk.store.advance(bug.id, State.LOCATED, State.DUPLICATE, judgement=judgement, note=note)
         return
     flaky = judgement.verdict in (None, Ruling.NONDETERMINISTIC)
     state = State.FLAKY if flaky else State.INVALID

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
+from functools import cache
 
+from fuzz.data import data_path
 from fuzz.runner import Runner
-from triage.lifecycle import State
+from triage.court.evidence import Judgement, find
+from triage.lifecycle import WITH_DRAFT, State
 from triage.records import Bug
 from triage.signature import Signature
 from triage.signing import Signer
 from triage.store import Store
 
 _ASIDE = (State.DUPLICATE, State.INVALID, State.STALE)
+_JUDGED = (State.JUDGED, *WITH_DRAFT)
 _UNSETTLED = (State.NEW, State.CONFIRMED, State.REDUCED, State.FLAKY)
 
 
@@ -41,6 +46,33 @@ def _same_parts(other: Bug, signature: Signature, operators: list[str]) -> bool:
     if signature.conversion_function or other.conversion_function:
         return signature.conversion_function == other.conversion_function
     return bool(operators) and sorted(operators) == sorted(other.operators)
+
+
+def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
+    """A bug that was judged before and, like this one, reads uninitialised memory in an operator of the same family."""
+    families = _families(bug)
+    if not families or not _reads_anything(judgement):
+        return None
+    decided = store.decisions()
+    for other in store.bugs(_JUDGED, backend=bug.backend):
+        apart = other.id == bug.id or decided.are_apart(bug.fingerprint, other.fingerprint)
+        if not apart and other.judgement and _reads_anything(other.judgement) and families & _families(other):
+            return other
+    return None
+
+
+def _reads_anything(judgement: Judgement) -> bool:
+    memory = find(judgement.evidence, "memory")
+    return memory is not None and bool(memory.figures.get("depends"))
+
+
+def _families(bug: Bug) -> set[str]:
+    return {name for name, members in _known_families().items() if set(bug.operators) & set(members)}
+
+
+@cache
+def _known_families() -> dict[str, list[str]]:
+    return tomllib.loads(data_path("operators", "families.toml").read_text("utf-8"))
 
 
 def give(store: Store, runner: Runner, bug: Bug, twin: Bug) -> None:

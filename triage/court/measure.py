@@ -128,6 +128,8 @@ def nearer(vote: Sequence[Value], actual: Sequence[Value], expected: Sequence[Va
         to_expected = max(to_expected, float(np.max(distance(parts[0], parts[2])[where], initial=0.0)))
     if to_actual == to_expected:
         return 0
+    if not np.isfinite(max(to_actual, to_expected)):  # everything finite is nearer to a number than to infinity
+        return _same(vote, actual) - _same(vote, expected)
     return 1 if to_actual * 4 <= to_expected else (-1 if to_expected * 4 <= to_actual else 0)
 
 

@@ -102,16 +102,24 @@ def _leaning(sides: dict[str, list[str]]) -> Side:
 def _sentence(hearing: Hearing, sides: dict[str, list[str]]) -> str:
     if hearing.manner == "death":
         able, unable = sides["reference"], sides["neither"]
-        parts = [f"{_listed(able)} run the case" if able else "", f"{_listed(unable)} fail on it too" if unable else ""]
+        parts = [
+            f"{_listed(able)} {_verb('run', able)} the case" if able else "",
+            f"{_listed(unable)} {_verb('fail', unable)} on it too" if unable else "",
+        ]
     else:
         words = {
-            "reference": "agree with the reference",
-            "compiler": "agree with the compiler",
-            "neither": "agree with neither",
+            "reference": "with the reference",
+            "compiler": "with the compiler",
+            "neither": "with neither",
         }
-        parts = [f"{_listed(sides[side])} {told}" for side, told in words.items() if sides[side]]
+        sided = ((sides[side], told) for side, told in words.items() if sides[side])
+        parts = [f"{_listed(names)} {_verb('agree', names)} {told}" for names, told in sided]
     return "; ".join(part for part in parts if part) or "no other implementation takes the case"
 
 
 def _listed(names: list[str]) -> str:
     return " and ".join(names)
+
+
+def _verb(verb: str, names: list[str]) -> str:
+    return verb if len(names) > 1 else verb + "s"

@@ -1,0 +1,49 @@
+"""A wrong result of several operators is one operator's bug where that one is wrong alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from fuzz import catalogue
+from fuzz.case import Case, Origin
+from fuzz.judge import Judge
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from triage import roots
+from triage.operators import operators
+
+PLANTED = catalogue.target(str(Path(__file__).with_name("planted.py")))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(Limits(seconds=60), jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case(body: str, inputs: str, **values: np.ndarray) -> Case:
+    text = f'<ir_version: 8, opset_import: ["": 17]> g ({inputs}) => (float[n] y) {{ {body} }}'
+    return Case("onnx", parser.parse_model(text).SerializeToString(), values, Origin("test"))
+
+
+def test_the_first_operator_that_is_wrong_alone_is_the_bug_however_it_shows_later(judge: Judge) -> None:
+    body = "m = ReduceMax <keepdims = 1> (x) same = Equal(m, low) y = Where(same, a, b)"
+    numbers = {"x": [-np.inf], "low": [-np.inf], "a": [0], "b": [np.nan]}
+    given = {name: np.array(value, np.float32) for name, value in numbers.items()}
+    failing = case(body, "float[1] x, float[1] low, float[1] a, float[1] b", **given)
+    failure = judge.examine(failing, catalogue.target("openvino")).failure
+    assert failure is not None and failure.symptom == "wrong:nan"
+    found = roots.root(judge, failure)
+    assert found is not None and found.symptom == "wrong:inf"
+    assert [name for _, name, _ in operators(found.case)] == ["ReduceMax"]
+
+
+def test_an_operator_that_is_wrong_only_together_with_others_has_no_root(judge: Judge) -> None:
+    single = case("y = Sinh(x)", "float[2] x", x=np.float32([1, 2]))
+    failure = judge.examine(single, PLANTED).failure
+    assert failure is not None and roots.root(judge, failure) is None

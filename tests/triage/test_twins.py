@@ -1,0 +1,82 @@
+"""Bugs that turn out to be the same once they are reduced."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
+from triage import twins
+from triage.court.evidence import Evidence, Judgement, Ruling, Side
+from triage.lifecycle import State
+from triage.records import Bug, NewFailure
+from triage.signature import Signature
+from triage.store import Store, open_store
+
+TVM = Target("tvm", Revision("0.27.0"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "hunt.db", create=True) as opened:
+        yield opened
+
+
+def bug(
+    store: Store, fingerprint: str, operators: tuple[str, ...], function: str = "", symptom: str = "wrong:nan"
+) -> Bug:
+    case = Case("onnx", fingerprint.encode(), {"x": np.arange(3)}, Origin("onnx_node", fingerprint))
+    failure = Failure(case, TVM, Outcome(Status.WRONG, Stage.RUN), None, "inconsistency", symptom, "differs")
+    store.record(0, (), [NewFailure(failure, fingerprint, function, operators, "", "same")])
+    return next(found for found in store.bugs() if found.fingerprint == fingerprint)
+
+
+def settled(store: Store, found: Bug, judgement: Judgement | None = None) -> Bug:
+    steps = (State.NEW, State.CONFIRMED, State.REDUCED, State.LOCATED, State.JUDGED)
+    for before, after in itertools.pairwise(steps):
+        judged = {"judgement": judgement} if judgement and after is State.JUDGED else {}
+        store.advance(found.id, before, after, **judged)  # type: ignore[arg-type]
+    return store.bug(found.id)
+
+
+def signed(operators: str, function: str = "", symptom: str = "wrong:nan") -> Signature:
+    kind = "conversion function" if function else "operators"
+    return Signature("tvm", function or operators, kind, symptom, "", "same")
+
+
+def test_two_reduced_models_of_the_same_operators_are_one_bug_where_no_function_is_known(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("ReduceMax", "Equal", "Where")))
+    second = bug(store, "b", ("Where", "Equal", "ReduceMax", "Cast"))
+    found = twins.twin(store, second, signed("..."), ["Where", "Equal", "ReduceMax"])
+    assert found is not None and found.id == first.id
+    assert twins.twin(store, second, signed("..."), ["Where", "ReduceMax"]) is None
+    assert twins.twin(store, second, signed("...", symptom="wrong:inf"), ["Where", "Equal", "ReduceMax"]) is None
+
+
+def test_operators_say_nothing_before_a_bug_is_reduced(store: Store) -> None:
+    bug(store, "a", ("Where",))
+    assert twins.twin(store, bug(store, "b", ("Where",)), signed("..."), ["Where"]) is None
+
+
+def test_a_known_function_is_stronger_than_equal_operators(store: Store) -> None:
+    settled(store, bug(store, "a", ("Where",), function="convert_where"))
+    second = bug(store, "b", ("Where",))
+    assert twins.twin(store, second, signed("Where", "convert_select"), ["Where"]) is None
+    assert twins.twin(store, second, signed("Where", "convert_where"), ["Where"]) is not None
+
+
+def reads(depends: bool) -> Judgement:
+    memory = Evidence("memory", Side.AGAINST, "the result follows the byte", {"depends": depends})
+    return Judgement(Ruling.COMPILER_BUG, "", (memory,))
+
+
+def test_uninitialised_results_of_one_family_are_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("ReduceProd",), "prod", "wrong:values"), reads(True))
+    found = twins.kin(store, bug(store, "b", ("ReduceMin",), "min", "wrong:inf"), reads(True))
+    assert found is not None and found.id == first.id
+    assert twins.kin(store, bug(store, "c", ("Tile",), "tile"), reads(True)) is None
+    assert twins.kin(store, bug(store, "d", ("ReduceMin",), "min2"), reads(False)) is None
