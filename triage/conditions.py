@@ -6,7 +6,7 @@ A title names an attribute or a kind of value only when this evidence is there.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 
@@ -26,6 +26,8 @@ SECONDS = 10.0
 #: With more nodes than this a title names the operators and nothing else.
 MOST_NODES = 3
 
+#: Numbers that saturate or cancel out as well as any.
+_ORDINARY = ("negative", "zero", "scalar")
 #: Makers by case kind, those first that tell a maintainer most.
 _MAKERS = {
     "onnx": (attributes.variants, values.variants, inputs.variants, dtypes.variants),
@@ -60,7 +62,15 @@ def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tupl
             answer = _answer(judge, failure, variant)
             if answer is not None:
                 found[variant.kind, variant.text] = answer
-    return tuple(found.values())
+    return tuple(_telling(found.values()))
+
+
+def _telling(found: Collection[Condition]) -> Iterator[Condition]:
+    """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
+    option = any(one.needed and one.kind in ("attribute", "input") for one in found)
+    for one in found:
+        if not (option and one.needed and one.kind == "value" and one.text.split()[0] in _ORDINARY):
+            yield one
 
 
 def _variants(case: Case) -> Iterator[Variant]:

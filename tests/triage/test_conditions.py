@@ -121,3 +121,21 @@ def test_arguments_and_numbers_of_an_instance_have_neighbours() -> None:
     found = {one.text: one for one in arguments.variants(Case("instance", text, {}, Origin("test")))}
     assert set(found) == {"alpha=3", "argument 2 = 2", "negative values"}
     assert not any(b"-1.0" in each.model for each in found["negative values"].cases)
+
+
+def test_beside_an_option_that_matters_ordinary_numbers_are_no_condition(judge: Judge) -> None:
+    """With larger states everything saturates, peepholes or not: that hides the bug and explains nothing."""
+    given = {
+        "X": float32([[1]]),
+        "W": np.zeros((1, 4, 1), np.float32),
+        "R": np.full((1, 4, 1), 9, np.float32),
+        "B": np.zeros((1, 8), np.float32),
+        "sequence_lens": np.int32([1]),
+        "initial_h": np.zeros((1, 1, 1), np.float32),
+        "initial_c": np.ones((1, 1, 1), np.float32),
+        "P": float32([1, 2, 3]),
+    }
+    case = case_of("LSTM", given, [1, 1, 1, 1], hidden_size=1)
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    needed = [one for one in found if one.needed]
+    assert "optional input P" in [one.text for one in needed] and not [one for one in needed if one.kind == "value"]
