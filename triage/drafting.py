@@ -95,12 +95,13 @@ _PLAIN = (Kind.VALUES, Kind.SHAPE, Kind.DTYPE, Kind.COUNT)
 def _findings(bug: Bug, failure: Failure) -> tuple[str, ...]:
     """What the localiser and the classifier of wrong values say, a sentence each."""
     found = []
+    located = "; ".join(bug.location.evidence) if bug.location else ""
     if failure.symptom.startswith("wrong:") and failure.reference:
         symptom = classify(values(failure.reference), values(failure.outcome))
-        if symptom and symptom.kind not in _PLAIN:
+        if symptom and symptom.kind not in _PLAIN and symptom.told not in located:
             found.append(f"The values: {symptom.told}.")
-    if bug.location and bug.location.evidence:
-        found.append(f"Where it lies: {'; '.join(bug.location.evidence)}.")
+    if located:
+        found.append(f"Where it lies: {located}.")
     return tuple(found)
 
 

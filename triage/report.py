@@ -189,7 +189,8 @@ def _analysis(facts: Facts) -> Iterator[str]:
     """What was found out about the bug, a sentence or two each."""
     yield from (one.sentence for one in facts.conditions if one.needed)
     yield from (one.sentence for one in facts.conditions if not one.needed and one.kind == "dtype")
-    yield from filter(None, (facts.min_good, *facts.findings))
+    known = any(one.needed for one in facts.conditions)
+    yield from filter(None, ("" if known else facts.min_good, *facts.findings))
     if "MALLOC_PERTURB_" in facts.environment:
         yield (
             "The result changes with the content of fresh memory: `MALLOC_PERTURB_` makes glibc fill every new "

@@ -8,16 +8,9 @@ from fuzz.case import Case, Status
 from triage.behaviour import REFERENCES
 from triage.facts import Facts
 from triage.operators import node_count
+from triage.projects import project
 
 #: What each backend is called by its own people, and the way into it by case kind.
-_NAMES = {
-    "tvm": "TVM",
-    "openvino": "OpenVINO",
-    "onnxruntime": "ONNX Runtime",
-    "inductor": "torch.compile (inductor)",
-    "tensorrt": "TensorRT",
-    "reference": "the ONNX reference evaluator",
-}
 _FRONTENDS = {
     ("tvm", "onnx"): "Relax, `from_onnx`, target llvm",
     ("tvm", "instance"): "Relax, `from_exported_program`, target llvm",
@@ -37,7 +30,7 @@ def _sentences(facts: Facts, happening: str) -> Iterator[str]:
     where = _FRONTENDS.get((facts.target.backend, facts.case.kind), "")
     options = ", ".join(f"{key}={value}" for key, value in facts.target.options)
     ways = "; ".join(part for part in (where, options) if part)
-    name = _NAMES.get(facts.target.backend, facts.target.backend)
+    name = project(facts.target.backend)
     yield f"With {name} {facts.target.revision.version}{f' ({ways})' if ways else ''}: {happening}."
     yield _reference(facts)
     yield _sentence(facts.detail) if facts.outcome.status is not Status.WRONG else ""

@@ -59,14 +59,14 @@ def locate(failure: Failure, known: Location, perturbed: bool = False) -> Locati
     `perturbed`: the failure shows every time only with fresh memory filled.
     """
     cause, why = (MEMORY, "the result depends on what fresh memory holds") if perturbed else _guess(failure)
-    return known.learn(f"{cause}, perhaps: {why}", root_cause=cause) if cause else known
+    return known.learn(f"root cause, perhaps: {cause} ({why})", root_cause=cause) if cause else known
 
 
 def _guess(failure: Failure) -> tuple[str, str]:
     kind, _, detail = failure.symptom.partition(":")
     if kind == "wrong" and failure.reference is not None:
         found = symptom.classify(values(failure.reference), values(failure.outcome))
-        return (_OF_KIND.get(found.kind, ""), f"the result is wrong like this: {found.told}") if found else ("", "")
+        return (_OF_KIND.get(found.kind, ""), found.told) if found else ("", "")
     if kind == "dies-on-invalid":
         return HANDLING, "an invalid model ends the process where an error is right"
     if kind == "oom":

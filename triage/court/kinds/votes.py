@@ -14,6 +14,7 @@ from fuzz.zygote import BackendUnavailable
 from triage.court import measure
 from triage.court.evidence import Evidence, Side
 from triage.court.hearing import Hearing
+from triage.projects import project
 from triage.schemas import needed_opset
 
 SYMPTOMS = ("wrong", "death")
@@ -118,7 +119,7 @@ def _sentence(hearing: Hearing, sides: dict[str, list[str]]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    return " and ".join(names)
+    return " and ".join(map(project, names))
 
 
 def _verb(verb: str, names: list[str]) -> str:
