@@ -82,7 +82,7 @@ def _explained(found: Worst) -> str:
 
 def _compared(found: Worst) -> str:
     if found.noise == found.reference_error == 0:
-        return f"in float64 {_place(found)} is {found.wide:.9g}, as the reference says; rounding plays no part"
+        return f"in float64 element {_place(found)} is {found.wide:.9g}, as the reference says; rounding plays no part"
     return (
         f"float64 gives {found.wide:.9g} at {_place(found)}: the reference is off by "
         f"{_ulp(found.reference_error, found)}, the compiler by {_ulp(found.error, found)}; honest rounding explains "
