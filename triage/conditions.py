@@ -14,9 +14,9 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from fuzz.case import Case, Failure, Status
+from fuzz.case import Case, Failure, Outcome, Status, Verdict
 from fuzz.judge import Judge
-from fuzz.wire import Raw
+from fuzz.wire import Raw, Value
 from triage.construct_meaning import parsed
 from triage.variants import Variant, arguments, attributes, dtypes, inputs, values
 
@@ -26,6 +26,8 @@ SECONDS = 10.0
 #: With more nodes than this a title names the operators and nothing else.
 MOST_NODES = 3
 
+#: Kinds of variants that leave something out which a compiler may fail to look at.
+_OPTIONS = ("attribute", "input")
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar")
 #: Makers by case kind, those first that tell a maintainer most.
@@ -39,13 +41,15 @@ _MAKERS = {
 class Condition:
     """One neighbour's answer. `needed`: it passes, so the bug needs what it lacks; else it fails the same way.
 
-    `kind` and `text` are the variant's; `sentence` says what was seen.
+    `kind` and `text` are the variant's; `sentence` says what was seen. `ignored`: the compiler gives the very same
+    result without the attribute or input, so it does not look at it.
     """
 
     kind: str
     text: str
     sentence: str
     needed: bool
+    ignored: bool = False
 
 
 def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tuple[Condition, ...]:
@@ -67,7 +71,7 @@ def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tupl
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
-    option = any(one.needed and one.kind in ("attribute", "input") for one in found)
+    option = any(one.needed and one.kind in _OPTIONS for one in found)
     for one in found:
         if not (option and one.needed and one.kind == "value" and one.text.split()[0] in _ORDINARY):
             yield one
@@ -80,20 +84,38 @@ def _variants(case: Case) -> Iterator[Variant]:
 
 
 def _answer(judge: Judge, failure: Failure, variant: Variant) -> Condition | None:
-    answers = {_passes(judge, failure, case) for case in variant.cases}
+    verdicts = [_verdict(judge, failure, case) for case in variant.cases]
+    answers = {_passes(failure, verdict) for verdict in verdicts}
     if len(answers) != 1 or None in answers:
         return None
     needed = answers == {True}
     sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
-    return Condition(variant.kind, variant.text, sentence, needed)
+    option = needed and variant.kind in _OPTIONS and failure.symptom.startswith("wrong:")
+    ignored = option and all(v and v.outcome and _identical(v.outcome, failure.outcome) for v in verdicts)
+    return Condition(variant.kind, variant.text, sentence, needed, ignored)
 
 
-def _passes(judge: Judge, failure: Failure, neighbour: Case) -> bool | None:
-    """Whether a neighbour passes (True) or fails the same way (False); None for every other answer."""
+def _identical(one: Outcome, other: Outcome) -> bool:
+    """Whether two results are the same bits."""
+    pairs = list(zip(one.outputs, other.outputs, strict=False))
+    return len(one.outputs) == len(other.outputs) and all(_same_bits(a, b) for (_, a), (_, b) in pairs)
+
+
+def _same_bits(one: Value, other: Value) -> bool:
+    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
+        return False
+    return (one.dtype, one.shape) == (other.dtype, other.shape) and one.tobytes() == other.tobytes()
+
+
+def _verdict(judge: Judge, failure: Failure, neighbour: Case) -> Verdict | None:
     case = _with_true_shapes(judge, neighbour)
-    if case is None:
+    return judge.examine(case, failure.target, fresh=False) if case else None
+
+
+def _passes(failure: Failure, verdict: Verdict | None) -> bool | None:
+    """Whether a neighbour passes (True) or fails the same way (False); None for every other answer."""
+    if verdict is None:
         return None
-    verdict = judge.examine(case, failure.target, fresh=False)
     if verdict.status is Status.OK:
         return True
     same = verdict.failure is not None and verdict.failure.symptom == failure.symptom

@@ -366,8 +366,14 @@ def draft(desk: Desk, bug: Bug) -> None:
         note = f"the reproducer does not show it (exit status {rerun.status}): {rerun.output[-1000:]}"
         desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
         return
-    path = drafting.save(desk.reports, bug, text)
-    desk.store.advance(bug.id, State.JUDGED, State.DRAFTED, draft=text, report_path=str(path))
+    with _locating:
+        sibling = twins.sibling(desk.store, bug, text.title)
+        if sibling is not None:
+            note = f"ignores what bug {sibling.id} ignores, in an operator of the same family"
+            desk.store.advance(bug.id, State.JUDGED, State.DUPLICATE, note=note)
+            return
+        path = drafting.save(desk.reports, bug, text)
+        desk.store.advance(bug.id, State.JUDGED, State.DRAFTED, draft=text, report_path=str(path))
 
 
 def reduced_failure(desk: Desk, bug: Bug) -> Failure | None:

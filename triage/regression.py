@@ -88,8 +88,8 @@ def _templates() -> Environment:
 def _slug(text: str) -> str:
     """``Cast (float32 to float8e4m3fn)`` as ``cast_float32_to_float8e4m3fn``; a dotted name by its last part."""
     text = re.sub(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])", "", text)
-    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text)
-    words = re.sub(r"[^a-z0-9]+", "_", text.replace("-", "minus_").lower()).strip("_")
+    text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text.replace("NaN", "nan"))
+    words = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<![A-Za-z])-(?=\d)", "minus_", text).lower()).strip("_")
     return words[:_LONGEST_NAME].rstrip("_") or "model"
 
 

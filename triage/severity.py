@@ -43,6 +43,8 @@ def severity(symptom: str, conditions: Sequence[Condition] = ()) -> tuple[str, s
     """``high``, ``medium`` or ``low``, and the clause that says why."""
     kind = symptom.partition(":")[0]
     special = any(one.needed and one.text.startswith(_SPECIAL_VALUES) for one in conditions)
+    if symptom == "wrong:dtype":
+        return "medium", "the result has another type than it should, and nothing says so"
     return _SPECIAL if kind == "wrong" and special else _SEVERITIES.get(kind, ("medium", f"the symptom is {symptom}"))
 
 

@@ -49,6 +49,8 @@ _SIGNALS = {
 #: What people call an operator that has no name of its own.
 _SPOKEN = {"torch.Tensor.__getitem__": "Tensor indexing", "torch.Tensor.__setitem__": "Assignment to an index"}
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
+#: Between an operator and the attribute or input that the compiler does not look at.
+IGNORES = " ignores "
 _JOINED = ("attribute", "input", "value")
 
 
@@ -63,6 +65,11 @@ def prefix(backend: str, kind: str) -> str:
     return PREFIXES.get((backend, kind), f"[{backend}]")
 
 
+def ignored(title: str) -> str:
+    """What a title says that the compiler ignores, e.g. ``layout=1``; "" where it says no such thing."""
+    return title.partition(IGNORES)[2].partition(":")[0]
+
+
 def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = ()) -> str:
     """What the bug is about: ``AveragePool (float16) with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``.
 
@@ -75,6 +82,9 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     )
     if not any(one.kind == "dtype" and not one.needed for one in conditions):
         named += _dtypes(case)
+    ignored = next((one for one in conditions if one.ignored), None)
+    if ignored:
+        return f"{named}{IGNORES}{ignored.text.removeprefix('optional ')}"
     telling = _fitting([one.text for one in conditions if one.needed and one.kind in _JOINED])
     return f"{named} with {' and '.join(telling)}" if telling else named
 
@@ -121,7 +131,7 @@ def happening(
     kind, _, tail = symptom.partition(":")
     doing = f"{_STAGES[outcome.stage]} {subject}"
     if kind == "wrong":
-        return f"{subject} {wrong(case, outcome, reference)}"
+        return f"{subject}{':' * (IGNORES in subject)} {wrong(case, outcome, reference)}"
     if kind == "crash":
         return f"{_SIGNALS.get(tail, tail or 'Crash')} when {doing}"
     if kind == "dies-on-invalid":

@@ -8,6 +8,7 @@ from functools import cache
 
 from fuzz.data import data_path
 from fuzz.runner import Runner
+from triage import titles
 from triage.court.evidence import Judgement, find
 from triage.lifecycle import WITH_DRAFT, State
 from triage.records import Bug
@@ -57,6 +58,19 @@ def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
     for other in store.bugs(_JUDGED, backend=bug.backend):
         apart = other.id == bug.id or decided.are_apart(bug.fingerprint, other.fingerprint)
         if not apart and other.judgement and _reads_anything(other.judgement) and families & _families(other):
+            return other
+    return None
+
+
+def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
+    """A bug with a draft that ignores, in an operator of the same family, what this one ignores by its `title`."""
+    wanted, families = titles.ignored(title), _families(bug)
+    if not wanted or not families:
+        return None
+    decided = store.decisions()
+    for other in store.bugs(WITH_DRAFT, backend=bug.backend):
+        apart = other.id == bug.id or decided.are_apart(bug.fingerprint, other.fingerprint)
+        if not apart and families & _families(other) and titles.ignored(other.title or "") == wanted:
             return other
     return None
 

@@ -54,7 +54,9 @@ def test_the_attribute_that_a_compiler_ignores_is_a_condition_and_its_zeros_are_
     case = case_of("LSTM", given, [2, 1, 1, 1], hidden_size=1, layout=1)
     found = conditions(judge, failure_of(judge, case, "openvino"))
     needed = [one for one in found if one.needed]
-    assert needed == [Condition("attribute", "layout=1", "Without `layout` (default 0) the same model passes.", True)]
+    assert needed == [
+        Condition("attribute", "layout=1", "Without `layout` (default 0) the same model passes.", True, True)
+    ]
     assert any(
         one.text == "zero R" and one.sentence == "With no zero in `R` the same model fails as well." for one in found
     )
@@ -139,3 +141,11 @@ def test_beside_an_option_that_matters_ordinary_numbers_are_no_condition(judge: 
     found = conditions(judge, failure_of(judge, case, "openvino"))
     needed = [one for one in found if one.needed]
     assert "optional input P" in [one.text for one in needed] and not [one for one in needed if one.kind == "value"]
+
+
+def test_what_changes_nothing_when_it_is_left_out_is_ignored(judge: Judge) -> None:
+    given = {"X": float32([[1]], [[2]]), "W": np.ones((1, 4, 1), np.float32), "R": np.ones((1, 4, 1), np.float32)}
+    found = conditions(
+        judge, failure_of(judge, case_of("LSTM", given, [2, 1, 1, 1], hidden_size=1, layout=1), "openvino")
+    )
+    assert [one.text for one in found if one.ignored] == ["layout=1"]

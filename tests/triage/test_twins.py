@@ -13,7 +13,7 @@ from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, T
 from triage import twins
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import State
-from triage.records import Bug, NewFailure
+from triage.records import Bug, NewFailure, StoredDraft
 from triage.signature import Signature
 from triage.store import Store, open_store
 
@@ -80,3 +80,15 @@ def test_uninitialised_results_of_one_family_are_one_bug(store: Store) -> None:
     assert found is not None and found.id == first.id
     assert twins.kin(store, bug(store, "c", ("Tile",), "tile"), reads(True)) is None
     assert twins.kin(store, bug(store, "d", ("ReduceMin",), "min2"), reads(False)) is None
+
+
+def test_an_attribute_that_a_family_ignores_is_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("LSTM",), "lstm"))
+    draft = StoredDraft("[Bug]: [ONNX] LSTM ignores layout=1: returns 0 instead of 1", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft)
+    other = bug(store, "b", ("GRU",), "gru")
+    found = twins.sibling(store, other, "[Bug]: [ONNX] GRU ignores layout=1: returns shape (1, 2) instead of (2, 1)")
+    assert found is not None and found.id == first.id
+    assert twins.sibling(store, other, "[Bug]: [ONNX] GRU ignores linear_before_reset=1: returns 0") is None
+    assert twins.sibling(store, other, "[Bug]: [ONNX] GRU with layout=1 returns 0") is None
+    assert twins.sibling(store, bug(store, "c", ("Conv",)), "[ONNX] Conv ignores layout=1: returns 0") is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triage.court.evidence import Judgement, Side
+from triage.court.evidence import Evidence, Judgement, Side
 
 #: Evidence that tells a maintainer something, in the order in which it convinces.
 _SHOWN = ("float64", "votes", "memory", "levels", "threads", "repeats", "provenance", "undefined", "validity")
@@ -17,11 +17,13 @@ def lines(judgement: Judgement | None) -> Iterator[str]:
     shown = [each for kind in _SHOWN for each in judgement.evidence if each.kind == kind]
     for side in (Side.AGAINST, Side.NEUTRAL, Side.FOR):
         for each in shown:
-            if each.side is side and not _says_nothing(each.kind, side):
+            if each.side is side and not _says_nothing(each):
                 text = each.sentence[:1].upper() + each.sentence[1:]
                 yield text if text.endswith((".", '"')) else f"{text}."
 
 
-def _says_nothing(kind: str, side: Side) -> bool:
+def _says_nothing(each: Evidence) -> bool:
     """Whether a look that found nothing would only lengthen the report."""
-    return side is Side.NEUTRAL and kind in ("memory", "threads", "levels")
+    if each.kind == "provenance":
+        return not each.figures.get("node")
+    return each.side is Side.NEUTRAL and each.kind in ("memory", "threads", "levels")
