@@ -75,7 +75,7 @@ class Worker:
         self.peak_kb = _peak_kb()
         self.roomy_kb = 0
         self.unanswered: List[Done] = []
-        self.answer_by = 0.0
+        self.now = self.answer_by = 0.0  # monotonic seconds
 
     def enter(self, stage: str) -> None:
         """Called by the backend as it reaches a stage."""
@@ -101,10 +101,9 @@ class Worker:
 
     def _should_answer(self, done: Done) -> bool:
         """Whether to answer now, since nothing waits long."""
-        now = time.monotonic()
         if len(self.unanswered) == 1:
-            self.answer_by = now + _ANSWER_SECONDS
-        return len(self.unanswered) >= MOST_UNANSWERED or now > self.answer_by or not done.kept
+            self.answer_by = self.now + _ANSWER_SECONDS
+        return len(self.unanswered) >= MOST_UNANSWERED or self.now > self.answer_by or not done.kept
 
     def _answer(self) -> None:
         waiting, self.unanswered = self.unanswered, []
@@ -120,12 +119,12 @@ class Worker:
         self.peak_kb = _peak_kb()
 
     def _run(self, sequence: int, header: Dict[str, Any], job: wire.Job) -> Done:
-        BEAT.pack_into(self.beat, 0, sequence, time.monotonic(), 1)
+        started = time.monotonic()
+        BEAT.pack_into(self.beat, 0, sequence, started, 1)
         os.write(2, MARK % sequence)
         self.stage = 1
         outputs: List[Tuple[str, Any]] = []
         more: Dict[str, Any] = {}
-        started = time.perf_counter()
         try:
             if header["op"] == "run":
                 if header.get("perturb") is not None:
@@ -138,7 +137,8 @@ class Worker:
             if isinstance(error, MemoryError):
                 self._release_reserve()
             more = {"error": self._describe(error, header, job)}
-        seconds = time.perf_counter() - started
+        self.now = time.monotonic()
+        seconds = self.now - started
         if seconds > _QUICK_SECONDS:
             self.peak_kb = _peak_kb()
         kept = _kept(outputs)

@@ -25,10 +25,6 @@ TICK_SECONDS = 0.1
 #: A worker that is silent for so long may be blocked on a full stderr pipe, which is read only then
 #: and when its text is wanted: being woken for every line that a compiler prints costs a tenth.
 _QUIET_SECONDS = 0.005
-#: With many jobs ahead the worker stays busy while we wait for several answers at once: being woken
-#: for each one takes the processor, or its caches, from the worker.
-_LONGEST_REST_SECONDS = 0.05
-_LEAST_PACE = 1e-5
 #: How much of a job's native output is kept: the last messages tell what went wrong.
 STDERR_BYTES = 16 * 1024
 MOST_PROCESSES = 200
@@ -206,7 +202,6 @@ class _Worker:
         self.jobs = 0
         self._sent = 0  # the last job's sequence number
         self._prompt = False
-        self._pace = _LEAST_PACE  # seconds that a job takes, about
         self._idle_mb = _resident_mb([self._pid])
         self.peak_mb = self.first_peak_mb = 0.0
         self.tired = False  # it says itself that it should be replaced
@@ -226,8 +221,6 @@ class _Worker:
                 self._send_ahead(upcoming, ahead)
             if not ahead:
                 return
-            if len(ahead) >= 4 and not self._arrived:
-                time.sleep(min(_LONGEST_REST_SECONDS, self._pace * (len(ahead) // 2)))
             reply = self._await(ahead[0][0])
             ahead.popleft()
             yield reply
@@ -281,8 +274,6 @@ class _Worker:
         if "error" in header or self.jobs % _JOBS_PER_LOG == 0:
             self._read_errors()
             text, self._log = _split_log(self._log, sequence)
-        # Towards the median: after one slow job the pause must not let the worker run dry.
-        self._pace = max(_LEAST_PACE, self._pace * (1.1 if header["seconds"] > self._pace else 0.9))
         self.peak_mb = header["peak_kb"] / 1024
         self.first_peak_mb = self.first_peak_mb or self.peak_mb
         self.tired = self.tired or header["tired"]

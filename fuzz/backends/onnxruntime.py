@@ -52,6 +52,8 @@ _ORT_NAMES = {
 }
 _MODIFIED = re.compile(r"GraphTransformer (\S+) modified: 1")
 _SITE = re.compile(r"(?:^|[\s/(])([\w./]+\.(?:cc|h|cpp)):\d+ ([\w:~<>]+)")
+_SITE_ENDINGS = (".cc:", ".h:", ".cpp:")
+_NODE_WORDS = ("running", "Op", "for the node")
 _NODE = re.compile(r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for the node.*? ([A-Z]\w+)\(\d+\)", re.DOTALL)
 
 
@@ -177,8 +179,10 @@ def _named(raw: Raw) -> Value:
 def blame(error: BaseException, job: Job) -> Tuple[str, str]:
     """ONNX Runtime has no converters: the operator, and the C++ function its message names."""
     message = str(error)
-    node = _NODE.search(message)
-    site = _SITE.search(message)
+    # Most messages hold neither, and a search that tries every character costs more than all else that is told.
+    starts = [at for at in map(message.find, _NODE_WORDS) if at >= 0]
+    node = _NODE.search(message, min(starts)) if starts else None
+    site = _SITE.search(message) if any(ending in message for ending in _SITE_ENDINGS) else None
     operator = next((group for group in node.groups() if group), "") if node else ""
     return operator, "%s %s" % (site.group(1).rpartition("/")[2], site.group(2)) if site else ""
 
