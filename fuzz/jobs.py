@@ -127,7 +127,7 @@ class Worker:
         more: Dict[str, Any] = {}
         try:
             if header["op"] == "run":
-                if header.get("perturb") is not None:
+                if "perturb" in header and header["perturb"] is not None:
                     _libc.mallopt(_M_PERTURB, header["perturb"])
                 outputs = self.backend.execute(job, self.enter)
             else:
@@ -164,7 +164,7 @@ class Worker:
     def _encode(self, done: Done, tired: bool) -> bytes:
         try:
             values = {str(position): value for position, (_, value) in enumerate(done.outputs)}
-            size = wire.nbytes(list(values.values()))
+            size = 0 if done.kept else wire.nbytes(list(values.values()))
             if size > MOST_RESULT_BYTES:
                 raise wire.WireError("results of %d MiB are too large to compare" % (size >> 20))
             return wire.pack(_header(done, tired, [str(name) for name, _ in done.outputs]), values)

@@ -279,6 +279,9 @@ class Unpacker:
 
 # ---------------------------------------------------------------- jobs: from the campaign to its worker
 
+#: The header of nearly every job, which is not sent.
+_RUN = {"op": "run"}
+_USUAL = {"op", "kind", "options"}
 _JOB_SIZE = struct.Struct("<Q")
 #: The newest format that every Python from 3.8 on reads.
 _MARSHAL_VERSION = 4
@@ -286,9 +289,10 @@ _MARSHAL_VERSION = 4
 
 def pack_job(sequence: int, header: Dict[str, Any], model: bytes, inputs: Dict[str, Value]) -> bytes:
     """One job for a worker. Raises WireError for a value that has no wire form."""
+    more = None if header.keys() == _USUAL and header["op"] == "run" else header
     try:
         values = [(name, _plain(value)) for name, value in inputs.items()]
-        data = marshal.dumps((sequence, header, model, values), _MARSHAL_VERSION)
+        data = marshal.dumps((sequence, header["kind"], header["options"], more, model, values), _MARSHAL_VERSION)
     except ValueError as error:
         raise WireError("a job cannot be sent: %s" % error) from error
     return _JOB_SIZE.pack(len(data)) + data
@@ -347,9 +351,9 @@ class JobReader:
             if end > len(data):
                 self._wanted = end - at
                 break
-            sequence, header, model, values = marshal.loads(view[start:end])
+            sequence, kind, options, header, model, values = marshal.loads(view[start:end])
             inputs = {name: _rebuilt(plain) for name, plain in values}
-            found.append((sequence, header, Job(header["kind"], model, inputs, header["options"])))
+            found.append((sequence, header or _RUN, Job(kind, model, inputs, options)))
             at = end
         self._rest = bytearray(data[at:])
         return found

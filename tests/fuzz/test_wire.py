@@ -22,7 +22,7 @@ def travel(value: Value) -> Value:
 def hand_over(value: Value) -> Value:
     """The trip of an input from the campaign to its worker."""
     [(sequence, header, job)] = wire.JobReader().feed(wire.pack_job(7, RUN, b"model", {"v": value}))
-    assert (sequence, header, job.model, job.kind) == (7, RUN, b"model", "onnx")
+    assert (sequence, header["op"], job.model, job.kind, job.options) == (7, "run", b"model", "onnx", RUN["options"])
     return job.inputs["v"]
 
 
@@ -226,3 +226,9 @@ def test_jobs_may_arrive_byte_by_byte_and_many_at_once() -> None:
 def test_an_input_without_a_wire_form_cannot_be_sent() -> None:
     with pytest.raises(WireError):
         wire.pack_job(1, RUN, b"", {"v": object()})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("more", [{"op": "devices"}, {"fresh": True, "perturb": 170}, {"prompt": True}])
+def test_a_job_with_more_to_say_says_it(more: dict[str, Any]) -> None:
+    [(_, header, job)] = wire.JobReader().feed(wire.pack_job(1, {**RUN, **more}, b"", {}))
+    assert header == {**RUN, **more} and job.options == {"opt": "off"}
