@@ -77,7 +77,7 @@ def write(
         private=private_words(),
         judgement=bug.judgement,
         conditions=conditions(judge, failure) if judge else (),
-        min_good=f"The nearest case that passes differs in one thing: {bug.passes_with}." if bug.passes_with else "",
+        min_good=_min_good(bug),
         findings=_findings(bug, failure),
     )
     test = _failing_test(facts) if judge else None
@@ -86,6 +86,14 @@ def write(
     if private:
         raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
     return StoredDraft(text.title, text.body, text.script, text.labels, test.code if test else "")
+
+
+def _min_good(bug: Bug) -> str:
+    """What tells the nearest passing case; nothing where fresh memory decides what passes."""
+    memory = find(bug.judgement.evidence, "memory") if bug.judgement else None
+    if not bug.passes_with or (memory is not None and memory.figures.get("depends")):
+        return ""
+    return f"The nearest case that passes differs in one thing: {bug.passes_with}."
 
 
 #: Symptoms that the values beside each other show by themselves.

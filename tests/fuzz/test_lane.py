@@ -159,6 +159,7 @@ def test_an_abandoned_batch_can_be_closed(base: BaseZygote, case: MakeCase) -> N
     next(replies)
     replies.close()  # type: ignore[attr-defined]
     lane.close()
+    assert next(replies, None) is None
 
 
 def test_cyclic_garbage_does_not_pile_up_to_the_memory_limit(open_lane: Callable[..., Lane], case: MakeCase) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from triage import drafting
+from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import State
 from triage.records import Bug, StoredDraft
 
@@ -104,3 +105,11 @@ def test_what_fails_before_anything_is_fed_needs_no_way_to_feed_it() -> None:
 def test_what_cannot_be_fed_shortly_has_no_draft_when_it_is_the_run_that_fails() -> None:
     with pytest.raises(drafting.CannotDraft, match="takes or returns sequence"):
         drafting._snippet(BUG, sequence_failure(Stage.RUN))
+
+
+@pytest.mark.parametrize(("depends", "shown"), [(False, True), (True, False)])
+def test_a_passing_neighbour_is_told_unless_fresh_memory_decides_what_passes(depends: bool, shown: bool) -> None:
+    memory = Evidence("memory", Side.AGAINST, "the result follows the byte", {"depends": depends})
+    judged = Judgement(Ruling.COMPILER_BUG, "", (memory,))
+    told = drafting._min_good(replace(BUG, judgement=judged, passes_with="axis of Softmax: 0 -> 1"))
+    assert ("axis of Softmax" in told) is shown

@@ -66,16 +66,18 @@ def test_no_pass_stumbles_over_the_smallest_model_or_proposes_it_again(name: str
 
 @pytest.mark.parametrize("name", [name for name in ORDER if not name.startswith("instance_")])
 def test_no_pass_stumbles_over_a_model_without_inputs_or_with_strings(name: str) -> None:
-    propose(name, case_of("g () => (int64[2] y) { y = Constant <value_ints = [1, 2]> () }"))
     words = np.array(["b", "a"], dtype=object)
-    propose(name, case_of("g (string[2] x) => (string[2] y) { y = Identity(x) }", x=words))
+    constant = case_of("g () => (int64[2] y) { y = Constant <value_ints = [1, 2]> () }")
+    for case in (constant, case_of("g (string[2] x) => (string[2] y) { y = Identity(x) }", x=words)):
+        assert case.id not in {candidate.id for candidate in propose(name, case)}
 
 
 @pytest.mark.parametrize("name", [name for name in ORDER if not name.startswith("instance_")])
 def test_no_pass_stumbles_over_empty_tensors_and_sequences(name: str) -> None:
-    propose(name, case_of("g (float[0,3] x) => (float[0,3] y) { y = Neg(x) }", x=np.zeros((0, 3), np.float32)))
+    empty = case_of("g (float[0,3] x) => (float[0,3] y) { y = Neg(x) }", x=np.zeros((0, 3), np.float32))
     text = "g (seq(float[2]) s) => (int64 n) { n = SequenceLength(s) }"
-    propose(name, case_of(text, s=[ramp(2), ramp(2)]))
+    for case in (empty, case_of(text, s=[ramp(2), ramp(2)])):
+        assert case.id not in {candidate.id for candidate in propose(name, case)}
 
 
 def test_an_output_that_a_node_reads_need_not_be_one_and_no_node_goes() -> None:
