@@ -22,6 +22,7 @@ from fuzz.oracles import differential
 from triage.localize.trial import COSTLY, Answer, Trial
 from triage.messages import core
 from triage.operators import value_names
+from triage.schemas import is_default, schema_of
 from triage.signature import normalise
 from triage.submodel import load, mend
 
@@ -127,7 +128,7 @@ def definition(case: Case) -> Case | None:
 
 
 def _has_body(model: onnx.ModelProto, node: onnx.NodeProto) -> bool:
-    schema = _schema(model, node)
+    schema = schema_of(node, model)
     bodies = ("has_function", "has_context_dependent_function")  # the type stubs do not know them
     return schema is not None and any(getattr(schema, name) for name in bodies)
 
@@ -148,31 +149,17 @@ def _simpler(case: Case) -> Iterator[tuple[str, Case | None]]:
     if len(model.graph.node) != 1:
         return
     node = model.graph.node[0]
-    schema = _schema(model, node)
+    schema = schema_of(node, model)
     if schema is None:
         return
     for at, attribute in enumerate(node.attribute):
         known = schema.attributes.get(attribute.name)
-        if known is not None and not known.required and not _is_default(attribute, known.default_value):
+        if known is not None and not known.required and not is_default(attribute, known):
             yield attribute.name, _without_attribute(case, at)
     optional = defs.OpSchema.FormalParameterOption.Optional
     for at, name in enumerate(node.input):
         if name and at < len(schema.inputs) and schema.inputs[at].option == optional:
             yield f"input {schema.inputs[at].name}", _without_input(case, at)
-
-
-def _schema(model: onnx.ModelProto, node: onnx.NodeProto) -> defs.OpSchema | None:
-    opset = next((entry.version for entry in model.opset_import if entry.domain == node.domain), 1)
-    try:
-        return defs.get_schema(node.op_type, opset, node.domain)
-    except defs.SchemaError:
-        return None
-
-
-def _is_default(attribute: onnx.AttributeProto, default: onnx.AttributeProto) -> bool:
-    if not default.type:
-        return False
-    return bool(onnx.helper.get_attribute_value(attribute) == onnx.helper.get_attribute_value(default))
 
 
 def _without_attribute(case: Case, at: int) -> Case | None:

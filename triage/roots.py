@@ -8,10 +8,9 @@ another signature is a failure of its own).
 from __future__ import annotations
 
 from fuzz import validity
-from fuzz.case import Case, Failure
+from fuzz.case import Failure
 from fuzz.judge import Judge
-from fuzz.wire import Value
-from triage.submodel import load, mend, replace_items, value_info
+from triage.submodel import alone, load
 
 #: A reduced model has few; in a larger one the first wrong node is the localiser's business.
 MOST_NODES = 12
@@ -27,19 +26,8 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
         return None
     values = dict(validity.recorded(judge.runner, case, judge.reference))
     for at in range(count):
-        alone = _alone(case, at, values)
-        found = judge.examine(alone, failure.target).failure if alone else None
+        single = alone(case, at, values)
+        found = judge.examine(single, failure.target).failure if single else None
         if found is not None and found.symptom.startswith("wrong:"):
             return found
     return None
-
-
-def _alone(case: Case, at: int, values: dict[str, Value]) -> Case | None:
-    model = load(case)
-    node = model.graph.node[at]
-    outputs = [value_info(name, values.get(name)) for name in node.output if name]
-    if None in outputs:
-        return None
-    replace_items(model.graph.node, [node])
-    replace_items(model.graph.output, [info for info in outputs if info is not None])
-    return mend(case, model, values)

@@ -215,3 +215,15 @@ def _declare_sizes(info: ValueInfoProto, shape: tuple[int, ...]) -> None:
     for dim, size in zip(dims, shape, strict=True):
         if dim.HasField("dim_value"):
             dim.dim_value = size
+
+
+def alone(case: Case, at: int, values: Mapping[str, Value]) -> Case | None:
+    """The case with only the node at the position `at`, fed with the recorded values."""
+    model = load(case)
+    node = model.graph.node[at]
+    infos = [value_info(name, values.get(name)) for name in node.output if name]
+    if None in infos:
+        return None
+    replace_items(model.graph.node, [node])
+    replace_items(model.graph.output, [info for info in infos if info is not None])
+    return mend(case, model, values)

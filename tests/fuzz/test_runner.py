@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from fuzz import catalogue, zygote
@@ -275,3 +276,11 @@ def _wait_until_gone(words: str) -> list[int]:
 
 def _resident_mb() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / (1 << 20)
+
+
+def test_compilers_tell_the_newest_opset_they_know_and_one_that_does_not_say_tells_none(
+    runner: Runner, faulty: Target
+) -> None:
+    known = {name: runner.newest_opset(catalogue.target(name)) for name in ("openvino", "tvm")}
+    assert all(13 < newest <= onnx.defs.onnx_opset_version() for newest in known.values()), known
+    assert runner.newest_opset(faulty) == 0

@@ -156,3 +156,19 @@ def test_recording_gives_inputs_intermediates_and_outputs(runner: Runner) -> Non
 def test_recording_a_case_that_the_reference_rejects_gives_its_inputs(runner: Runner) -> None:
     broken = replace(CASE, inputs={"x": np.ones((2, 7, 1), np.float32)}, model=CASE.model.replace(b"Neg", b"Nog"))
     assert list(recorded(runner, catalogue.target("reference"))(broken)) == ["x"]
+
+
+def test_a_wrong_result_keeps_the_options_that_it_needs(runner: Runner) -> None:
+    def softmax(axis: int) -> Case:
+        text = f"g (float[2] x) => (float[2] y) {{ y = Softmax <axis = {axis}> (x) }}"
+        return case_of(text, x=np.ones(2, np.float32))
+
+    like, other = softmax(0), softmax(-1)
+    judge = Scripted(runner, catalogue.target("reference"))
+    object.__setattr__(judge, "endings", {case.id: result(5, 5) for case in (like, other)})
+    object.__setattr__(judge, "wanted", {case.id: result(1, 1) for case in (like, other)})
+    failing = failure(like, result(5, 5), result(1, 1))
+    plain = same_signature(judge, failing, signed)
+    strict = same_signature(judge, failing, signed, needs=frozenset({"axis"}))
+    assert plain(like) and plain(other) and strict(like)
+    assert not strict(other)  # the default axis: wrong for another reason

@@ -18,7 +18,7 @@ from onnx import TensorProto, helper
 
 from fuzz import catalogue
 from fuzz.campaign import Policy
-from fuzz.case import Case, Failure, Origin, Target
+from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status, Target
 from fuzz.data import data_path
 from fuzz.judge import Judge
 from fuzz.lane import Limits
@@ -29,6 +29,7 @@ from triage.lifecycle import State
 from triage.records import Bug
 from triage.signing import Signer
 from triage.store import open_store
+from triage.trials import Answer
 
 PLANTED = Path(__file__).with_name("planted.py")
 HONEST, FAULTY = data_path("calibration", "honest.py"), data_path("calibration", "faulty.py")
@@ -386,3 +387,23 @@ def test_deaths_come_before_wrong_values_and_exceptions(desk: pipeline.Desk, tar
     order: list[str] = []
     pipeline.advance_all(alone, bugs, lambda bug: order.append(bug.symptom.partition(":")[0]))
     assert order == ["crash", "wrong", "exception"]
+
+
+def test_a_steady_result_is_not_reduced_to_one_that_depends_on_memory(
+    desk: pipeline.Desk, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steady, loose = chain("Sinh"), chain("Neg", "Sinh")
+    monkeypatch.setattr(pipeline, "_independent", lambda judge, case, target: case.id == steady.id)
+    for like, expected in ((steady, Answer.OTHER), (loose, Answer.SAME)):
+        confirm = pipeline._as_steady(desk.judge, failure_of(desk, like, target), lambda case: Answer.SAME)
+        assert confirm(loose) is expected
+
+
+def test_of_what_a_reduction_slips_to_the_deaths_are_kept(desk: pipeline.Desk, target: Target) -> None:
+    wrong = failure_of(desk, chain("Sinh"), target)
+    died = replace(wrong, symptom="crash:SIGSEGV", oracle="crash")
+    died = replace(died, outcome=Outcome(Status.SIGNAL, Stage.RUN, error=Error(signal="SIGSEGV")))
+    pipeline._keep(desk, [wrong, died, died], None)
+    assert [(bug.symptom, bug.count) for bug in desk.store.bugs()] == [("crash:SIGSEGV", 1)]
+    pipeline._keep(desk, [died], died)
+    assert len(desk.store.bugs()) == 1

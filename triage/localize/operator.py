@@ -17,7 +17,7 @@ from fuzz.case import Case
 from fuzz.wire import Value
 from triage.localize.location import Location
 from triage.localize.trial import Answer, Trial
-from triage.submodel import load, mend, reads, replace_items, value_info, with_model
+from triage.submodel import alone, load, reads, replace_items, value_info, with_model
 
 #: Larger models are left to the reducer.
 MOST_NODES = 512
@@ -37,8 +37,8 @@ def locate(trial: Trial, known: Location) -> Location:
     at = _first_wrong(trial, nodes, values)
     if at is None:
         return known
-    alone = _alone(case, at, values)
-    if alone is None or not trial.sure(Answer.SAME, alone):
+    single = alone(case, at, values)
+    if single is None or not trial.sure(Answer.SAME, single):
         return known
     node = nodes[at]
     said = f"{node.op_type} alone, on the reference's own values, fails in the same way (seen twice)"
@@ -92,15 +92,3 @@ def _cut(case: Case, names: list[str], values: Mapping[str, Value]) -> Case | No
     replace_items(model.graph.node, kept[::-1])
     replace_items(model.graph.output, [info for info in infos if info is not None])
     return with_model(case, model)
-
-
-def _alone(case: Case, at: int, values: Mapping[str, Value]) -> Case | None:
-    """The case with only the node at the position `at`, fed with the recorded values."""
-    model = load(case)
-    node = model.graph.node[at]
-    infos = [value_info(name, values.get(name)) for name in node.output if name]
-    if None in infos:
-        return None
-    replace_items(model.graph.node, [node])
-    replace_items(model.graph.output, [info for info in infos if info is not None])
-    return mend(case, model, values)
