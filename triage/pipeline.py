@@ -167,17 +167,20 @@ def _independent(judge: Judge, case: Case, target: Target) -> bool:
 
 
 def _keep(desk: Desk, slips: Sequence[Failure], mine: Failure | None) -> None:
-    """Save the deaths that were met while a case was reduced, one case for each signature that is not known.
+    """Save what was met while a case was reduced, one case for each signature that is not known.
 
     `mine` is the failure of the reduced case: a small model often tells the place better, which makes no other bug.
     Candidates are no tests: of the exceptions and wrong results among them, read by hand, nearly all were the same
-    bug seen otherwise or an honest refusal (decision 006). To die is never an answer.
+    bug seen otherwise or an honest refusal (decision 006). They are kept as slips. To die is never an answer: that is
+    a bug like any other.
     """
     signer = Signer(desk.runner)
-    described = {new.fingerprint: new for new in map(signer.describe, filter(_died, slips))}
+    described = {new.fingerprint: new for new in map(signer.describe, slips)}
     with _locating:
         known = {bug.fingerprint for bug in desk.store.bugs()} | ({signer.sign(mine).fingerprint} if mine else set())
-        desk.store.record(0, (), [new for fingerprint, new in described.items() if fingerprint not in known])
+        unknown = [new for fingerprint, new in described.items() if fingerprint not in known]
+        desk.store.record(0, (), [new for new in unknown if _died(new.failure)])
+        desk.store.record(0, (), [new for new in unknown if not _died(new.failure)], state=State.SLIP)
 
 
 def _died(failure: Failure) -> bool:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Literal, Self, Unpack
 
 from sqlalchemy import Engine, func, update
 from sqlalchemy.dialects.sqlite import insert
@@ -146,17 +146,26 @@ class Store:
 
     # Results and failures
 
-    def record(self, campaign_id: int, results: Iterable[Result], failures: Iterable[NewFailure] = ()) -> None:
+    def record(
+        self,
+        campaign_id: int,
+        results: Iterable[Result],
+        failures: Iterable[NewFailure] = (),
+        state: Literal[State.NEW, State.SLIP] = State.NEW,
+    ) -> None:
         """Save a batch, all or nothing.
 
-        What is recorded again replaces what was there. A failure whose fingerprint is unknown makes a NEW bug.
+        What is recorded again replaces what was there. A failure whose fingerprint is unknown makes a bug in `state`;
+        a slip that is recorded as NEW becomes a NEW bug.
         """
         now = _now()
         with self._write() as session:
             failures = store_decisions.load(session).settle(failures)
             _upsert(session, "result", [store_rows.result_columns(campaign_id, result) for result in results])
             _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])
-            _insert(session, "bug", [store_rows.new_bug_columns(new, now) for new in failures])
+            _insert(session, "bug", [store_rows.new_bug_columns(new, state, now) for new in failures])
+            if state is State.NEW:
+                _take_up(session, [new.fingerprint for new in failures], now)
             _upsert(session, "failure", [store_rows.failure_columns(new) for new in failures])
             if failures:
                 _choose_best_failures(session)
@@ -329,6 +338,13 @@ def _upsert(session: Session, table: str, rows: Sequence[Mapping[str, Any]]) -> 
         statement = insert(SQLModel.metadata.tables[table])
         new = {name: statement.excluded[name] for name in rows[0] if name not in _KEYS[table]}
         session.connection().execute(statement.on_conflict_do_update(index_elements=_KEYS[table], set_=new), rows)
+
+
+def _take_up(session: Session, fingerprints: Sequence[str], now: datetime) -> None:
+    """What was only slipped to becomes a NEW bug."""
+    slips = (col(BugRow.state) == State.SLIP) & col(BugRow.fingerprint).in_(fingerprints)
+    if fingerprints:
+        session.connection().execute(update(BugRow).where(slips).values(state=State.NEW, updated=now))
 
 
 def _choose_best_failures(session: Session) -> None:

@@ -84,7 +84,7 @@ def failure_from(row: FailureRow, case: Case) -> Failure:
     )
 
 
-def new_bug_columns(new: NewFailure, now: datetime) -> Columns:
+def new_bug_columns(new: NewFailure, state: State, now: datetime) -> Columns:
     target = new.failure.target
     return _clean(
         {
@@ -92,7 +92,7 @@ def new_bug_columns(new: NewFailure, now: datetime) -> Columns:
             "backend": target.backend,
             "revision": target.revision.version,
             "target": records.target_json(target),
-            "state": State.NEW.value,
+            "state": state.value,
             "symptom": new.failure.symptom,
             "conversion_function": new.conversion_function,
             "operators": records.dump(new.operators),

@@ -16,7 +16,7 @@ from triage.signature import Signature
 from triage.signing import Signer
 from triage.store import Store
 
-_ASIDE = (State.DUPLICATE, State.INVALID, State.STALE)
+_ASIDE = (State.DUPLICATE, State.INVALID, State.STALE, State.SLIP)
 _JUDGED = (State.JUDGED, *WITH_DRAFT)
 _UNSETTLED = (State.NEW, State.CONFIRMED, State.REDUCED, State.FLAKY)
 

@@ -14,7 +14,7 @@ from bot import describe
 from bot.commands.arguments import Database, Json
 from bot.console import out, print_json
 from bot.failures import Refusal
-from triage.lifecycle import IllegalMove
+from triage.lifecycle import IllegalMove, State
 from triage.records import Bug
 from triage.store import Store, open_store
 
@@ -24,7 +24,14 @@ _Decided = TypeVar("_Decided")
 BugId = Annotated[int, typer.Argument(metavar="BUG", help="A bug's id.")]
 
 
-def bugs(context: typer.Context, db: Database = _DEFAULT, as_json: Json = False) -> None:
+def bugs(
+    context: typer.Context,
+    db: Database = _DEFAULT,
+    slips: Annotated[
+        bool, typer.Option("--slips", help="List instead what reductions met on the way and no test has shown.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """List the bugs of a database, with their state, symptom and report; or decide about them by hand.
 
     A decision holds against every later hunt on the same database.
@@ -34,6 +41,7 @@ def bugs(context: typer.Context, db: Database = _DEFAULT, as_json: Json = False)
     with open_store(db, create=False) as store:
         muted = store.decisions().muted
         found = [bug for bug in store.bugs() if bug.count and bug.fingerprint not in muted]
+    found = [bug for bug in found if (bug.state is State.SLIP) == slips]
     if as_json:
         print_json([describe.bug(bug) for bug in found])
     else:
@@ -81,6 +89,13 @@ def mute(
     _tell(context, as_json, f"bug {bug} is muted", bug=bug, muted=True)
 
 
+def pursue(context: typer.Context, bug: BugId, db: OwnDatabase = None, as_json: Json = False) -> None:
+    """Take up a slip (see `bugs --slips`): the next hunt on this database confirms, reduces and judges it."""
+    with _store(context, db) as store:
+        _decide(lambda: store.advance(bug, State.SLIP, State.NEW))
+    _tell(context, as_json, f"bug {bug} is new: the next hunt works on it", bug=bug, state=State.NEW)
+
+
 def failures(context: typer.Context, bug: BugId, db: OwnDatabase = None, as_json: Json = False) -> None:
     """List the failures of a bug, the one with the smallest model first."""
     with _store(context, db) as store:
@@ -114,7 +129,7 @@ def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[
     """Add `bugs` and what belongs to it to the command line; `telling` wraps each command."""
     mine = typer.Typer(invoke_without_command=True, rich_markup_mode="rich")
     mine.callback()(telling(bugs))
-    for command in (merge, split, mute, failures):
+    for command in (merge, split, mute, pursue, failures):
         mine.command(command.__name__)(telling(command))
     app.add_typer(mine, name="bugs")
 

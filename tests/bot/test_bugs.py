@@ -8,6 +8,7 @@ import pytest
 
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from tests.bot.support import Run
+from triage.lifecycle import State
 from triage.records import NewFailure
 from triage.store import open_store
 
@@ -65,6 +66,21 @@ def test_a_muted_bug_is_listed_no_more(gw: Run, db: Path) -> None:
     done = gw("bugs", "mute", number(gw, db, "C"), "--reason", "by design", "--db", db)
     assert done.code == 0 and "is muted" in done.out
     assert set(listed(gw, db)) == {"A", "B"}
+
+
+def test_a_slip_is_listed_apart_until_it_is_pursued(gw: Run, db: Path) -> None:
+    with open_store(db, create=False) as store:
+        case = Case("onnx", b"d", {}, Origin("test", "test_d"))
+        failure = Failure(case, TVM, Outcome(Status.WRONG, Stage.RUN), None, "inconsistency", "wrong:values", "off")
+        store.record(0, (), [NewFailure(failure, "D", operators=("D",))], state=State.SLIP)
+    assert set(listed(gw, db)) == {"A", "B", "C"}
+    (slip,) = gw("bugs", "--slips", "--db", db, "--json").json
+    assert (slip["operators"], slip["state"]) == (["D"], "slip")
+    done = gw("bugs", "pursue", slip["id"], "--db", db, "--json")
+    assert done.code == 0 and done.json == {"bug": slip["id"], "state": "new"}
+    assert set(listed(gw, db)) == {"A", "B", "C", "D"} and gw("bugs", "--slips", "--db", db, "--json").json == []
+    again = gw("bugs", "pursue", slip["id"], "--db", db)
+    assert again.code == 2 and "is new, not slip" in again.err
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def reachable(start: State) -> set[State]:
 
 def test_every_state_has_its_moves_and_can_be_reached_from_new() -> None:
     assert set(MOVES) == set(State)
-    assert reachable(State.NEW) == set(State)
+    assert reachable(State.NEW) == set(State) - {State.SLIP}  # a bug begins as a slip or never is one
 
 
 def test_no_state_is_a_dead_end() -> None:
@@ -73,4 +73,4 @@ def test_every_state_after_the_draft_without_a_new_judgement_has_a_draft() -> No
 def test_the_diagram_draws_each_move_once() -> None:
     drawn = [line.strip() for line in diagram().splitlines()[1:]]
     moves = [f"{old} --> {new}" for old in State for new in MOVES[old]]
-    assert sorted(drawn) == sorted(["[*] --> new", *moves])
+    assert sorted(drawn) == sorted(["[*] --> new", "[*] --> slip", *moves])

@@ -399,11 +399,23 @@ def test_a_steady_result_is_not_reduced_to_one_that_depends_on_memory(
         assert confirm(loose) is expected
 
 
-def test_of_what_a_reduction_slips_to_the_deaths_are_kept(desk: pipeline.Desk, target: Target) -> None:
+def test_of_what_a_reduction_slips_to_the_deaths_are_bugs_and_the_rest_waits(
+    desk: pipeline.Desk, target: Target
+) -> None:
     wrong = failure_of(desk, chain("Sinh"), target)
-    died = replace(wrong, symptom="crash:SIGSEGV", oracle="crash")
+    died = replace(wrong, case=chain("Neg", "Sinh"), symptom="crash:SIGSEGV", oracle="crash")
     died = replace(died, outcome=Outcome(Status.SIGNAL, Stage.RUN, error=Error(signal="SIGSEGV")))
     pipeline._keep(desk, [wrong, died, died], None)
-    assert [(bug.symptom, bug.count) for bug in desk.store.bugs()] == [("crash:SIGSEGV", 1)]
+    found = {bug.symptom: (bug.state, bug.count) for bug in desk.store.bugs()}
+    assert found == {"crash:SIGSEGV": (State.NEW, 1), wrong.symptom: (State.SLIP, 1)}
     pipeline._keep(desk, [died], died)
-    assert len(desk.store.bugs()) == 1
+    assert len(desk.store.bugs()) == 2
+
+
+def test_a_slip_is_worked_on_once_a_test_fails_like_it(desk: pipeline.Desk, target: Target) -> None:
+    pipeline._keep(desk, [failure_of(desk, chain("Sinh"), target)], None)
+    (slip,) = desk.store.bugs()
+    pipeline.advance_all(desk, desk.store.bugs())
+    assert desk.store.bug(slip.id).state is State.SLIP
+    (bug,) = hunted(desk, target, chain("Sinh"))
+    assert (bug.id, bug.state) == (slip.id, State.NEW)
