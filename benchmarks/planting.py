@@ -26,33 +26,37 @@ class Planted:
     ideal: int
 
 
-def _op(builder: Builder, op_type: str, source: str) -> str:
+def put(builder: Builder, op_type: str, source: str) -> str:
+    """A new node that reads `source` (twice if it has two inputs), and the name of its result."""
     shape = builder.shapes[source]
     return builder.add(op_type, [source, source] if op_type in BINARY else [source], shape)
 
 
-def _chain(builder: Builder, ops: Sequence[str]) -> str:
-    made = builder.pick()
+def put_chain(builder: Builder, ops: Sequence[str], source: str = "") -> str:
+    """A chain of nodes behind `source` (default: any tensor), and the name of its result."""
+    made = source or builder.pick()
     for op_type in ops:
-        made = _op(builder, op_type, made)
+        made = put(builder, op_type, made)
     return made
 
 
-def _grow(builder: Builder, count: int) -> None:
+def grow(builder: Builder, count: int) -> None:
+    """So many random nodes more."""
     for _ in range(count):
         builder.grow()
 
 
-_RARE = ("Softplus", "Sign", "Ceil", "Round", "Cos", "Sin", "Atan", "Floor", "Selu", "Mish", "Gelu", "LeakyRelu")
+#: Operators that random models do not have.
+RARE = ("Softplus", "Sign", "Ceil", "Round", "Cos", "Sin", "Atan", "Floor", "Selu", "Mish", "Gelu", "LeakyRelu")
 
 
 def plant(kind: str, count: int, seed: int, rare: bool) -> Planted:
     """A model of about `count` nodes with a bug of one kind; `rare` bugs are about operators seen nowhere else."""
     rng = random.Random(f"{kind} {count} {seed} {rare}")
     builder = started(seed)
-    ops = rng.sample(_RARE if rare else UNARY, 4)
+    ops = rng.sample(RARE if rare else UNARY, 4)
     before = rng.randrange(count // 8, count - count // 8)
-    _grow(builder, before)
+    grow(builder, before)
     spec, ideal, outputs = _PLANT[kind](builder, ops, rng, count)
     while len(builder.nodes) < count:
         builder.grow()
@@ -68,7 +72,7 @@ Plan = tuple[Spec, int, Sequence[str]]
 
 def _plain(length: int) -> Callable[[Builder, list[str], random.Random, int], Plan]:
     def planted(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-        _chain(builder, ops[:length])
+        put_chain(builder, ops[:length])
         return {"ops": ops[:length]}, length, ()
 
     return planted
@@ -77,8 +81,8 @@ def _plain(length: int) -> Callable[[Builder, list[str], random.Random, int], Pl
 def _apart(length: int) -> Callable[[Builder, list[str], random.Random, int], Plan]:
     def planted(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
         for op_type in ops[:length]:
-            _op(builder, op_type, builder.pick())
-            _grow(builder, count // 8)
+            put(builder, op_type, builder.pick())
+            grow(builder, count // 8)
         return {"ops": ops[:length]}, length, ()
 
     return planted
@@ -88,30 +92,30 @@ def _far(length: int, gap: int) -> Callable[[Builder, list[str], random.Random, 
     def planted(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
         made = builder.pick()
         for op_type in ops[:length]:
-            made = _op(builder, op_type, made)
+            made = put(builder, op_type, made)
             for _ in range(gap):
-                made = _op(builder, rng.choice(["Tanh", "Abs", "Neg"]), made)
+                made = put(builder, rng.choice(["Tanh", "Abs", "Neg"]), made)
         return {"ops": ops[:length]}, length, ()
 
     return planted
 
 
 def _at_distance(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-    _chain(builder, [ops[0], "Tanh", "Abs", ops[1]])
+    put_chain(builder, [ops[0], "Tanh", "Abs", ops[1]])
     return {"ops": [ops[0], "*", "*", ops[1]]}, 4, ()
 
 
 def _plant_siblings(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
     source = builder.pick()
-    _op(builder, ops[0], source)
-    _grow(builder, 5)
-    _op(builder, ops[1], source)
+    put(builder, ops[0], source)
+    grow(builder, 5)
+    put(builder, ops[1], source)
     return {"ops": ops[:2]}, 2, ()
 
 
 def _plant_diamond(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-    top = _op(builder, ops[0], builder.pick())
-    left, right = _op(builder, ops[1], top), _op(builder, ops[2], top)
+    top = put(builder, ops[0], builder.pick())
+    left, right = put(builder, ops[1], top), put(builder, ops[2], top)
     builder.add("Max", [left, right], builder.shapes[top])
     return {"ops": [*ops[:3], "Max"]}, 4, ()
 
@@ -120,41 +124,41 @@ def _plant_even(builder: Builder, ops: list[str], rng: random.Random, count: int
     present = sum(node.op_type == ops[0] for node in builder.nodes)
     wanted = 4 if present % 2 == 0 else 3
     for _ in range(wanted):
-        _op(builder, ops[0], builder.pick())
+        put(builder, ops[0], builder.pick())
         for _ in range(count // 10):
-            _op(builder, "Tanh", builder.pick())
+            put(builder, "Tanh", builder.pick())
     return {"ops": ops[:1]}, 2, ()
 
 
 def _plant_masked(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-    _chain(builder, ops[:2])
+    put_chain(builder, ops[:2])
     for _ in range(3):
-        _op(builder, ops[2], builder.pick())
-        _grow(builder, count // 12)
+        put(builder, ops[2], builder.pick())
+        grow(builder, count // 12)
     return {"ops": ops[:3], "mask": 1}, 2, ()
 
 
 def _plant_returned(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-    first = _op(builder, ops[0], builder.pick())
-    _op(builder, ops[1], first)
+    first = put(builder, ops[0], builder.pick())
+    put(builder, ops[1], first)
     return {"ops": ops[:2]}, 2, [first]
 
 
 def _plant_hidden(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-    first = _op(builder, ops[0], builder.pick())
-    _op(builder, ops[1], first)
-    _op(builder, "Tanh", first)
+    first = put(builder, ops[0], builder.pick())
+    put(builder, ops[1], first)
+    put(builder, "Tanh", first)
     return {"ops": ops[:2]}, 2, ()
 
 
 def _plant_attribute(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-    source = _op(builder, ops[0], builder.pick())
+    source = put(builder, ops[0], builder.pick())
     builder.add("Softmax", [source], builder.shapes[source], axis=0)
     return {"ops": [ops[0], "Softmax"], "name": "axis", "value": 0}, 2, ()
 
 
 def _plant_rank(builder: Builder, ops: list[str], rng: random.Random, count: int) -> Plan:
-    _chain(builder, ops[:2])
+    put_chain(builder, ops[:2])
     made = list(builder.shapes)[-1]
     return {"ops": ops[:2], "rank": len(builder.shapes[made])}, 2, ()
 
@@ -177,7 +181,7 @@ def _plant_body(builder: Builder, ops: list[str], rng: random.Random, count: int
             info.name = prefix + info.name
     made = builder.add("If", [builder.constant(np.array(True))], builder.shapes[source])
     builder.nodes[-1].attribute.extend(node.attribute)
-    _op(builder, "Tanh", made)
+    put(builder, "Tanh", made)
     return {"ops": ops[:2]}, 4, ()  # the If, the pair, and what the other branch returns
 
 
@@ -189,7 +193,7 @@ def _plant_function(builder: Builder, ops: list[str], rng: random.Random, count:
     builder.functions.append(helper.make_function("own", "Block", ["a"], ["e"], nodes, imports))
     source = builder.pick()
     made = builder.add("Block", [source], builder.shapes[source], domain="own")
-    _op(builder, "Tanh", made)
+    put(builder, "Tanh", made)
     return {"ops": ops[:2]}, 3, ()  # the call and the pair
 
 

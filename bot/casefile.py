@@ -50,7 +50,8 @@ def _instance(path: Path, data: bytes, inputs: Path | None) -> Case:
         parsed = instance.parse(data)
     except instance.InstanceError as error:
         raise Refusal(f"{path}: {error}") from error
-    return Case("instance", instance.canonical(parsed), {}, Origin("file", path.name))
+    content = instance.canonical(parsed)
+    return Case(instance.kind_of(content), content, {}, Origin("file", path.name))
 
 
 def _model(path: Path, data: bytes) -> onnx.ModelProto:
@@ -97,7 +98,7 @@ def _drawn(path: Path, model: onnx.ModelProto, origin: Origin, seed: int, runner
 
 def save(case: Case, path: Path) -> list[Path]:
     """Write a case where `load` reads it: the model and, if it has inputs, FILE.npz beside it."""
-    if case.kind == "instance":
+    if case.kind != "onnx":
         path.write_bytes(case.model + b"\n")
         return [path]
     path.write_bytes(case.model)

@@ -15,7 +15,7 @@ from typing import Any
 import typer
 from typer.exceptions import Abort, TyperException
 
-from bot.commands import backends, bugs, calibrate, court, group, hunt, reduce, report, run
+from bot.commands import backends, bench, bugs, calibrate, court, group, hunt, instances, migrate, prioritize, reduce, report, run
 from bot.console import err
 from bot.failures import ExitCode, Refusal
 from fuzz.zygote import BackendUnavailable
@@ -79,10 +79,14 @@ for command in (
     calibrate.calibrate,
     group.group,
     report.report,
+    migrate.migrate,
+    instances.instances,
+    prioritize.prioritize,
     backends.backends,
 ):
     app.command(command.__name__)(_telling(command))
 bugs.register(app, _telling)
+bench.register(app, _telling)
 
 
 class Interrupted(BaseException):

@@ -111,8 +111,7 @@ class Campaign:
     def _not_shown(self, case: Case, target: Target, reference: Reference) -> Verdict | None:
         backend = registry.backend(target.backend)
         if case.kind not in backend.kinds:
-            kind = "operator instances" if case.kind == "instance" else "ONNX models"
-            return Verdict(case, target, Status.SKIPPED, f"{backend.name} takes no {kind}")
+            return Verdict(case, target, Status.SKIPPED, f"{backend.name} takes no {case.kind_name}")
         if reference.invalid and not self._policy.invalid:
             return Verdict(case, target, Status.INVALID, reference.invalid)
         return None

@@ -47,6 +47,9 @@ class Status(StrEnum):
 FAILING = frozenset({Status.WRONG, Status.EXCEPTION, Status.SIGNAL, Status.TIMEOUT, Status.OOM})
 
 
+_KINDS = {"onnx": "ONNX models", "instance": "operator instances", "keras": "Keras layers"}
+
+
 @dataclass(frozen=True)
 class Origin:
     """Where a case comes from: generator, its seed, the source test and the parents' ids."""
@@ -62,10 +65,10 @@ class Origin:
 class Case:
     """One test: a model, its inputs and its origin.
 
-    `kind` is ``"onnx"`` (`model` is a serialised ModelProto, `inputs` are by graph input name) or
-    ``"instance"`` (`model` is the JSON of an operator instance, see docs/instances.md; its tensors
-    are part of the JSON, so `inputs` is empty). `expected` holds outputs that the source test
-    ships, in graph output order: a second opinion beside the reference evaluator.
+    `kind` is ``"onnx"`` (`model` is a serialised ModelProto, `inputs` are by graph input name) or, for an
+    operator instance, ``"instance"`` (PyTorch) or ``"keras"``: `model` is then its JSON, see
+    docs/instances.md, its tensors are part of the JSON, so `inputs` is empty. `expected` holds outputs
+    that the source test ships, in graph output order: a second opinion beside the reference evaluator.
     """
 
     kind: str
@@ -73,6 +76,11 @@ class Case:
     inputs: Mapping[str, Value]
     origin: Origin
     expected: tuple[Value, ...] | None = field(default=None, compare=False)
+
+    @property
+    def kind_name(self) -> str:
+        """The kind in the plural, as it is told to people."""
+        return _KINDS.get(self.kind, self.kind)
 
     @cached_property
     def id(self) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -30,19 +33,42 @@ class Probe:
     devices: tuple[str, ...]
 
 
+def interpreter(name: str) -> str:
+    """The Python that a backend's workers run under: GRAPHWARDEN_PYTHON_NAME of the environment; "" means our own.
+
+    For compilers whose packages cannot live beside ours.
+    """
+    return os.environ.get(f"GRAPHWARDEN_PYTHON_{registry.backend(name).name.upper()}", "")
+
+
 def version(name: str) -> str:
     """The installed version of a backend's package, "" when it is not installed."""
     packages = registry.backend(name).packages
+    if not packages:
+        return "0"
+    if interpreter(name):
+        return _version_under(interpreter(name), packages[0])
     try:
-        return importlib.metadata.version(packages[0]) if packages else "0"
+        return importlib.metadata.version(packages[0])
     except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+@cache
+def _version_under(python: str, package: str) -> str:
+    """The version of a package under another Python, "" when either is missing; `probe` tells which."""
+    asked = [python, "-I", "-c", f"import importlib.metadata as m; print(m.version({package!r}))"]
+    try:
+        return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
         return ""
 
 
 def target(name: str, options: Mapping[str, str] | None = None) -> Target:
     """The installed build of a backend with options. Raises registry.UnknownBackend."""
     known = registry.backend(name)
-    return Target(name, Revision(version(name) or "unknown"), options_from(known.settle(dict(options or {}))))
+    revision = Revision(version(name) or "unknown", python=interpreter(name))
+    return Target(name, revision, options_from(known.settle(dict(options or {}))))
 
 
 def probe(runner: Runner, name: str) -> Probe:
@@ -62,7 +88,7 @@ def probe(runner: Runner, name: str) -> Probe:
 def _trial(runner: Runner, name: str) -> str:
     """Why the tiny model did not give the right numbers, "" when it did."""
     kind = registry.backend(name).kinds[0]
-    case, expected = _tiny_model() if kind == "onnx" else _tiny_instance()
+    case, expected = _tiny_model() if kind == "onnx" else _tiny_instance(kind)
     outcome = runner.run_fresh(case, target(name), limits=PATIENT)
     if outcome.status is not Status.OK:
         said = f"{outcome.error.type} {outcome.error.message} {outcome.error.signal}".strip() if outcome.error else ""
@@ -82,9 +108,10 @@ def _tiny_model() -> tuple[Case, np.ndarray]:
     return Case("onnx", model.SerializeToString(), {"x": data}, Origin("probe")), np.maximum(data, 0)
 
 
-def _tiny_instance() -> tuple[Case, np.ndarray]:
-    text = (
-        b'{"library":"torch","api":"torch.relu","args":[{"tensor":0}],"kwargs":{},'
-        b'"tensors":[{"dtype":"float32","shape":[4],"values":[-1.5,0.0,2.0,3.25]}]}'
-    )
-    return Case("instance", text, {}, Origin("probe")), np.array([0.0, 0.0, 2.0, 3.25], dtype=np.float32)
+def _tiny_instance(kind: str) -> tuple[Case, np.ndarray]:
+    called = b'"library":"torch","api":"torch.relu"'
+    if kind == "keras":
+        called = b'"library":"keras","api":"keras.layers.ReLU","init":{}'
+    tensor = b'{"dtype":"float32","shape":[4],"values":[-1.5,0.0,2.0,3.25]}'
+    text = b'{%s,"args":[{"tensor":0}],"kwargs":{},"tensors":[%s]}' % (called, tensor)
+    return Case(kind, text, {}, Origin("probe")), np.array([0.0, 0.0, 2.0, 3.25], dtype=np.float32)

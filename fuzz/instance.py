@@ -29,9 +29,9 @@ from fuzz.instance_values import (
 )
 from fuzz.wire import Value
 
-__all__ = ["LIBRARIES", "NAMED", "Instance", "InstanceError", "Tensor", "canonical", "parse", "tensors"]
+__all__ = ["LIBRARIES", "NAMED", "Instance", "InstanceError", "Tensor", "canonical", "kind_of", "parse", "tensors"]
 
-LIBRARIES = ("torch",)
+LIBRARIES = ("torch", "keras")
 #: Named constants of a library, by their key: {"memory_format": "channels_last"}.
 NAMED = ("dtype", "memory_format", "layout", "device", "float")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\Z")
@@ -125,16 +125,33 @@ def _argument(value: Any, where: str, tensors: List[Tensor], depth: int) -> Any:
             return {"tuple": _argument(content, where, tensors, depth + 1)}
         if key == "tensor":
             return {"tensor": _reference(content, where, tensors)}
+        if key in ("dict", "object"):
+            return {key: _nested(key, content, where, tensors, depth)}
         check = _OBJECTS.get(key)
         if check is None:
             raise InstanceError(
-                "%s: unknown object {%r: …} (known: tuple, tensor, %s)" % (where, key, ", ".join(_OBJECTS))
+                "%s: unknown object {%r: …} (known: tuple, tensor, dict, object, %s)"
+                % (where, key, ", ".join(_OBJECTS))
             )
         return {key: check(content, where)}
     if "dtype" in value:
         tensors.append(read_tensor(value, where))
         return {"tensor": len(tensors) - 1}
     raise InstanceError("%s: an object must have one key, or be a tensor with 'dtype' and 'shape'" % where)
+
+
+def _nested(key: str, content: Any, where: str, tensors: List[Tensor], depth: int) -> Dict[str, Any]:
+    """A ``dict`` of arguments by name, or an ``object``: ``{"api": class, "kwargs": arguments of its constructor}``."""
+    named = content
+    if key == "object":
+        check_keys(content, where, frozenset(("api", "kwargs")))
+        named = content.get("kwargs", {})
+        if not isinstance(content.get("api"), str) or not _NAME.match(content["api"]):
+            raise InstanceError("%s: the object's api must be a dotted name, got %r" % (where, content.get("api")))
+    if not isinstance(named, dict):
+        raise InstanceError("%s: %s must have its arguments in an object" % (where, key))
+    found = {name: _argument(named[name], "%s.%s" % (where, name), tensors, depth + 1) for name in sorted(named)}
+    return {"api": content["api"], "kwargs": found} if key == "object" else found
 
 
 def _reference(content: Any, where: str, tensors: List[Tensor]) -> int:
@@ -179,6 +196,11 @@ _OBJECTS: Dict[str, Callable[[Any, str], Any]] = {
 
 
 # ---------------------------------------------------------------- values and canonical form
+
+
+def kind_of(content: bytes) -> str:
+    """The kind of case that an instance in canonical form makes: ``keras``, else ``instance``."""
+    return "keras" if content.startswith(b'{"api":"keras.') else "instance"
 
 
 def tensors(instance: Instance) -> List[Value]:

@@ -35,11 +35,31 @@ def build(job: Job) -> _Module:
 
 
 def exported(job: Job) -> Any:
-    """The instance, or the part of it, as ``torch.export`` hands it to a compiler's frontend."""
+    """The instance, or the part of it, as ``torch.export`` hands it to a compiler's frontend. Raises CannotFeed."""
+    module, arguments, _ = build(job)
+    return program(module, arguments)
+
+
+def program(module: Any, arguments: Tuple[Any, ...]) -> Any:
+    """The module as an exported program. Raises CannotFeed where PyTorch cannot export it: no compiler is at fault."""
     import torch
 
-    module, arguments, _ = build(job)
-    return torch.export.export(module, arguments)
+    try:
+        return torch.export.export(module, arguments)
+    except Exception as error:
+        said = (str(error).splitlines() or [""])[0][:200]
+        raise CannotFeed("torch.export does not take this call (%s: %s)" % (type(error).__name__, said)) from error
+
+
+def require_traceable(module: Any, arguments: Tuple[Any, ...]) -> None:
+    """Raise CannotFeed if PyTorch itself cannot trace the module as TorchScript."""
+    import torch
+
+    try:
+        torch.jit.trace(module, arguments, strict=False, check_trace=False)
+    except Exception as error:
+        said = (str(error).splitlines() or [""])[0][:200]
+        raise CannotFeed("torch.jit.trace does not take this call (%s: %s)" % (type(error).__name__, said)) from error
 
 
 def operators(graph: Any) -> List[str]:
@@ -55,9 +75,8 @@ def parts(job: Job) -> List[str]:
 
 def _core(module: Any, arguments: Tuple[Any, ...]) -> Tuple[Any, List[Any]]:
     """The exported and decomposed module, and those of its nodes that call an operator."""
-    import torch
 
-    graph_module = torch.export.export(module, arguments).run_decompositions().module()
+    graph_module = program(module, arguments).run_decompositions().module()
     return graph_module, _calls(graph_module.graph)
 
 

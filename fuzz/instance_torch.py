@@ -6,6 +6,7 @@ Runs inside workers, in Python 3.8 syntax; torch is imported by the functions th
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import warnings
 from typing import Any, Callable, Dict, FrozenSet, List, NamedTuple, Tuple
@@ -33,6 +34,7 @@ REFUSED = _MEMORY | frozenset(
 )
 #: The properties of a tensor that are operators; the call is their getter's.
 PROPERTIES = frozenset(("T", "H", "mT", "mH", "real", "imag"))
+_IN_PLACE = frozenset("__i%s__" % name for name in ("add", "and", "div", "lshift", "mul", "or", "rshift", "sub", "xor"))
 _SCALARS = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 
 
@@ -97,7 +99,7 @@ def build(instance: Instance) -> Tuple[Any, Tuple[Any, ...], List[str]]:
         mend = "give its constructor's arguments under 'init'" if is_class else "remove 'init', it is a function"
         raise InstanceError("api %s: %s" % (instance.api, mend))
     values = [to_torch(value) for value in instances.tensors(instance)]
-    wanted = sorted(_references([list(instance.args), dict(instance.kwargs)]))
+    wanted = sorted(references([list(instance.args), dict(instance.kwargs)]))
     free = [at for at in wanted if not instance.tensors[at].constant]
     stands: Dict[int, Any] = {at: values[at] for at in wanted}
     stands.update((at, _Input(position)) for position, at in enumerate(free))
@@ -110,17 +112,40 @@ def build(instance: Instance) -> Tuple[Any, Tuple[Any, ...], List[str]]:
             *[_decode(argument, constants) for argument in instance.init[0]],
             **{name: _decode(argument, constants) for name, argument in instance.init[1].items()},
         )
-    module = _call_module()(target, args, kwargs).eval()
+    module = _call_module()(target, args, kwargs, works_in_place(instance, target)).eval()
     return module, tuple(values[at] for at in free), ["input_%d" % position for position in range(len(free))]
 
 
-def _references(encoded: Any) -> "set[int]":
+def works_in_place(instance: Instance, target: Any) -> bool:
+    """Whether the call of `target` may change its inputs (``add_``, ``out=``, ``inplace=True``): it then gets copies.
+
+    Compilers may keep their inputs where they please, so that what is left in them is no result to compare.
+    """
+    name = instance.api.rpartition(".")[2]
+    if (name.endswith("_") and not name.endswith("__")) or name in _IN_PLACE or "out" in instance.kwargs:
+        return True
+    if instance.init is not None:
+        return getattr(target, "inplace", False) is True
+    return "inplace" in instance.kwargs or (True in instance.args and _takes_in_place(target, instance))
+
+
+def _takes_in_place(target: Any, instance: Instance) -> bool:
+    """Whether one of the positional arguments is ``inplace=True``; functions in C++ have no such parameter."""
+    try:
+        bound = inspect.signature(target).bind(*instance.args, **instance.kwargs)
+    except (TypeError, ValueError):
+        return False
+    return bound.arguments.get("inplace") is True
+
+
+def references(encoded: Any) -> "set[int]":
+    """The positions of the tensors that encoded arguments refer to."""
     if isinstance(encoded, list):
-        return {at for item in encoded for at in _references(item)}
+        return {at for item in encoded for at in references(item)}
     if isinstance(encoded, dict):
         if list(encoded) == ["tensor"] and type(encoded["tensor"]) is int:
             return {encoded["tensor"]}
-        return {at for item in encoded.values() for at in _references(item)}
+        return {at for item in encoded.values() for at in references(item)}
     return set()
 
 
@@ -167,9 +192,10 @@ def _call_module() -> Any:
     class Call(torch.nn.Module):  # type: ignore[misc]
         """Calls `target` with constants and with the inputs in their places."""
 
-        def __init__(self, target: Any, args: List[Any], kwargs: Dict[str, Any]) -> None:
+        def __init__(self, target: Any, args: List[Any], kwargs: Dict[str, Any], in_place: bool) -> None:
             super().__init__()
             self.target = target
+            self.in_place = in_place
             self.kept = 0
             self.args = self._keep(args)
             self.kwargs = self._keep(kwargs)
@@ -189,9 +215,11 @@ def _call_module() -> Any:
 
         def _place(self, value: Any, inputs: Tuple[Any, ...]) -> Any:
             if isinstance(value, _Input):
-                return inputs[value.position]
+                found = inputs[value.position]
+                return found.clone() if self.in_place else found
             if isinstance(value, _Buffer):
-                return getattr(self, value.name)
+                found = getattr(self, value.name)
+                return found.clone() if self.in_place else found
             if isinstance(value, (list, tuple)):
                 return type(value)([self._place(item, inputs) for item in value])
             return value
@@ -228,6 +256,15 @@ def to_torch(value: Value) -> Any:
     if math.prod(shape) == 0:
         return torch.empty(shape, dtype=dtype)
     return torch.frombuffer(bytearray(data), dtype=dtype).reshape(shape)
+
+
+def widened(tensor: Any) -> Any:
+    """A floating-point or complex tensor in float64 or complex128, any other as it is."""
+    import torch
+
+    if tensor.is_complex():
+        return tensor.to(torch.complex128)
+    return tensor.double() if tensor.is_floating_point() else tensor
 
 
 def to_wire(tensor: Any) -> Value:

@@ -6,6 +6,8 @@ standard library, numpy and `fuzz.wire` only, Python 3.8 syntax.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import math
 import re
 from dataclasses import dataclass
@@ -18,6 +20,8 @@ from fuzz.wire import SMALL_DTYPES, Raw, Value
 #: The largest tensor, in elements: beyond it a case tests the machine's memory, not the compiler.
 MOST_ELEMENTS = 2**28
 MOST_NESTING = 32
+#: More values than these are written as the base64 of their bytes.
+MOST_LISTED = 64
 #: Seeded floats are rounded to this many decimals, so that drafts can show them in full.
 DECIMALS = 3
 
@@ -36,7 +40,7 @@ _NATIVE = _INTEGERS | frozenset(("bool", "float16", "float32", "float64", "compl
 #: Smallest and largest value of the integer dtypes that numpy lacks.
 _SMALL_INTEGERS = {"int4": (-8, 7), "uint4": (0, 15), "int2": (-2, 1), "uint2": (0, 3)}
 FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-_TENSOR_KEYS = frozenset(("dtype", "shape", "seed", "values", "low", "high", "constant"))
+_TENSOR_KEYS = frozenset(("dtype", "shape", "seed", "values", "data", "low", "high", "constant"))
 
 Scalar = Union[bool, int, float, complex]
 
@@ -84,7 +88,7 @@ def read_tensor(entry: Any, where: str) -> Tensor:
     dtype = dtype_of(entry.get("dtype"), where + ".dtype")
     if dtype not in _NATIVE and dtype not in SMALL_DTYPES:
         raise InstanceError("%s: dtype %r is not known (for example float32, int64, bool, bfloat16)" % (where, dtype))
-    values = entry.get("values")
+    values = entry.get("values") if entry.get("data") is None else _data(entry, where)
     shape = _shape(entry["shape"] if "shape" in entry else _shape_of(values), where)
     for key in ("low", "high"):
         if entry.get(key) is not None and type(entry[key]) not in (int, float):
@@ -127,6 +131,27 @@ def _values(values: Any, tensor: Tensor, where: str) -> Tuple[Scalar, ...]:
     return tuple(_fitting(_scalar(item, where), tensor.dtype, where) for item in flat)
 
 
+def _data(entry: Any, where: str) -> List[Scalar]:
+    """The elements that ``data`` holds: ``{numpy dtype: base64 of little-endian bytes}``."""
+    data = entry["data"]
+    if entry.get("values") is not None:
+        raise InstanceError("%s has both 'values' and 'data'; leave one out" % where)
+    if not isinstance(data, dict) or len(data) != 1 or not isinstance(next(iter(data.values())), str):
+        raise InstanceError("%s: data must be {'float32': 'base64 …'}" % where)
+    ((name, text),) = data.items()
+    if name not in _NATIVE:
+        raise InstanceError("%s: data cannot be in %r (known: %s)" % (where, name, ", ".join(sorted(_NATIVE))))
+    dtype = np.dtype(name).newbyteorder("<")
+    try:
+        raw = base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise InstanceError("%s: data is not base64 (%s)" % (where, error)) from error
+    if len(raw) % dtype.itemsize:
+        raise InstanceError("%s: data of %d bytes is not a whole number of %s" % (where, len(raw), name))
+    scalars: List[Scalar] = np.frombuffer(raw, dtype).tolist()
+    return scalars
+
+
 def _flatten(values: Any, shape: Optional[List[int]], flat: List[Any], where: str) -> None:
     if not isinstance(values, list):
         flat.append(values)
@@ -152,7 +177,7 @@ def _scalar(item: Any, where: str) -> Scalar:
         item = item.get("float", item)
     if isinstance(item, str) and item in FLOATS:
         return FLOATS[item]
-    if isinstance(item, (bool, int, float)):
+    if isinstance(item, (bool, int, float, complex)):  # JSON has no complex numbers, but `data` has
         return item
     raise InstanceError("%s: %r is not a number" % (where, item))
 
@@ -278,9 +303,11 @@ def _bfloat16(wide: np.ndarray, dtype: str) -> Raw:
 
 
 def described(tensor: Tensor) -> Dict[str, Any]:
-    """The tensor as its entry in ``tensors``: defaults left out, values flat."""
+    """The tensor as its entry in ``tensors``: defaults left out, values flat, many of them as ``data``."""
     entry: Dict[str, Any] = {"dtype": tensor.dtype, "shape": list(tensor.shape)}
-    if tensor.values is not None:
+    if tensor.values is not None and len(tensor.values) > MOST_LISTED:
+        entry["data"] = _encoded(tensor.values, tensor.dtype)
+    elif tensor.values is not None:
         entry["values"] = [_plain(value) for value in tensor.values]
     else:
         entry["seed"] = tensor.seed
@@ -288,6 +315,14 @@ def described(tensor: Tensor) -> Dict[str, Any]:
     if tensor.constant:
         entry["constant"] = True
     return entry
+
+
+def _encoded(values: Tuple[Scalar, ...], dtype: str) -> Dict[str, str]:
+    """The values in the tensor's dtype, or in the narrowest of numpy's that holds all of them."""
+    if dtype not in _NATIVE:
+        dtype = "int8" if dtype in _SMALL_INTEGERS else "float32"
+    array = np.array(values, dtype=np.dtype(dtype).newbyteorder("<"))
+    return {dtype: base64.b64encode(array.tobytes()).decode("ascii")}
 
 
 def _plain(value: Scalar) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fuzz import registry, unsupported, validity
-from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict
+from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict, options_from
 from fuzz.oracles import crash, differential
 from fuzz.runner import Runner
 from fuzz.validity import Reference
@@ -73,7 +73,7 @@ class Judge:
         broken = validity.violation(case, recorded)
         if broken:
             return self._invalid(case, target, outcome, replace(known, invalid=broken))
-        excuse = self._excuse(case, outcome, known, found, recorded)
+        excuse = self._excuse(case, outcome, known, found, recorded) or self._uncompiled(case, target, known, found)
         if excuse:
             return Verdict(case, target, Status.SKIPPED, excuse, outcome)
         return failed(case, target, outcome, known, found, detail)
@@ -85,6 +85,17 @@ class Judge:
             return validity.undefined_behaviour(case, recorded, differing)
         exited = outcome.error is not None and outcome.error.type == "Exit"
         return validity.refusable(case, recorded) if outcome.status is Status.EXCEPTION and not exited else ""
+
+    def _uncompiled(self, case: Case, target: Target, known: Reference, found: str) -> str:
+        """Why a wrong result is not the compiler's: its library gives another one without a compiler. Else ""."""
+        backend = registry.backend(target.backend)
+        if backend.uncompiled is None or not found.startswith("wrong:"):
+            return ""
+        plain = replace(target, options=options_from({**dict(target.options), **backend.uncompiled}))
+        own = self.runner.run(case, plain)
+        if own.status is Status.OK and not differential.compare(values(own), values(known.outcome)):
+            return ""
+        return f"the library that {backend.name} compiles for does not agree with the reference uncompiled, either"
 
     def _invalid(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
         """The verdict on a case whose invalidity came to light only now, when the compiler had been shown it."""
@@ -148,10 +159,21 @@ class ChunkJudge:
             reason = f"{found} once, not in a fresh process: {detail}"
             return Verdict(case, target, Status.FLAKY, reason, again)
         if verdict.failure and verdict.failure.symptom.startswith("wrong:"):
-            doubt = self._outvoted(case, target, again)
-            if doubt:
-                return Verdict(case, target, Status.SKIPPED, doubt, again)
+            siding = self._outvoted(case, target, again)
+            if siding:
+                doubt = f"the reference is in doubt: {' and '.join(siding)} agree with {target.backend}"
+                accusation = self._accusation(case, target, again, siding)
+                return Verdict(case, target, Status.SKIPPED, doubt, again, accusation)
         return verdict
+
+    def _accusation(self, case: Case, target: Target, outcome: Outcome, siding: Sequence[str]) -> Failure | None:
+        """The failure of the reference, where another compiler shares the result; told once, by the first of them."""
+        compilers = {name.partition("@")[0] for _, name in self.outcomes}
+        agreeing = sorted({target.backend, *siding} & compilers)
+        if case.kind != "onnx" or len(agreeing) < 2 or target.backend != agreeing[0]:
+            return None
+        suspect, agreed = self.references[case.id].outcome, Reference(outcome)
+        return failed(case, self.judge.reference, suspect, agreed, *symptom(suspect, agreed)).failure
 
     def _culprits(self, suspects: Sequence[Case], target: Target) -> list[Verdict]:
         """Cases that ran before in the worker that died, and that die on their own.
@@ -167,8 +189,8 @@ class ChunkJudge:
                 found.append(Verdict(suspect, target, Status.SIGNAL, detail, outcome, failure))
         return found
 
-    def _outvoted(self, case: Case, target: Target, outcome: Outcome) -> str:
-        """Doubt in the reference: as many others share the accused result as share the reference's.
+    def _outvoted(self, case: Case, target: Target, outcome: Outcome) -> list[str]:
+        """Who shares the accused result, if they are as many as share the reference's: then that one is in doubt.
 
         Voters: the reference, the test's own expected values, and one vote for each other backend.
         """
@@ -182,6 +204,4 @@ class ChunkJudge:
                 votes[backend] = values(other)
         against = [name for name, voted in votes.items() if not differential.compare(theirs, voted)]
         siding = [name for name, voted in votes.items() if not differential.compare(mine, voted)]
-        if len(siding) < len(against):
-            return ""
-        return f"the reference is in doubt: {' and '.join(siding)} agree with {target.backend}"
+        return [] if len(siding) < len(against) else siding

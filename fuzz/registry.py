@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,8 +29,14 @@ class Backend:
     kinds: tuple[str, ...]
     options: dict[str, tuple[str, ...]]
     variants: tuple[dict[str, str], ...]  # the option sets that a hunt tries
-    warmed_kinds: tuple[str, ...]  # the case kinds for which it has a ``warm_KIND()``
+    warmed_kinds: tuple[str, ...]  # the kinds, and ``KIND_VALUE`` of options called like a kind, that it warms for
+    uncompiled: dict[str, str] | None  # the options that leave its compiler out, where it can run a case so
     reproduce: Callable[..., str] | None
+
+    def warmed(self, kind: str, options: Mapping[str, str]) -> str:
+        """Which ``warm_…()`` the parent of the workers for such a case calls: the rest of its name, "" for none."""
+        value = options.get(kind) or next(iter(self.options.get(kind, ())), "")
+        return next((name for name in (f"{kind}_{value}", kind) if name in self.warmed_kinds), "")
 
     def settle(self, chosen: dict[str, str]) -> dict[str, str]:
         """`chosen` checked against OPTIONS. Raises UnknownBackend naming what is allowed."""
@@ -66,7 +72,8 @@ def backend(name: str) -> Backend:
             kinds=tuple(module.KINDS),
             options=dict(module.OPTIONS),
             variants=tuple(getattr(module, "VARIANTS", ({},))),
-            warmed_kinds=tuple(kind for kind in module.KINDS if hasattr(module, f"warm_{kind}")),
+            warmed_kinds=tuple(sorted(name[5:] for name in dir(module) if name.startswith("warm_"))),
+            uncompiled=getattr(module, "UNCOMPILED", None),
             reproduce=getattr(module, "reproduce", None),
         )
     except AttributeError as error:

@@ -164,7 +164,7 @@ class Runner:
         key = f"{target.backend}@{target.revision.version}"
         missing = [entry for entry in dict.fromkeys(operators) if (key, entry) not in self._converters]
         if missing:
-            kind = "instance" if missing[0][0] == "torch" else "onnx"
+            kind = {"torch": "instance", "keras": "keras"}.get(missing[0][0], "onnx")
             reply = self._ask(target, {"op": "converters", "kind": "", "options": {}, "operators": missing}, kind)
             self._converters |= {
                 (key, entry): str(name) for entry, name in zip(missing, reply["converters"], strict=True)
@@ -196,7 +196,7 @@ class Runner:
     def _lane(self, target: Target, kind: str) -> Iterator[Lane]:
         """Borrow a lane; one that failed is closed instead of given back."""
         backend = registry.backend(target.backend)
-        warmed = kind if kind in backend.warmed_kinds else ""
+        warmed = backend.warmed(kind, dict(target.options))
         interpreter = Interpreter(backend.source, target.revision.python, warmed)
         with self._lock:
             lane = self._idle[interpreter].pop() if self._idle[interpreter] else None

@@ -72,8 +72,8 @@ Value = Union[np.ndarray, Raw, List[Any], None]
 class Job(NamedTuple):
     """What a backend is asked to do: one case, seen from inside the worker.
 
-    ``kind`` is ``"onnx"`` (``model`` holds a serialised ModelProto) or ``"instance"`` (``model``
-    holds the JSON of an operator instance). ``options`` are the target's, all strings.
+    ``kind`` is ``"onnx"`` (``model`` holds a serialised ModelProto), ``"instance"`` or ``"keras"``
+    (``model`` holds the JSON of an operator instance, of PyTorch or Keras). ``options`` are the target's, all strings.
     """
 
     kind: str

@@ -118,17 +118,20 @@ class BaseZygote:
         self.home = Path(tempfile.mkdtemp(prefix="graphwarden-"))
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._process = self._started(theirs, [python or sys.executable, "-B", str(WORKER)], [backend_source, kind])
+        except OSError as error:
+            ours.close()
+            shutil.rmtree(self.home, ignore_errors=True)
+            raise BackendUnavailable(f"its interpreter {python} cannot be started: {error.strerror}") from error
+        self._zygote = Zygote(ours)
+        self._finalizer = weakref.finalize(self, _end, self._zygote, self._process, self.home)
+        self._await_ready()
+
+    def _started(self, theirs: socket.socket, program: list[str], what: list[str]) -> subprocess.Popen[bytes]:
         with theirs, (self.home / "start.log").open("wb") as log:
-            self._process = subprocess.Popen(
-                [
-                    python or sys.executable,
-                    "-B",
-                    str(WORKER),
-                    str(theirs.fileno()),
-                    backend_source,
-                    kind,
-                    str(self.home),
-                ],
+            return subprocess.Popen(
+                [*program, str(theirs.fileno()), *what, str(self.home)],
                 pass_fds=[theirs.fileno()],
                 env=private_environment(self.home),
                 cwd=self.home / "work",
@@ -137,9 +140,6 @@ class BaseZygote:
                 stderr=log,
                 start_new_session=True,  # Ctrl-C is for the campaign, which ends its workers in order
             )
-        self._zygote = Zygote(ours)
-        self._finalizer = weakref.finalize(self, _end, self._zygote, self._process, self.home)
-        self._await_ready()
 
     def _await_ready(self) -> None:
         try:

@@ -20,6 +20,7 @@ NETWORK = {"requests", "httpx", "aiohttp", "urllib3", "gidgethub", "fastapi", "s
 #: ml_dtypes is used where it is installed and done without elsewhere.
 LAZILY = {
     "fuzz/backends/_evaluation.py": {"onnx"},
+    "fuzz/backends/_openvino_keras.py": {"keras", "openvino"},
     "fuzz/backends/_widened_onnx.py": {"onnx"},
     "fuzz/backends/_widened_torch.py": {"torch"},
     "fuzz/backends/inductor.py": {"torch"},
@@ -28,6 +29,9 @@ LAZILY = {
     "fuzz/backends/reference.py": {"onnx"},
     "fuzz/backends/tensorrt.py": {"tensorrt", "cuda"},
     "fuzz/backends/tvm.py": {"tvm", "onnx", "torch"},  # its frontends take the models of these two
+    "fuzz/backends/xla.py": {"jax", "keras"},
+    "fuzz/instance_keras.py": {"keras", "torch"},
+    "fuzz/instance_keras_export.py": {"keras", "onnx", "torch"},
     "fuzz/instance_torch.py": {"torch"},
     "fuzz/instance_parts.py": {"torch"},
 }
@@ -124,9 +128,16 @@ def test_only_bot_knows_the_network() -> None:
 
 
 def test_compilers_are_imported_only_by_backends_and_only_inside_functions() -> None:
-    allowed = {ROOT / "fuzz/instance_torch.py", ROOT / "fuzz/instance_parts.py", *python_files("fuzz/backends")}
-    found = [each for path in python_files(*ROOMS) for each in imports(path) if each.package in COMPILERS]
+    torch = ("instance_torch", "instance_parts", "instance_keras", "instance_keras_export", "migrate/_keras_child")
+    # The child processes of migrations; the recorder is loaded by programs that have loaded PyTorch.
+    children = {path for path in python_files("fuzz/migrate") if path.name.startswith("_")}
+    recorder = ROOT / "fuzz/migrate/_inject/graphwarden_recorder.py"
+    allowed = {*(ROOT / f"fuzz/{name}.py" for name in torch), *python_files("fuzz/backends"), *children}
+    files = [path for path in python_files(*ROOMS) if path != recorder]
+    found = [each for path in files for each in imports(path) if each.package in COMPILERS]
     assert not objections(each for each in found if ROOT / each.file not in allowed or not each.lazy)
+    ours = [each for path in files for each in imports(path) if module_file(each.module) == recorder]
+    assert ours and not objections(each for each in ours if not each.lazy)
 
 
 def test_a_worker_loads_only_the_standard_library_numpy_and_its_own_compiler() -> None:

@@ -30,6 +30,7 @@ def complete(cells: Sequence[Cell]) -> None:
             for following in (after, None):
                 deeper[cell.symptom, cell.message, frame, following][cell.place] += cell.weight
     moved = {cell.key: place for cell in cells if cell.stack and (place := _whole(cell, deeper, here))}
+    moved |= {cell.key: "" for cell in cells if cell.cut and not cell.empty and cell.key not in moved}
     moved |= _with_frames(cells)
     for cell in cells:
         cell.place = moved.get(cell.key, cell.place)

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from fuzz.case import Outcome, Status
 from triage.differ import describe, shown
 
-REFERENCES = {"onnx": "the ONNX reference evaluator", "instance": "eager PyTorch"}
+#: Whose result is the expected one: by the kind of case, and of what the reference itself gets wrong.
+REFERENCES = {
+    "onnx": "the ONNX reference evaluator",
+    "instance": "eager PyTorch",
+    "keras": "the same layer run eagerly",
+    "reference": "the other implementations, which agree with each other",
+}
 _ENDINGS = {
     Status.SIGNAL: "The process is killed by {signal}.",
     Status.TIMEOUT: "No answer within {timeout:g} s.",
@@ -26,8 +32,13 @@ class Behaviour:
     both: str = ""
 
 
+def compared_with(backend: str, kind: str) -> str:
+    """The key of `REFERENCES` for a bug of this backend that a case of this kind shows."""
+    return backend if backend in REFERENCES else kind
+
+
 def behaviour(kind: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float) -> Behaviour:
-    """The behaviour of a failing case of `kind`; `timeout` is the limit in seconds that a hang went over."""
+    """The behaviour of a failing case; `kind` is from `compared_with`, `timeout` the limit of a hang in seconds."""
     by = REFERENCES[kind]
     if outcome.status is Status.WRONG:
         both = _side_by_side(outcome, reference) if reference else ""

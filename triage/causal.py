@@ -5,6 +5,9 @@ after the other. What must be there for the failure to show is *needed*. Two fai
 something that the other does not even have: Resize with ``antialias`` and Resize with ``exclude_outside``, an LSTM
 with ``layout`` and one with peepholes. Whatever proves less leaves them one bug. It costs one run an option.
 
+A compiler whose result is bit for bit the same without an option does not look at it. A failure that does not have
+the option at all has nothing to do with that, whatever it needs itself.
+
 Failures of two signatures may be one bug: an operator may be another by its definition.
 """
 
@@ -16,9 +19,10 @@ from dataclasses import dataclass
 import onnx
 from onnx import defs, inliner
 
-from fuzz.case import Case, Failure
+from fuzz.case import Case, Failure, Status, Target
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
+from triage.bits import identical
 from triage.localize.trial import COSTLY, Answer, Trial
 from triage.messages import core
 from triage.operators import value_names
@@ -31,18 +35,23 @@ from triage.submodel import load, mend
 class Needs:
     """The options of a failing operator: those that are `given`, and among them those without which it passes.
 
-    Attributes go by their name, optional inputs as ``input NAME``, by the specification's name.
+    Attributes go by their name, optional inputs as ``input NAME``, by the specification's name. `ignored` are those
+    needed without which the wrong result stays the same to the bit. Without `known` nothing was asked.
     """
 
     given: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+    known: bool = True
 
     def parts_from(self, other: Needs) -> bool:
-        """Whether each needs something that the other does not have.
+        """Whether each needs something that the other does not have, or one an option that the compiler ignores.
 
         Options of one family, such as ``detect_positive`` and ``detect_negative``, are handled in one place: they
         part nothing.
         """
+        if self.known and other.known and (self.ignored - other.given or other.ignored - self.given):
+            return True
         mine, theirs = self.needed - other.given, other.needed - self.given
         return bool(mine) and bool(theirs) and not _words(mine) & _words(theirs)
 
@@ -54,16 +63,41 @@ def _words(options: frozenset[str]) -> set[str]:
 def needs(trial: Trial) -> Needs:
     """What the failure needs; nothing for a hang or a case of more than one node: their options are not asked about."""
     case = trial.failure.case
-    if trial.failure.outcome.status in COSTLY:
-        return Needs()
+    if trial.failure.outcome.status in COSTLY or not _is_single(case):
+        return Needs(known=False)
     simpler = dict(_simpler(case))
-    needed = set()
+    needed: set[str] = set()
+    ignored: set[str] = set()
     for name, candidate in simpler.items():
         if trial.over():
-            break
+            return Needs(frozenset(simpler), frozenset(needed), frozenset(ignored), known=False)
         if candidate is not None and trial.ask(candidate) is Answer.PASSES:
             needed.add(name)
-    return Needs(frozenset(simpler), frozenset(needed))
+            if _unmoved(trial, candidate):
+                ignored.add(name)
+    return Needs(frozenset(simpler), frozenset(needed), frozenset(ignored))
+
+
+def _is_single(case: Case) -> bool:
+    return case.kind == "onnx" and len(load(case).graph.node) == 1
+
+
+def _unmoved(trial: Trial, candidate: Case) -> bool:
+    """Whether the compiler gives for the candidate, which it has right, the failure's own wrong bits."""
+    failure = trial.failure
+    if not failure.symptom.startswith("wrong:"):
+        return False
+    found = trial.judge.runner.run(candidate, failure.target)
+    return found.status is Status.OK and identical(found, failure.outcome)
+
+
+def holds(judge: Judge, case: Case, target: Target, needed: frozenset[str]) -> bool:
+    """Whether a failing case passes without each of the options: it shows no other bug beside theirs."""
+    simpler = {name: candidate for name, candidate in _simpler(case) if name in needed}
+    return all(
+        candidate is not None and judge.examine(candidate, target, fresh=False).status is Status.OK
+        for candidate in simpler.values()
+    )
 
 
 def given(case: Case) -> frozenset[str]:
@@ -87,6 +121,8 @@ def partition(of: Needs, others: Mapping[int, Needs]) -> list[list[int]]:
 
 def why(of: Needs, other: Needs) -> str:
     """The sentence that explains why `other` is another bug than `of`."""
+    if of.ignored - other.given:
+        return f"it has no {', '.join(sorted(of.ignored - other.given))}, which is all that the other fails to look at"
     theirs, ours = (", ".join(sorted(part)) for part in (other.needed - of.given, of.needed - other.given))
     return f"it passes without {theirs}, which the other has not, as the other passes without {ours}"
 

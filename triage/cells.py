@@ -36,6 +36,7 @@ class Cell:
     names_operator: bool
     cut: bool
     quoted: bool
+    shared: bool = False
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
     place: str = ""
@@ -82,7 +83,7 @@ def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
             place = each.stack[0] if each.stack else ""
             cell = found[key] = Cell(
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
-                each.cut, each.quoted, place=place,
+                each.cut, each.quoted, each.shared, place=place,
             )  # fmt: skip
         cell.members.append(name)
         if each.line:
@@ -98,6 +99,11 @@ def family(operator: str) -> str:
     return _DIMENSION.sub("", lowered).replace("_", "")
 
 
+def unquoted(message: str) -> str:
+    """A message without the single words that it quotes."""
+    return _QUOTED.sub("'…'", message)
+
+
 def _spellings(messages: set[str]) -> dict[str, str]:
     """Another spelling for messages that quote one of many names, and for those that were cut short."""
     return _uncut({message: message for message in messages} | _unquoted(messages))
@@ -107,7 +113,7 @@ def _unquoted(messages: set[str]) -> dict[str, str]:
     fillers: defaultdict[str, list[str]] = defaultdict(list)
     for message in messages:
         if "'" in message or '"' in message:
-            fillers[_QUOTED.sub("'…'", message)].append(message)
+            fillers[unquoted(message)].append(message)
     return {
         message: template for template, quoting in fillers.items() if len(quoting) > _MOST_QUOTED for message in quoting
     }

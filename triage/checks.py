@@ -17,6 +17,7 @@ from triage.literals import SMALL, as_array, value_expr
 #: The reference, as code computes it where its values are too many to be written out.
 _REFERENCE = {
     "onnx": "ReferenceEvaluator(model).run(None, inputs)",
+    "keras": "[keras.ops.convert_to_numpy(t) for t in keras.tree.flatten(call(**inputs))]",
     "instance": "[t.detach().numpy() for t in torch.utils._pytree.tree_leaves(module(*args))]",
 }
 
@@ -30,9 +31,10 @@ class Checks:
     statements: tuple[str, ...]
 
 
-def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str) -> Checks:
+def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snippet: str = "") -> Checks:
     """The checks of `actual` (an array for one output, else a list), which raise AssertionError while it is wrong.
 
+    `snippet` is the code that computes `actual`: where that is the reference, every expected value is written out.
     Of a wrong result only the outputs that differ are checked; where there is no result yet, all.
     """
     want = [value for _, value in reference.outputs]
@@ -41,25 +43,27 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str) -> Ch
         return Checks((), (), (f"assert len(actual) == {len(want)}, len(actual)",))
     every = range(len(want))
     wrong = [at for at in every if got is not None and _differs(want[at], got[at])] or list(every)
-    names = _names(case, want, wrong)
+    computed = "ReferenceEvaluator" not in snippet and _is_computed(case, want, wrong)
+    names = _names(wrong, computed)
     check_dtype = case.kind == "onnx" or symptom == "wrong:dtype"
     statements: list[str] = []
     for at in wrong:
         actual = "actual" if len(want) == 1 else f"actual[{at}]"
         statements += _statements(actual, names[at], want[at], got[at] if got else want[at], check_dtype)
     pairs = tuple((names[at], "actual" if len(want) == 1 else f"actual[{at}]") for at in wrong)
-    return Checks(tuple(_definitions(case, want, wrong, names)), pairs, tuple(statements))
+    return Checks(tuple(_definitions(case, want, wrong, names, computed)), pairs, tuple(statements))
 
 
-def _names(case: Case, want: Sequence[Value], wrong: Sequence[int]) -> dict[int, str]:
+def _names(wrong: Sequence[int], computed: bool) -> dict[int, str]:
     if len(wrong) == 1:
         return {wrong[0]: "expected"}
-    computed = _is_computed(case, want, wrong)
     return {at: f"expected[{at}]" if computed else f"expected_{at}" for at in wrong}
 
 
-def _definitions(case: Case, want: Sequence[Value], wrong: Sequence[int], names: dict[int, str]) -> list[str]:
-    if _is_computed(case, want, wrong):
+def _definitions(
+    case: Case, want: Sequence[Value], wrong: Sequence[int], names: dict[int, str], computed: bool
+) -> list[str]:
+    if computed:
         return [f"expected = {_REFERENCE[case.kind]}" + (f"[{wrong[0]}]" if len(wrong) == 1 else "")]
     return [line for at in wrong for line in render(named(f"{names[at]} = ", value_expr(_plain(want[at]))))]
 

@@ -1,6 +1,7 @@
 """What a bug needs to show: neighbours of the failing case are run, and those that pass prove a condition.
 
-A title names an attribute or a kind of value only when this evidence is there.
+A title names an attribute or a kind of value only when this evidence is there, and when no further neighbour without
+it fails in the same way (`triage.contrasts`).
 """
 
 from __future__ import annotations
@@ -14,15 +15,19 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from fuzz.case import Case, Failure, Outcome, Status, Verdict
+from fuzz.case import Case, Failure, Status, Verdict
 from fuzz.judge import Judge
-from fuzz.wire import Raw, Value
+from fuzz.wire import Raw
+from triage.bits import identical
 from triage.construct_meaning import parsed
+from triage.contrasts import contrasts
 from triage.variants import Variant, arguments, attributes, dtypes, inputs, values
 
 #: Neighbours that a report is worth, and the seconds after which no further one is started.
 MOST_RUNS = 16
 SECONDS = 10.0
+#: Neighbours that may refute one condition.
+MOST_CONTRASTS = 6
 #: With more nodes than this a title names the operators and nothing else.
 MOST_NODES = 3
 
@@ -34,6 +39,7 @@ _ORDINARY = ("negative", "zero", "scalar")
 _MAKERS = {
     "onnx": (attributes.variants, values.variants, inputs.variants, dtypes.variants),
     "instance": (arguments.variants,),
+    "keras": (),
 }
 
 
@@ -42,7 +48,8 @@ class Condition:
     """One neighbour's answer. `needed`: it passes, so the bug needs what it lacks; else it fails the same way.
 
     `kind` and `text` are the variant's; `sentence` says what was seen. `ignored`: the compiler gives the very same
-    result without the attribute or input, so it does not look at it.
+    result without the attribute or input, so it does not look at it. `refuted`: one neighbour without it passes, but
+    another one fails.
     """
 
     kind: str
@@ -50,6 +57,7 @@ class Condition:
     sentence: str
     needed: bool
     ignored: bool = False
+    refuted: bool = False
 
 
 def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tuple[Condition, ...]:
@@ -59,6 +67,7 @@ def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tupl
     """
     ends = time.monotonic() + seconds
     found: dict[tuple[str, str], Condition] = {}
+    variants: dict[tuple[str, str], Variant] = {}
     for variant in islice(_variants(failure.case), MOST_RUNS):
         if time.monotonic() >= ends:
             break
@@ -66,14 +75,44 @@ def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tupl
             answer = _answer(judge, failure, variant)
             if answer is not None:
                 found[variant.kind, variant.text] = answer
+                variants[variant.kind, variant.text] = variant
+    for key, condition in found.items():
+        if condition.needed:
+            found[key] = _challenged(judge, failure, condition, variants[key], ends + seconds)
     return tuple(_telling(found.values()))
+
+
+def _challenged(judge: Judge, failure: Failure, condition: Condition, variant: Variant, ends: float) -> Condition:
+    """The condition after cases without it were tried: as it is, put more widely, or no condition any more.
+
+    No case is begun after the monotonic time `ends`.
+    """
+    answered = 0
+    for contrast in islice(contrasts(failure.case, variant), MOST_RUNS):
+        if time.monotonic() >= ends:
+            break
+        passes = _passes(failure, _verdict(judge, failure, contrast.case))
+        answered += passes is not None
+        if answered > MOST_CONTRASTS:
+            break
+        if passes is not False:
+            continue
+        passes_else = condition.sentence.rstrip(".")
+        sentence = f"{passes_else}, but with {contrast.said} it fails as well."
+        if contrast.wider:
+            sentence = f"{passes_else}; with {contrast.said} it fails as well."
+            text = condition.text.partition("=")[0] if condition.ignored else contrast.wider
+            return replace(condition, text=text, sentence=sentence)
+        return replace(condition, sentence=sentence, needed=False, refuted=True)
+    return condition
 
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
     option = any(one.needed and one.kind in _OPTIONS for one in found)
     for one in found:
-        if not (option and one.needed and one.kind == "value" and one.text.split()[0] in _ORDINARY):
+        seen = one.needed or one.refuted
+        if not (option and seen and one.kind == "value" and one.text.split()[0] in _ORDINARY):
             yield one
 
 
@@ -91,24 +130,12 @@ def _answer(judge: Judge, failure: Failure, variant: Variant) -> Condition | Non
     needed = answers == {True}
     sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
     option = needed and variant.kind in _OPTIONS and failure.symptom.startswith("wrong:")
-    ignored = option and all(v and v.outcome and _identical(v.outcome, failure.outcome) for v in verdicts)
+    ignored = option and all(v and v.outcome and identical(v.outcome, failure.outcome) for v in verdicts)
     return Condition(variant.kind, variant.text, sentence, needed, ignored)
 
 
-def _identical(one: Outcome, other: Outcome) -> bool:
-    """Whether two results are the same bits."""
-    pairs = list(zip(one.outputs, other.outputs, strict=False))
-    return len(one.outputs) == len(other.outputs) and all(_same_bits(a, b) for (_, a), (_, b) in pairs)
-
-
-def _same_bits(one: Value, other: Value) -> bool:
-    if not isinstance(one, np.ndarray) or not isinstance(other, np.ndarray):
-        return False
-    return (one.dtype, one.shape) == (other.dtype, other.shape) and one.tobytes() == other.tobytes()
-
-
 def _verdict(judge: Judge, failure: Failure, neighbour: Case) -> Verdict | None:
-    case = _with_true_shapes(judge, neighbour)
+    case = with_true_shapes(judge, neighbour)
     return judge.examine(case, failure.target, fresh=False) if case else None
 
 
@@ -122,7 +149,7 @@ def _passes(failure: Failure, verdict: Verdict | None) -> bool | None:
     return False if same else None
 
 
-def _with_true_shapes(judge: Judge, case: Case) -> Case | None:
+def with_true_shapes(judge: Judge, case: Case) -> Case | None:
     """The case with its outputs declared as they come out of the reference; None when that refuses it.
 
     A neighbour's outputs may have other shapes and even other ranks, and a model must declare ranks.

@@ -37,6 +37,19 @@ def differing(expected: Array, actual: Array) -> Array:
     return ~np.asarray(close)
 
 
+def differing_beyond_type(expected: Value, actual: Value) -> Array | None:
+    """The mask of `differing` once `actual` is converted to the dtype of `expected`; None where nothing can be said.
+
+    That is so for equal dtypes, other shapes, and whatever is not a plain array of numbers.
+    """
+    if not isinstance(expected, np.ndarray) or not isinstance(actual, np.ndarray) or expected.shape != actual.shape:
+        return None
+    if expected.dtype.kind not in "fiub" or actual.dtype.kind not in "fiub" or expected.dtype == actual.dtype:
+        return None
+    with np.errstate(all="ignore"):
+        return differing(expected, actual.astype(expected.dtype))
+
+
 def describe(name: str, expected: Value, actual: Value) -> list[str]:
     """Lines that say how one output differs; empty when it does not.
 

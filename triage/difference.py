@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from onnx import numpy_helper
 from fuzz.case import Case
 from fuzz.operators.graph import walk
 from fuzz.wire import Value, dtype_name
+from triage import difference_instance
 from triage.submodel import initializer_names, load, reads, tensors
 
 #: Longer values are shortened in the middle.
@@ -31,7 +31,7 @@ def differences(before: Case, after: Case, *, named: bool = True) -> list[str]:
     """
     if before.kind != after.kind:
         return ["another kind of case"]
-    found = _instance(before, after) if before.kind == "instance" else _onnx(before, after, named)
+    found = _onnx(before, after, named) if before.kind == "onnx" else _instance(before, after)
     return list(dict.fromkeys(found))
 
 
@@ -114,8 +114,19 @@ def _tensors(old: Mapping[str, _Placed], new: Mapping[str, _Placed], named: bool
             yield f"dtype of {name}: {dtype_name(one)} -> {dtype_name(other)}"
         elif one.shape != other.shape:
             yield f"shape of {name}: {list(one.shape)} -> {list(other.shape)}"
+            if not _shares_values(one, other):
+                yield f"values of {name}: {_short(one.tolist())} -> {_short(other.tolist())}"
         elif not np.array_equal(one, other) and one.tobytes() != other.tobytes():
             yield f"values of {name}: {_short(one.tolist())} -> {_short(other.tolist())}"
+
+
+def _shares_values(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the values of the smaller are among those of the larger, so that nothing but the shape differs."""
+    found = [
+        set(array.ravel()) if array.dtype == object else {i.tobytes() for i in array.ravel()} for array in (one, other)
+    ]
+    fewer, more = sorted(found, key=len)
+    return fewer <= more
 
 
 def _declared(old: onnx.ModelProto, new: onnx.ModelProto, named: bool) -> Iterator[str]:
@@ -138,22 +149,8 @@ def _read_inputs(model: onnx.ModelProto) -> list[str]:
 
 
 def _instance(before: Case, after: Case) -> Iterator[str]:
-    old, new = (_flat(json.loads(case.model)) for case in (before, after))
-    for key in sorted(old.keys() | new.keys()):
-        if old.get(key) != new.get(key):
-            yield f"{key}: {_short(old.get(key, 'not given'))} -> {_short(new.get(key, 'left out'))}"
-
-
-def _flat(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of an instance that can differ, each under a name that people understand."""
-    found: dict[str, Any] = {}
-    for at, argument in enumerate(document.get("args", [])):
-        found[f"argument {at}"] = argument
-    found |= {f"argument {name}": value for name, value in document.get("kwargs", {}).items()}
-    found |= {f"init {name}": value for name, value in (document.get("init") or {}).items()}
-    for at, tensor in enumerate(document.get("tensors", [])):
-        found |= {f"{field} of tensor {at}": value for field, value in tensor.items()}
-    return found
+    for what, old, new in difference_instance.changes(before.model, after.model):
+        yield f"{what}: {'not given' if old is None else _short(old)} -> {'left out' if new is None else _short(new)}"
 
 
 def _short(value: Any) -> str:

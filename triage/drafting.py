@@ -13,19 +13,21 @@ from fuzz.case import Failure, Stage
 from fuzz.judge import Judge, values
 from fuzz.lane import Limits
 from fuzz.wire import dtype_name
-from triage import report, reproducer, titles
+from triage import harm, report, reproducer, titles
 from triage.conditions import conditions
 from triage.court.evidence import find
 from triage.facts import Facts
+from triage.localize import Part
 from triage.machine import machine, private_words, version
 from triage.messages import core
-from triage.operators import node_count
+from triage.operators import node_count, value_names
 from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regression
 from triage.scrub import leaks
 from triage.signing import Signer
 from triage.store import Store
 from triage.symptom import Kind, classify
+from triage.wording import telling
 
 _MOST_EXAMPLES = 6
 
@@ -51,23 +53,26 @@ def write(
     """
     failure, perturb = _repeatable(bug, failure, perturb, judge)
     judge = replace(judge, perturb=perturb) if judge else None
+    failure = (harm.harmful(judge, failure) if judge else None) or failure
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure
+    tests = tuple(dict.fromkeys(origin.test for origin in store.origins(bug.id)))
     facts = Facts(
         case=failure.case,
         target=failure.target,
         outcome=failure.outcome,
         reference=failure.reference,
         symptom=failure.symptom,
-        detail=failure.detail if failure.oracle == "inconsistency" else _shown(core(failure.detail)),
+        detail=failure.detail if failure.oracle == "inconsistency" else _shown(_words(failure)),
         why=described.why,
         fingerprint=bug.fingerprint,
         snippet=_snippet(bug, failure),
         conversion_function=described.conversion_function,
         operators=described.operators,
         count=bug.count,
-        examples=_examples(store, bug),
+        tests=len(tests),
+        examples=tests[:_MOST_EXAMPLES],
         versions=_versions(failure, registry.backend(bug.backend).packages),
         machine=machine(),
         reduced_from=node_count(original.case),
@@ -79,6 +84,7 @@ def write(
         conditions=conditions(judge, failure) if judge else (),
         min_good=_min_good(bug),
         findings=_findings(bug, failure),
+        part=bug.location.stage if bug.location else Part.UNKNOWN,
     )
     test = _failing_test(facts) if judge else None
     text = report.draft(replace(facts, regression=test))
@@ -161,7 +167,7 @@ def _snippet(bug: Bug, failure: Failure) -> str:
 
 def _taken(failure: Failure) -> list[str]:
     """The dtypes of what goes into the compiler: some need more lines in a script than others."""
-    if failure.case.kind == "instance":
+    if failure.case.kind != "onnx":
         return [dtype_name(value) for value in instance.tensors(instance.parse(failure.case.model))]
     return [dtype_name(value) for value in failure.case.inputs.values()]
 
@@ -172,19 +178,20 @@ def _given(failure: Failure) -> list[str]:
     return [dtype_name(value) for _, value in known]
 
 
+def _words(failure: Failure) -> str:
+    """What the exception says, without the places and signatures that stand before it; those follow in the report."""
+    return telling(failure.detail, value_names(failure.case)) or core(failure.detail)
+
+
 def _shown(message: str) -> str:
     """The first sentence or two of a long message."""
     flat = " ".join(message.split())
     return flat if len(flat) <= 300 else flat[:299].rsplit(" ", 1)[0] + " …"
 
 
-def _examples(store: Store, bug: Bug) -> tuple[str, ...]:
-    names = [origin.test for origin in store.origins(bug.id)]
-    return tuple(dict.fromkeys(names))[:_MOST_EXAMPLES]
-
-
 def _versions(failure: Failure, packages: Sequence[str]) -> dict[str, str]:
-    wanted = [*packages, "torch", "numpy"] if failure.case.kind == "instance" else [*packages, "onnx", "numpy"]
+    library = {"instance": "torch", "keras": "keras"}.get(failure.case.kind, "onnx")
+    wanted = [*packages, library, "numpy"]
     versions = {name: version(name) for name in dict.fromkeys(wanted)}
     if packages and failure.target.revision.python:
         versions[packages[0]] = failure.target.revision.version

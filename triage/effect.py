@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzz.wire import Raw, Value, dtype_name
-from triage.differ import differing, is_inexact, widened
+from triage.differ import differing, differing_beyond_type, is_inexact, widened
 from triage.literals import Array, as_array
 
 
@@ -44,12 +44,21 @@ def effect(want: Value, got: Value, inputs: Mapping[str, Value]) -> str:
     if not isinstance(want, np.ndarray | Raw) or not isinstance(got, np.ndarray | Raw):
         return "" if want is None and got is None else f"returns {_kind(got)} instead of {_kind(want)}"
     if dtype_name(want) != dtype_name(got):
-        return f"returns {dtype_name(got)} instead of {dtype_name(want)}"
+        return _type(want, got)
     if tuple(want.shape) != tuple(got.shape):
         return f"returns shape {_shape(got)} instead of {_shape(want)}"
     arrays = {name: as_array(value) for name, value in inputs.items() if isinstance(value, np.ndarray | Raw)}
     mask = differing(as_array(want), as_array(got))
     return _values(_Wrong(as_array(want), as_array(got), mask, arrays)) if mask.any() else ""
+
+
+def _type(want: Array | Raw, got: Array | Raw) -> str:
+    """``returns int32 instead of int64``, with the first numbers that are others where the type does harm."""
+    mask = differing_beyond_type(want, got)
+    if mask is None or not mask.any() or not isinstance(want, np.ndarray) or not isinstance(got, np.ndarray):
+        return f"returns {dtype_name(got)} instead of {dtype_name(want)}"
+    told = f"{dtype_name(got)} {number(got[mask][0])} instead of {dtype_name(want)} {number(want[mask][0])}"
+    return f"returns {told}"
 
 
 def _kind(value: Value) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fuzz.case import Case, Outcome, Target
 from triage.conditions import Condition
 from triage.court.evidence import Judgement
+from triage.localize import Part
 from triage.regression import Regression
 
 
@@ -15,13 +16,14 @@ from triage.regression import Regression
 class Facts:
     """All that a report says. Sizes of `reduced_from` and the reduced model are numbers of nodes.
 
-    `why` is the sentence that explains the grouping; `count` how many tests fail this way, `examples`
-    some of their names. `snippet` is the backend's ``reproduce()`` text. `versions` are packages,
-    `machine` what else is said of the environment (os, cpu, python). `private` are words that must
+    `why` is the sentence that explains the grouping; `count` how many cases fail this way, `tests` of how many tests
+    they are variants, `examples` names of some of these. `snippet` is the backend's ``reproduce()`` text. `versions`
+    are packages, `machine` what else is said of the environment (os, cpu, python). `private` are words that must
     not appear: host and user names. `environment` are variables without which the bug does not show.
     `timeout` is in seconds, `memory_mb` in MiB. `conditions` are what neighbours of the case answered,
     `min_good` the sentence that tells the smallest failing model from the largest passing one,
-    `findings` further sentences of that sort: the guilty pass, the stage, the first bad revision.
+    `findings` further sentences of that sort: the guilty pass, the stage, the first bad revision; `part` is the part
+    of the compiler at fault, as far as it is known.
     `regression` is a test that was seen to fail the way the bug does. `judgement` is the court's, with the evidence.
     """
 
@@ -37,6 +39,7 @@ class Facts:
     conversion_function: str = ""
     operators: tuple[str, ...] = ()
     count: int = 1
+    tests: int = 1
     examples: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
     machine: Mapping[str, str] = field(default_factory=dict)
@@ -48,5 +51,6 @@ class Facts:
     conditions: tuple[Condition, ...] = ()
     min_good: str = ""
     findings: tuple[str, ...] = ()
+    part: Part = Part.UNKNOWN
     regression: Regression | None = None
     judgement: Judgement | None = None

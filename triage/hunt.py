@@ -36,15 +36,23 @@ def hunt(
     runner: Runner,
     policy: Policy,
     tell: Callable[[Progress], None] = lambda progress: None,
+    learn: Callable[[str, Status, str], None] = lambda case_id, status, fingerprint: None,
 ) -> bool:
-    """Run the source on the targets and record every chunk; true when the source was exhausted."""
+    """Run the source on the targets and record every chunk; true when the source was exhausted.
+
+    `learn` is told of every result: the case's id, its status, and the fingerprint of a failure.
+    """
     done = store.done(campaign.id)
     signer = Signer(runner)
     results, failures = len(done), 0
     for chunk in Campaign(runner, targets, reference, policy).run(source, lambda c, t: (c, t) in done):
         rows = [row for entry in chunk for row in _results(entry, targets)]
         found = [entry.failure for entry in chunk if isinstance(entry, Verdict) and entry.failure]
-        store.record(campaign.id, rows, [signer.describe(failure) for failure in found])
+        described = [signer.describe(failure) for failure in found]
+        store.record(campaign.id, rows, described)
+        bugs = {(new.failure.case.id, new.failure.target.id): new.fingerprint for new in described}
+        for row in rows:
+            learn(row.case_id, row.status, bugs.get((row.case_id, row.target_id), ""))
         results += len(rows)
         failures += len(found)
         tell(Progress(results, failures))

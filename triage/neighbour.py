@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from fuzz.case import Case
+from triage import near_instance
 from triage.difference import CONSEQUENCE, differences
 from triage.interesting import Recorder
 from triage.near import (
@@ -80,9 +81,8 @@ class Neighbourhood:
 
     def _proposed(self, case: Case, dear: bool) -> Iterator[Case]:
         """Valid neighbours, each once."""
-        if case.kind != "onnx":
-            return
-        for other in self._variants(case, dear):
+        variants = self._variants(case, dear) if case.kind == "onnx" else near_instance.variants(case)
+        for other in variants:
             if other.id != case.id and self._valid(other) and _single(case, other):
                 yield other
 

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -32,10 +33,18 @@ _UNKNOWN = 0.06
 _LEAST_HOPE = 0.04
 #: Up to this many nodes are checked one by one at the end.
 _FEW = 6
-#: How many runs may be spent on smaller sets that a monotone predicate would refuse.
+#: How many runs in a row may be spent on smaller sets that a monotone predicate would refuse.
 _DOUBTS = 10
 #: After so many parts that no valid model keeps, what they hold is given up as well.
 _PATIENCE = 30
+#: Up to this many nodes, everything but the nodes is simplified along with a cut.
+_SMALL = 8
+#: A cut that is at least so likely to fail is asked about in its simplified form ...
+_HOPEFUL = 0.4
+#: ... as long as it is at least so likely that what is simplified does not matter; at first it is `_HARMLESS`.
+_TRUSTED, _HARMLESS = 0.75, 0.9
+#: Up to this many nodes, the simplified form is asked about before nodes that are probably needed.
+_LAST = 3
 
 
 class NodeSearch:
@@ -49,16 +58,22 @@ class NodeSearch:
         accept: Callable[[Case], None],
         suspects: Collection[str] = (),
         parallel: int = 1,
+        simple: Build = lambda kept: (),
     ) -> None:
         self._wiring, self._build, self._ask, self._told = wiring, build, ask, accept
+        self._simple = simple
         self._suspects, self._parallel = suspects, parallel
         self._count = len(wiring.operators)
         self.kept: Kept = frozenset(range(self._count))
         self._needed: set[int] = set()
         self._refused: list[Kept] = []
         self._tried: dict[Kept, bool] = {}
+        self._ways: set[tuple[Kept, int]] = set()  # what was tried although it was inferred to pass
         self._odd = False  # whether a part was refused that holds a part that fails
         self._doubts = self._impossible = 0
+        self._harmless = _HARMLESS  # how likely it is that what `simple` simplifies does not matter
+        self._settled = False  # whether the failing case that is kept is a simplified one
+        self._clouded: dict[Kept, None] = {}  # refused in simplified form only
         self._unknown = _UNKNOWN
         self._counts = Counter(wiring.operators)
         self._hypotheses = Hypotheses(wiring, suspects)
@@ -68,13 +83,16 @@ class NodeSearch:
         while len(self.kept) > max(1, len(self._needed)):
             if self._guess():
                 continue
+            self._settle()
             if len(self.kept) - len(self._needed) <= _FEW:
                 if not self._drop_single():
                     break
             else:
                 self._find_needed()
+        self._settle()
         while self._drop_against_odds():
             continue
+        self._settle()
         return self.kept
 
     # ------------------------------------------------------------ guessing
@@ -94,7 +112,10 @@ class NodeSearch:
             share = share / 2 + 0.5 if len(chosen) % 2 == 0 else share / 2
         if not chosen:
             return False
-        self._test(chosen)
+        hopes = {part: self._hypotheses.weight(self._mask(part)) / (total + self._unknown) for part in chosen}
+        if len(self.kept) <= _LAST and max(hopes.values()) < _HOPEFUL and self._settle():
+            return True
+        self._test(chosen, hopes)
         return True
 
     def _telling(self, share: float, total: float, taken: Collection[Kept]) -> Kept | None:
@@ -184,34 +205,46 @@ class NodeSearch:
 
     def _drop_against_odds(self) -> bool:
         """Try a few smaller sets that were only inferred to pass, where inference is likeliest to mislead."""
-        doubtful = [part for part in dict.fromkeys(self._doubtful()) if part and part not in self._tried]
-        for part in doubtful:
-            if self._doubts >= _DOUBTS:
-                return False
-            self._doubts += 1
-            if self._test([part])[0]:
-                return True
+        for part in dict.fromkeys(self._doubtful()):
+            for way, case in enumerate(self._build(part) if part else ()):
+                if (part, way) in self._ways or (way == 0 and part in self._tried):
+                    continue
+                if self._doubts >= _DOUBTS:
+                    return False
+                self._doubts += 1
+                self._ways.add((part, way))
+                if way == 0:
+                    fails = self._test([part])[0]
+                elif fails := self._ask([case])[0]:
+                    self._accept(part, case)
+                if fails:
+                    self._doubts = 0
+                    return True
         return False
 
     def _doubtful(self) -> Iterator[Kept]:
-        """Without what nothing connects to the rest; without two nodes of one operator; all, if that was seen before.
+        """Without a node that nothing connects to the rest, without two of one operator, without any node; all, if odd.
 
-        A bug that an even number of nodes shows, or that one more node hides, is not monotone.
+        A bug that an even number of nodes shows, or that one more node hides, is not monotone, and what takes the
+        place of a node can hide a bug. Of two nodes only what was seen to be odd is doubted.
         """
-        if len(self.kept) < 3:
-            return
-        linked = {node for edge in self._wiring.edges if self.kept.issuperset(edge) for node in edge}
-        yield from (self.kept - {node} for node in sorted(self.kept - linked))
-        for one, other in itertools.combinations(sorted(self.kept), 2):
-            if self._wiring.operators[one] == self._wiring.operators[other]:
-                yield self.kept - {one, other}
-        if self._odd:
-            for size in (2, 1, len(self.kept) - 1):
-                yield from map(frozenset, itertools.combinations(sorted(self.kept), size))
+        if len(self.kept) > 2:
+            linked = {node for edge in self._wiring.edges if self.kept.issuperset(edge) for node in edge}
+            yield from (self.kept - {node} for node in sorted(self.kept - linked))
+            for one, other in itertools.combinations(sorted(self.kept), 2):
+                if self._wiring.operators[one] == self._wiring.operators[other]:
+                    yield self.kept - {one, other}
+            yield from (self.kept - {node} for node in sorted(self.kept, reverse=True))
+            if self._odd:
+                for size in (2, 1):
+                    yield from map(frozenset, itertools.combinations(sorted(self.kept), size))
+        elif len(self.kept) == 2:
+            singles = [self.kept - {node} for node in sorted(self.kept)]
+            yield from (part for part in singles if part in self._tried and len(self._build(part)) > 1)
 
     # ------------------------------------------------------------ running
 
-    def _test(self, parts: Sequence[Kept]) -> list[bool]:
+    def _test(self, parts: Sequence[Kept], hopes: Mapping[Kept, float] = MappingProxyType({})) -> list[bool]:
         """Whether each part fails; the smallest that does is all there is from now on."""
         for part in parts:
             if part not in self._tried and not self._build(part):
@@ -220,30 +253,78 @@ class NodeSearch:
                 if self._impossible > _PATIENCE:
                     self._hypotheses.refute(self._mask(part))
         fresh = [part for part in dict.fromkeys(parts) if part not in self._tried]
-        cases = [self._build(part)[0] for part in fresh]
-        for part, fails in zip(fresh, self._ask(cases), strict=True):
-            self._tried[part] = fails
-            if not fails:
+        simple = {part: self._in_simple_form(part, hopes.get(part, 0.0)) for part in fresh}
+        cases = [simple[part] or self._build(part)[0] for part in fresh]
+        failing = []
+        for part, case, fails in zip(fresh, cases, self._ask(cases), strict=True):
+            if fails:
+                self._tried[part] = True
+                failing.append((part, case))
+            elif simple[part] is not None:
+                self._cloud(part, hopes[part])
+            else:
+                self._tried[part] = False
                 self._refuse(part)
-        failing = [(part, case) for part, case in zip(fresh, cases, strict=True) if self._tried[part]]
         if failing:
-            self._accept(*min(failing, key=lambda pair: len(pair[0])))
-        return [self._tried[part] for part in parts]
+            part, case = min(failing, key=lambda pair: len(pair[0]))
+            self._accept(part, case, simple=simple[part] is not None)
+        return [self._tried.get(part, False) for part in parts]
 
-    def _accept(self, part: Kept, case: Case) -> None:
+    def _accept(self, part: Kept, case: Case, *, simple: bool = False) -> None:
         if len(part) >= len(self.kept):
             return
         self._unknown *= (len(part) / len(self.kept)) ** 2
-        self.kept = part
+        self.kept, self._settled = part, simple
         self._told(case)
         self._odd |= any(part < refused for refused in self._refused)
         self._needed &= part
         self._hypotheses.confine(self._mask(part))
+        if simple:
+            self._clear()
 
     def _refuse(self, part: Kept) -> None:
         self._unknown *= 1 - (len(part & self.kept) / len(self.kept)) ** 2
         self._refused.append(part)
         self._hypotheses.refute(self._mask(part))
+
+    # ------------------------------------------------------------ simplified forms
+
+    def _in_simple_form(self, part: Kept, hope: float) -> Case | None:
+        """The cut with everything else simplified, where one run is likely to tell that both are possible."""
+        if len(part) > _SMALL or hope < _HOPEFUL or self._harmless < _TRUSTED or part in self._clouded:
+            return None
+        return next(iter(self._simple(part)), None)
+
+    def _cloud(self, part: Kept, hope: float) -> None:
+        """The simplified form was refused: because of the nodes that it lacks, or because of what is simpler."""
+        self._clouded[part] = None
+        self._hypotheses.doubt(self._mask(part), 1 - self._harmless)
+        self._unknown *= 1 - self._harmless * (len(part & self.kept) / len(self.kept)) ** 2
+        self._harmless *= (1 - hope) / (1 - hope * self._harmless)
+
+    def _clear(self) -> None:
+        """Simplifying is seen to be harmless: what was refused in simplified form lacked nodes."""
+        self._harmless = 1.0 - 0.05
+        for part in self._clouded:
+            self._refuse(part)
+        self._clouded.clear()
+
+    def _settle(self) -> bool:
+        """Ask about the simplified form of what is kept, once; whether a run was spent."""
+        if self._settled or len(self.kept) > _SMALL or self._harmless < _TRUSTED:
+            return False
+        self._settled = True
+        case = next(iter(self._simple(self.kept)), None)
+        if case is None:
+            return False
+        if self._ask([case])[0]:
+            self._told(case)
+            self._clear()
+        else:
+            self._harmless = 0.0
+            self._clouded.clear()
+            self._reconsider()
+        return True
 
     def _mask(self, part: Iterable[int]) -> np.ndarray:
         mask = np.zeros(self._count, dtype=bool)

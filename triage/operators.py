@@ -13,8 +13,9 @@ from fuzz.runner import Operator
 
 def operators(case: Case) -> list[Operator]:
     """(domain, type, opset) of every operator in the case, subgraphs and functions too, each once, in order."""
-    if case.kind == "instance":
-        return [("torch", instance.parse(case.model).api, 0)]
+    if case.kind != "onnx":
+        parsed = instance.parse(case.model)
+        return [(parsed.library, parsed.api, 0)]
     model = onnx.load_from_string(case.model)
     opsets = {entry.domain or "": entry.version for entry in model.opset_import}
     local = {(function.domain, function.name) for function in model.functions}
@@ -28,7 +29,7 @@ def operators(case: Case) -> list[Operator]:
 
 def node_count(case: Case) -> int:
     """How many nodes the case's model has, subgraph bodies included; 1 for an operator instance."""
-    if case.kind == "instance":
+    if case.kind != "onnx":
         return 1
     model = onnx.load_from_string(case.model)
     return sum(1 for _ in _walk(model.graph.node)) + sum(1 for f in model.functions for _ in _walk(f.node))
@@ -36,7 +37,7 @@ def node_count(case: Case) -> int:
 
 def value_names(case: Case) -> set[str]:
     """The names of all values and nodes of an ONNX case; an operator instance has none."""
-    if case.kind == "instance":
+    if case.kind != "onnx":
         return set()
     model = onnx.load_model_from_string(case.model)
     nodes = [*_walk(model.graph.node), *(n for f in model.functions for n in _walk(f.node))]

@@ -16,11 +16,13 @@ from itertools import islice
 
 from triage import frequency
 from triage.apart import apart, ranges_apart
-from triage.cells import Cell, family
+from triage.cells import Cell, family, unquoted
 
 #: A place that says as many different things, each for this part of its failures and this often, reports errors.
 _MANY, _SUPPORT, _SEEN = 5, 0.03, 2
 _SHARED_WORDS = 0.6
+#: At a place that many conversions reach, an operator that is met this much less often than the commonest is noise.
+_SHARED_NOISE = 0.1
 #: So many line numbers show where a check is.
 _MOST_LINES = 400
 #: A value is compared with no more than these many others, the most frequent ones, which keeps the work linear.
@@ -81,10 +83,30 @@ def batch(cells: Sequence[Cell]) -> Batch:
 
 def partition(cells: Sequence[Cell], batch: Batch) -> list[list[Cell]]:
     """The cells of one place as bugs."""
-    parts = [list(cells)]
+    parts = _of_shared(cells) if any(cell.shared and cell.whole for cell in cells) else [list(cells)]
     for kind in KINDS:
         parts = [part for whole in parts for part in _split(whole, kind, batch.drift)]
     return [part for whole in parts for part in _by_frequency(whole, batch.usual_size)]
+
+
+def _of_shared(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """The cells of a place that many conversions reach, by message and operator: there each is one's own.
+
+    What a message quotes is a value. An operator that is met seldom may be noise.
+    """
+    parts: list[list[Cell]] = []
+    by_sentence: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        by_sentence[unquoted(cell.message)].append(cell)
+    for _, said in sorted(by_sentence.items()):
+        by_operator = _by_value(said, "operator")
+        least = max(_SEEN, _SHARED_NOISE * max(pool.weight for pool in by_operator.values()))
+        kept = {name: pool for name, pool in by_operator.items() if name and pool.weight >= least}
+        rest = [cell for name, pool in by_operator.items() if name not in kept for cell in pool.cells]
+        found = [pool.cells for pool in kept.values()] or [[]]
+        found[0].extend(rest)  # the commonest operator's
+        parts += found
+    return parts
 
 
 def _split(cells: list[Cell], kind: str, drift: int) -> list[list[Cell]]:

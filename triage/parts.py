@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 
 import numpy as np
 import onnx
+from onnx import shape_inference
 
 from fuzz.case import Case
 from fuzz.wire import Value
@@ -22,9 +24,11 @@ def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> lis
     always, from the recorded value. Results that nobody reads any more become outputs; of those still read,
     only what was an output before. Where a value was not recorded its producers are kept as well.
     """
+    inferred = _inferred(case.model)
+    values = {name: value for name, value in values.items() if _possible(value, inferred.get(name))}
     found: dict[str, Case] = {}
     for alike in (_same_dtype, _same_type, _never):
-        candidate = _part(case, kept, values, alike)
+        candidate = _part(case, kept, values, inferred, alike)
         if candidate is not None and len(load(candidate).graph.node):
             found.setdefault(candidate.id, candidate)
     return list(found.values())
@@ -44,7 +48,32 @@ def _same_type(one: Value, other: Value) -> bool:
     return (one.dtype, one.shape) == (other.dtype, other.shape)
 
 
-def _part(case: Case, kept: Collection[int], values: Mapping[str, Value], alike: _Alike) -> Case | None:
+@lru_cache(maxsize=8)
+def _inferred(model: bytes) -> dict[str, onnx.ValueInfoProto]:
+    """What shape inference knows of the values between inputs and outputs; nothing where it fails."""
+    try:
+        found = shape_inference.infer_shapes(onnx.load_model_from_string(model))
+    except (shape_inference.InferenceError, RuntimeError):
+        return {}
+    return {info.name: info for info in found.graph.value_info}
+
+
+def _possible(value: Value, info: onnx.ValueInfoProto | None) -> bool:
+    """Whether a recorded value has the shape that it must have: evaluators make mistakes, too."""
+    if not isinstance(value, np.ndarray) or info is None or not info.type.tensor_type.HasField("shape"):
+        return True
+    dims = info.type.tensor_type.shape.dim
+    sizes = zip(dims, value.shape, strict=False)
+    return len(dims) == value.ndim and all(dim.dim_value == size for dim, size in sizes if dim.HasField("dim_value"))
+
+
+def _part(
+    case: Case,
+    kept: Collection[int],
+    values: Mapping[str, Value],
+    inferred: Mapping[str, onnx.ValueInfoProto],
+    alike: _Alike,
+) -> Case | None:
     model = load(case)
     nodes = list(model.graph.node)
     inside = _with_unrecorded(model, set(kept), values)
@@ -56,7 +85,7 @@ def _part(case: Case, kept: Collection[int], values: Mapping[str, Value], alike:
     read = set[str]().union(*(reads(node) for node in model.graph.node))
     made = [name for node in model.graph.node for name in node.output if name]
     infos = [
-        declared.get(name) or value_info(name, values.get(name))
+        declared.get(name) or value_info(name, values.get(name)) or inferred.get(name)
         for name in made
         if name in declared or name not in read
     ]

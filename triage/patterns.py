@@ -190,6 +190,11 @@ class Hypotheses:
         self._pattern_possible[np.unique(self._patterns[held])] = False
         self._possible &= ~held
 
+    def doubt(self, part: np.ndarray, factor: float) -> None:
+        """`part` did not fail, perhaps for another reason: what it holds is `factor` times as likely as before."""
+        held, _ = self._held(part)
+        self._multiply(held, factor)
+
     def confine(self, part: np.ndarray) -> None:
         """`part` failed and is all there is from now on."""
         held, patterns = self._held(part)

@@ -17,10 +17,11 @@ from fuzz.case import Case, Failure, Status, Target, Verdict
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.runner import Runner
-from triage import causal, drafting, reduce, reproducer, roots, twins
+from triage import causal, drafting, exported, reduce, reproducer, roots, twins
 from triage.court.evidence import Judgement, Ruling
 from triage.court.hearing import Court
 from triage.interesting import recorded, same_signature
+from triage.jury import Jury, accused
 from triage.lifecycle import State
 from triage.localize import Location, localize
 from triage.localize.trial import Trial
@@ -60,8 +61,8 @@ class Desk:
 
     @property
     def judge(self) -> Judge:
-        """Judges single cases on this desk's runner."""
-        return Judge(self.runner, self.reference)
+        """Judges single cases on this desk's runner, those that accuse the reference too."""
+        return Jury(self.runner, self.reference)
 
     def over(self) -> bool:
         """Whether the time for triage has ended."""
@@ -113,15 +114,15 @@ def _repeat(verdicts: Sequence[Verdict]) -> bool:
 
 def reduce_bug(desk: Desk, bug: Bug) -> None:
     """CONFIRMED: the smallest case with the same signature, which then stands for the bug."""
-    failure = _failure(desk, bug)
     judge = replace(desk.judge, perturb=bug.perturb)
+    failure = exported.as_model(judge, _failure(desk, bug))
     limit = time.monotonic() + REDUCE_SECONDS
     deadline = limit if desk.deadline is None else min(limit, desk.deadline)
     slips: list[Failure] = []
     sign, wrong = Signer(desk.runner).sign, failure.symptom.startswith("wrong:")
     needs = causal.needs(Trial(judge, failure, deadline)).needed if wrong else frozenset()
     interesting = same_signature(judge, failure, sign, slipped=slips.append, needs=needs)
-    confirm = _as_steady(judge, failure, same_signature(judge, failure, sign, fresh=True, needs=needs))
+    confirm = _as_steady(judge, failure, same_signature(judge, failure, sign, fresh=True, needs=needs), needs)
     try:
         found = reduce.reduce(
             failure.case,
@@ -145,15 +146,20 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
     )
 
 
-def _as_steady(judge: Judge, like: Failure, interesting: Interesting) -> Interesting:
-    """The last word on a reduced wrong result: it is as steady as the one that it stands for.
+def _as_steady(
+    judge: Judge, like: Failure, interesting: Interesting, needs: frozenset[str] = frozenset()
+) -> Interesting:
+    """The last word on a reduced wrong result: it is as steady as the one that it stands for, and needs the same.
 
-    A deterministic bug must not become a read of uninitialised memory, which is a bug as well, but another one.
+    A deterministic bug must not become a read of uninitialised memory, which is a bug as well, but another one. Nor
+    must a second bug come in that fails without the options which the first one `needs`.
     """
     steady = _about_values(like) and _independent(judge, like.case, like.target)
 
     def confirm(case: Case) -> Answer | bool:
         answer = interesting(case)
+        if answer is Answer.SAME and not causal.holds(judge, case, like.target, needs):
+            return Answer.OTHER
         if answer is not Answer.SAME or not steady:
             return answer
         return Answer.SAME if _independent(judge, case, like.target) else Answer.OTHER
@@ -308,14 +314,14 @@ def hear(desk: Desk, bug: Bug) -> None:
 
     Reducing may lose a bug in rounding or in open behaviour that the case it began with is free of, and always
     loses what the source test expects. So where the reduced case does not stand before the court, that one is
-    heard, and if it does, takes its place. A bug of the reference is kept with its judgement: a report written
-    for the compiler's maintainers would go to the wrong people.
+    heard, and if it does, takes its place. A bug of the reference becomes a bug of its own: a report written for
+    the compiler's maintainers would go to the wrong people.
     """
     case, first = _reduced_case(desk, bug), _failure(desk, bug).case
     judgement = _judgement(desk, bug, case)
-    if judgement.verdict is not Ruling.COMPILER_BUG and first.id != case.id:
+    if not _stands(desk, bug, judgement) and first.id != case.id:
         other = _judgement(desk, bug, first)
-        if other.verdict is Ruling.COMPILER_BUG:
+        if _stands(desk, bug, other):
             count = node_count(first)
             desk.store.advance(
                 bug.id,
@@ -327,7 +333,7 @@ def hear(desk: Desk, bug: Bug) -> None:
                 note=_verdict(judgement),
             )
             return
-    if judgement.verdict is Ruling.COMPILER_BUG:
+    if _stands(desk, bug, judgement):
         with _locating:
             kin = twins.kin(desk.store, bug, judgement)
             if kin is None:
@@ -338,7 +344,24 @@ def hear(desk: Desk, bug: Bug) -> None:
         return
     flaky = judgement.verdict in (None, Ruling.NONDETERMINISTIC)
     state = State.FLAKY if flaky else State.INVALID
+    if judgement.verdict is Ruling.REFERENCE_BUG:
+        _accuse_reference(desk, case)  # first: a kill in between has it recorded again, never lost
     desk.store.advance(bug.id, State.LOCATED, state, judgement=judgement, note=_verdict(judgement))
+
+
+def _stands(desk: Desk, bug: Bug, judgement: Judgement) -> bool:
+    """Whether the project that the bug is filed under is the one at fault."""
+    guilty = Ruling.REFERENCE_BUG if accused(bug.target, desk.reference) else Ruling.COMPILER_BUG
+    return judgement.verdict is guilty
+
+
+def _accuse_reference(desk: Desk, case: Case) -> None:
+    """Record the failure of the reference on the case: it goes through all steps as a compiler's would."""
+    failure = desk.judge.examine(case, desk.reference).failure
+    if failure is not None:
+        described = Signer(desk.runner).describe(failure)
+        with _locating:
+            desk.store.record(0, (), [described])
 
 
 def _judgement(desk: Desk, bug: Bug, case: Case) -> Judgement:

@@ -17,9 +17,10 @@ import numpy as np
 
 from fuzz import instance
 from fuzz.case import Case
+from triage.cuts import Cuts
 from triage.interesting import Recorded, Recorder
 from triage.neighbour import MinGood, Neighbourhood
-from triage.nodesearch import Kept, NodeSearch
+from triage.nodesearch import NodeSearch
 from triage.operators import node_count
 from triage.simplify import STACK, Simplifier
 from triage.submodel import load, tensors
@@ -75,6 +76,7 @@ def reduce(
     repeats: int = 1,
     jobs: int = 1,
     neighbours: int = 8,
+    simplifying: int | None = None,
     journal: Journal | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Reduction:
@@ -86,7 +88,8 @@ def reduce(
     types that the failure names. A candidate counts only if `interesting` holds `repeats` times in a row;
     `jobs` candidates are tried at a time. `confirm` (default: `interesting`) has the last word on the result
     unless `confirmed` is false; what it refuses is given up for an earlier one. `neighbours` is how many runs
-    may go into the search for a passing neighbour. `journal` remembers answers for a later process.
+    may go into the search for a passing neighbour, `simplifying` how many into shapes, values, attributes and
+    names once the nodes are found (None: as many as it takes). `journal` remembers answers for a later process.
     Raises NotInteresting when the case itself is not interesting.
     """
     begun = clock()
@@ -102,7 +105,7 @@ def reduce(
     )
     if valid is None and isinstance(values, Recorded):
         valid = values.valid
-    search = _Search(case, trials, values, valid if valid and valid(case) else lambda candidate: True)
+    search = _Search(case, trials, values, valid if valid and valid(case) else lambda candidate: True, simplifying)
     if not trials.first(case):
         raise NotInteresting("the case does not fail in the way that is to be kept; there is nothing to reduce")
     finished = search.run(suspects)
@@ -131,7 +134,7 @@ def reduce(
 
 def elements(case: Case) -> int:
     """How many elements the case's inputs and constants have."""
-    if case.kind == "instance":
+    if case.kind != "onnx":
         return sum(int(np.prod(tensor.shape)) for tensor in instance.parse(case.model).tensors)
     sequences = [item for value in case.inputs.values() if isinstance(value, list) for item in value]
     arrays = [*tensors(case, load(case)).values(), *sequences]
@@ -146,11 +149,14 @@ def most_runs(symptom: str) -> int:
 class _Search:
     """The state of one reduction: what was accepted so far."""
 
-    def __init__(self, case: Case, trials: Trials, values: Recorder, valid: Callable[[Case], bool]) -> None:
+    def __init__(
+        self, case: Case, trials: Trials, values: Recorder, valid: Callable[[Case], bool], simplifying: int | None
+    ) -> None:
         self._trials, self._values, self._valid = trials, values, valid
         self._accepted = [case]
         self._suspects: Collection[str] = ()
         self._neighbourhood = Neighbourhood(trials, values, valid)
+        self._simplifier = Simplifier(trials, values, valid, simplifying)
 
     @property
     def best(self) -> Case:
@@ -163,22 +169,31 @@ class _Search:
         try:
             if self.best.kind == "onnx":
                 self._structure()
-            simplifier = Simplifier(self._trials, self._values, self._valid)
-            simplifier.run(self.best, self._accepted.append)
-            self._neighbourhood.offer(simplifier.passing)
+            self._simplifier.run(self.best, self._accepted.append)
+            self._neighbourhood.offer(self._simplifier.passing)
         except Over:
             return False
         return True
 
     def _structure(self) -> None:
         """The nodes that are needed, control flow and calls taken apart as long as that helps."""
-        self._nodes(MAIN)
+        self._main_nodes()
         while self._unwrap():
+            self._main_nodes()
+        at = 0
+        while at < len(places := inner_places(self.best)):
+            self._nodes(places[at])
+            if len(places[at].find(load(self.best)).node) > 1:
+                at += 1  # else it is no longer among the places, and the next one has moved up
+
+    def _main_nodes(self) -> None:
+        """The nodes of the main graph; again where a smaller case tells values that the one before did not."""
+        while True:
+            before = self.best
             self._nodes(MAIN)
-        for at in range(len(inner_places(self.best))):
-            places = inner_places(self.best)  # positions may move when a place shrinks to one node
-            if at < len(places):
-                self._nodes(places[at])
+            told = len(self._values(before)) > len(before.inputs)
+            if told or len(load(self.best).graph.node) >= len(load(before).graph.node):
+                return
 
     def _unwrap(self) -> bool:
         for name in STRUCTURE:
@@ -190,21 +205,21 @@ class _Search:
         return False
 
     def _nodes(self, place: Place) -> None:
-        case, values = self.best, self._values(self.best)
+        case = self.best
         part = place.find(load(case))
         if len(part.node) < 2:
             return
-        known: dict[Kept, list[Case]] = {}
-
-        def build(kept: Kept) -> list[Case]:
-            if kept not in known:
-                known[kept] = [each for each in place.cut(case, kept, values) if self._valid(each)]
-            return known[kept]
+        cuts = Cuts(case, place, self._values, self._valid, self._simplifier.harmless)
 
         def ask(cases: Sequence[Case]) -> list[bool]:
             return self._trials.ask(cases, "nodes")
 
-        NodeSearch(wiring(part), build, ask, self._accepted.append, self._suspects, self._trials.jobs).run()
+        def accept(found: Case) -> None:
+            self._accepted.append(found)
+            cuts.accept(found)
+
+        simple = cuts.simple if place is MAIN else (lambda kept: [])
+        NodeSearch(wiring(part), cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple).run()
 
     def confirm(self, confirm: Interesting) -> None:
         """Go back to the last accepted case that is confirmed once more, looked for in growing steps.

@@ -76,7 +76,7 @@ def _trial(case: Case, outcome: Outcome, reference: Outcome | None, symptom: str
     """The call of the compiler, and what is expected of its result where that is known."""
     if reference is None or reference.status is not Status.OK or symptom.startswith("dies-on-invalid"):
         return [snippet]
-    found = checks(case, outcome, reference, symptom)
+    found = checks(case, outcome, reference, symptom, snippet)
     return [snippet, "\n".join([*found.definitions, *found.statements])]
 
 

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import onnx
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Case
-from triage import drawing, scrub, severity, summary, titles
-from triage.behaviour import behaviour
+from triage import analysis, drawing, form, scrub, summary, titles
+from triage.behaviour import behaviour, compared_with
 from triage.construct_meaning import parsed
 from triage.court.lines import lines
 from triage.facts import Facts
 from triage.frames import MOST_FRAMES, native_lines, telling_frames
-from triage.schemas import needed_opset
+from triage.projects import described
 from triage.script import script
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -26,11 +25,8 @@ TEMPLATES = Path(__file__).parent.parent / "templates"
 LONGEST_BODY = 65_536
 LONGEST_SCRIPT = 25_000
 MOST_STDERR = 25
-_MOST_EXAMPLES = 5
 #: Symptoms that uninitialised memory explains: the elements are wrong, not their number or type.
 _VALUES = ("wrong:values", "wrong:nan", "wrong:inf")
-#: Opsets this many versions behind the newest are not yet to be expected of a compiler.
-_RECENT = 3
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ def draft(facts: Facts) -> Draft:
     body = next((body for body in bodies if len(body) <= LONGEST_BODY), None)
     if body is None:
         raise ValueError(f"the report of {facts.fingerprint} does not fit into {LONGEST_BODY} characters")
-    return Draft(headline, body, text, tuple(label.name for label in _labels(facts)))
+    return Draft(headline, body, text, tuple(label.name for label in analysis.labels(facts)))
 
 
 def title(facts: Facts) -> str:
@@ -119,32 +115,55 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
         return _shortened(scrub.scrub(foreign, facts.private), room.text)
 
     error = facts.outcome.error
-    seen = behaviour(facts.case.kind, facts.outcome, facts.reference, facts.symptom, facts.timeout)
-    return (
-        _templates()
-        .get_template("issue.md.j2")
-        .render(
-            summary=clean(summary.summary(facts, _happening(facts, message=False))),
-            script=text.rstrip("\n"),
-            script_attached=not room.script,
-            script_lines=text.count("\n"),
-            needs=_needs(facts, text),
-            expected_by=seen.expected,
-            expected=clean(seen.expected_text),
-            actual_by=clean(seen.actual),
-            actual=clean(seen.actual_text),
-            both=clean(seen.both),
-            frames=clean("\n".join(telling_frames(error.frames, room.frames))) if error else "",
-            stderr=clean("\n".join(native_lines(error.stderr)[-room.stderr :])) if error else "",
-            drawing=_drawing(facts.case) if room.drawing else "",
-            environment=[(clean(name), clean(value)) for name, value in _environment(facts)],
-            evidence=[clean(line) for line in lines(facts.judgement)],
-            analysis=[clean(line) for line in _analysis(facts)],
-            regression=facts.regression if room.script else None,
-            test_needs=" ".join(f"{name}={value}" for name, value in facts.environment.items()),
-            fingerprint=facts.fingerprint,
-        )
+    seen = behaviour(
+        compared_with(facts.target.backend, facts.case.kind),
+        facts.outcome,
+        facts.reference,
+        facts.symptom,
+        facts.timeout,
     )
+    context = {
+        "summary": clean(summary.summary(facts, _happening(facts, message=False))),
+        "script": text.rstrip("\n"),
+        "script_attached": not room.script,
+        "script_lines": text.count("\n"),
+        "needs": _needs(facts, text),
+        "expected_by": seen.expected,
+        "expected": clean(seen.expected_text),
+        "actual_by": clean(seen.actual),
+        "actual": clean(seen.actual_text),
+        "both": clean(seen.both),
+        "frames": clean("\n".join(telling_frames(error.frames, room.frames))) if error else "",
+        "stderr": clean("\n".join(native_lines(error.stderr)[-room.stderr :])) if error else "",
+        "drawing": _drawing(facts.case) if room.drawing else "",
+        "environment": [(clean(name), clean(value)) for name, value in _environment(facts)],
+        "evidence": [clean(line) for line in lines(facts.judgement)],
+        "analysis": [clean(line) for line in analysis.sentences(facts)],
+        "severity": clean(analysis.graded(facts)),
+        "labels": [label.name for label in analysis.labels(facts)],
+        "regression": facts.regression if room.script else None,
+        "test_needs": " ".join(f"{name}={value}" for name, value in facts.environment.items()),
+    }
+    parts = {name: _templates().get_template(f"parts/{name}.md.j2").render(context) for name in _parts()}
+    found = form.sections(described(facts.target.backend), parts, _form_facts(facts, clean))
+    issue = _templates().get_template("issue.md.j2")
+    return issue.render(sections=list(found), fingerprint=facts.fingerprint)
+
+
+@cache
+def _parts() -> tuple[str, ...]:
+    return tuple(sorted(path.name.removesuffix(".md.j2") for path in (TEMPLATES / "parts").glob("*.md.j2")))
+
+
+def _form_facts(facts: Facts, clean: Callable[[str], str]) -> dict[str, str]:
+    """What the fixed fields of an issue form ask for."""
+    machine = {name: scrub.prose(clean(value)) for name, value in facts.machine.items()}
+    return {
+        "version": scrub.prose(clean(facts.target.revision.version)),
+        "os": machine.get("OS", ""),
+        "arch": machine.get("CPU", "").partition(",")[0],
+        "frontend": facts.case.kind,
+    }
 
 
 def _needs(facts: Facts, text: str) -> str:
@@ -173,41 +192,3 @@ def _environment(facts: Facts) -> Iterator[tuple[str, str]]:
         yield "options", ", ".join(f"{key}={value}" for key, value in facts.target.options)
     if facts.environment:
         yield "environment variables", " ".join(f"{key}={value}" for key, value in facts.environment.items())
-
-
-def recent_opset(case: Case) -> int:
-    """The opset that the model needs, where that is one of the newest; else 0."""
-    needed = needed_opset(parsed(case.model)) if case.kind == "onnx" else 0
-    return needed if needed > onnx.defs.onnx_opset_version() - _RECENT else 0
-
-
-def _labels(facts: Facts) -> tuple[severity.Label, ...]:
-    return severity.labels(facts.target.backend, facts.symptom, facts.conditions, recent_opset(facts.case))
-
-
-def _analysis(facts: Facts) -> Iterator[str]:
-    """What was found out about the bug, a sentence or two each."""
-    yield from (one.sentence for one in facts.conditions if one.needed)
-    yield from (one.sentence for one in facts.conditions if not one.needed and one.kind == "dtype")
-    known = any(one.needed for one in facts.conditions)
-    yield from filter(None, ("" if known else facts.min_good, *facts.findings))
-    if "MALLOC_PERTURB_" in facts.environment:
-        yield (
-            "The result changes with the content of fresh memory: `MALLOC_PERTURB_` makes glibc fill every new "
-            "allocation with a byte, and with it set the failure shows in every run."
-        )
-    opset = recent_opset(facts.case)
-    if opset:
-        yield f"The model needs opset {opset}, one of the newest: the answer may be that it is not supported yet."
-    if facts.conversion_function and facts.conversion_function not in " ".join(facts.findings):
-        yield f"Converted in {facts.conversion_function}."
-    if facts.examples:
-        listed = ", ".join(facts.examples[:_MOST_EXAMPLES])
-        some = ", among them" if facts.count > len(facts.examples[:_MOST_EXAMPLES]) else ":"
-        yield f"Test cases that fail this way: {facts.count}{some} {listed}." if some != ":" else f"Fails in {listed}."
-    if facts.count > 1:
-        yield f"They count as one bug because {facts.why.removeprefix('same because ')}."
-    level, why = severity.severity(facts.symptom, facts.conditions)
-    yield f"Severity: {level}, since {why}."
-    marked = (f"`{one.name}`" + (f" ({one.reason})" if one.reason else "") for one in _labels(facts))
-    yield f"Labels: {', '.join(marked)}."

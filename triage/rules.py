@@ -7,11 +7,16 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[mask]]``      what differs between two runs, machines or tests of one bug, and what is written instead (`by`);
                   ``by = "basename"`` keeps the last part of a path to source code. `common.toml` comes last
 ``[[prefix]]``    how a runner writes exception, file and line before a sentence
+``[[converting]]`` where a message names what was being converted or run, more surely than whoever reported it
 ``[[operator]]``  where a sentence names the operator itself
 ``[[empty]]``     normalised messages that say no more than that something failed
 ``[[chatter]]``   lines of a trace that are neither frames nor about the failure: headlines, warnings, logs
 ``[[ignore]]``    frames that tell nothing, by `file` or `function`, which are alternatives unless both are given;
-                  `kind` is panic (how it died), runtime (the language's own) or framework (on every path)
+                  `kind` is panic (how it died), runtime (the language's own), framework (on every path) or reporter
+                  (the script that calls the compiler)
+``[[shared]]``    frames that many conversions reach, by `file` or `function`: they tell only with who called them
+``[[namesake]]``  functions of Python whose name many in one file share: the line of code tells them apart
+``[[end]]``       lines after which a trace shows something else than the compiler's own calls
 """
 
 from __future__ import annotations
@@ -27,7 +32,7 @@ from typing import Any
 from fuzz.data import data_path
 
 Replacement = str | Callable[[re.Match[str]], str]
-KINDS = ("panic", "runtime", "framework")
+KINDS = ("panic", "runtime", "framework", "reporter")
 
 
 class RuleError(ValueError):
@@ -66,10 +71,14 @@ class Rules:
     drops: tuple[re.Pattern[str], ...]
     masks: tuple[tuple[re.Pattern[str], Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
+    converting: tuple[re.Pattern[str], ...]
     operators: tuple[re.Pattern[str], ...]
     empty: re.Pattern[str]
     chatter: re.Pattern[str]
+    end: re.Pattern[str]
+    namesakes: re.Pattern[str]
     ignored: Ignored
+    shared: Ignored
 
 
 @cache
@@ -93,11 +102,18 @@ def read(folder: Path) -> Rules:
         drops=tuple(_pattern(path, rule) for path, rule in each("drop")),
         masks=tuple((_pattern(path, rule), _replacement(path, rule)) for path, rule in each("mask")),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
+        converting=tuple(_pattern(path, rule) for path, rule in each("converting")),
         operators=tuple(_pattern(path, rule) for path, rule in each("operator")),
         empty=re.compile(alternatives("empty"), re.IGNORECASE),
         chatter=re.compile(alternatives("chatter")),
+        namesakes=re.compile(alternatives("namesake")),
+        end=re.compile(alternatives("end")),
         ignored=_ignored(list(each("ignore"))),
+        shared=_frames([(path, {**rule, "kind": "framework"}) for path, rule in each("shared")]),
     )
+
+
+_TABLES = frozenset("drop mask prefix converting operator empty chatter ignore shared namesake end".split())  # noqa: SIM905
 
 
 def _table(path: Path) -> dict[str, list[dict[str, Any]]]:
@@ -105,7 +121,7 @@ def _table(path: Path) -> dict[str, list[dict[str, Any]]]:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise RuleError(f"{path}: is not TOML ({error})") from error
-    unknown = sorted(table.keys() - {"drop", "mask", "prefix", "operator", "empty", "chatter", "ignore"})
+    unknown = sorted(table.keys() - _TABLES)
     if unknown:
         raise RuleError(f"{path}: there is no table [[{unknown[0]}]]")
     return table
@@ -149,8 +165,13 @@ def _ignored(found: Sequence[tuple[Path, Mapping[str, Any]]]) -> Ignored:
     for path, rule in found:
         if rule.get("kind") not in KINDS:
             raise RuleError(f"{path}: kind is one of {', '.join(KINDS)}: {dict(rule)}")
+    return _frames(found)
+
+
+def _frames(found: Sequence[tuple[Path, Mapping[str, Any]]]) -> Ignored:
+    for path, rule in found:
         if not rule.get("file") and not rule.get("function"):
-            raise RuleError(f"{path}: a frame to ignore needs file or function: {dict(rule)}")
+            raise RuleError(f"{path}: a rule for frames needs file or function: {dict(rule)}")
     return Ignored(_alternatives(found, "file", "function"), _alternatives(found, "function", "file"), _both(found))
 
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from fuzz.case import Case, Outcome, Status
 from triage.checks import checks
 from triage.construct import case_code
+from triage.construct_keras import layer_code
 from triage.construct_torch import instance_code
 from triage.layout import STEP, assemble, parted
 
@@ -44,7 +45,7 @@ def script(
     pieces = [
         *_environment(environment or {}),
         *_limits(outcome.status, timeout, memory_mb),
-        *subject_code(case),
+        *subject_code(case, snippet),
         *_trial(case, outcome, reference, symptom, snippet),
     ]
     return assemble(pieces)
@@ -70,8 +71,10 @@ def confirms(symptom: str, returncode: int, stderr: str) -> bool:
     return returncode != 0
 
 
-def subject_code(case: Case) -> list[str]:
-    """What is run: definitions of `model` and `inputs`, or of `module` and `args`."""
+def subject_code(case: Case, snippet: str = "") -> list[str]:
+    """What is run: definitions of `model` and `inputs`, of `module` and `args`, or of a Keras layer and its `call`."""
+    if case.kind == "keras":
+        return [layer_code(case.model, snippet)]
     return [instance_code(case.model)] if case.kind == "instance" else case_code(case.model, case.inputs)
 
 
@@ -109,7 +112,7 @@ def _trial(case: Case, outcome: Outcome, reference: Outcome | None, symptom: str
     if symptom.startswith("dies-on-invalid"):
         return [_expecting_an_error(snippet)]
     if outcome.status is Status.WRONG and reference is not None:
-        return [snippet, _comparison(case, outcome, reference, symptom)]
+        return [snippet, _comparison(case, outcome, reference, symptom, snippet)]
     return [snippet + '\nprint("PASS")']
 
 
@@ -124,7 +127,7 @@ def _expecting_an_error(snippet: str) -> str:
     )
 
 
-def _comparison(case: Case, outcome: Outcome, reference: Outcome, symptom: str) -> str:
-    found = checks(case, outcome, reference, symptom)
+def _comparison(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snippet: str) -> str:
+    found = checks(case, outcome, reference, symptom, snippet)
     shows = [f'print("expected:", {expected}, "actual:", {actual}, sep="\\n")' for expected, actual in found.pairs]
     return "\n".join([*found.definitions, *shows, *found.statements, 'print("PASS")'])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from triage.conditions import Condition
+from triage.projects import described
 
 
 @dataclass(frozen=True)
@@ -39,25 +39,28 @@ _SYMPTOMS = {
 }
 
 
-def severity(symptom: str, conditions: Sequence[Condition] = ()) -> tuple[str, str]:
-    """``high``, ``medium`` or ``low``, and the clause that says why."""
+def severity(symptom: str, conditions: Sequence[Condition] = (), *, harmless: bool = True) -> tuple[str, str]:
+    """``high``, ``medium`` or ``low``, and the clause that says why.
+
+    `harmless` says of a wrong type that the values are right once they are converted.
+    """
     kind = symptom.partition(":")[0]
-    special = any(one.needed and one.text.startswith(_SPECIAL_VALUES) for one in conditions)
-    if symptom == "wrong:dtype":
+    special = any((one.needed or one.refuted) and one.text.startswith(_SPECIAL_VALUES) for one in conditions)
+    if symptom == "wrong:dtype" and harmless:
         return "medium", "the result has another type than it should, and nothing says so"
     return _SPECIAL if kind == "wrong" and special else _SEVERITIES.get(kind, ("medium", f"the symptom is {symptom}"))
 
 
-def labels(backend: str, symptom: str, conditions: Sequence[Condition] = (), opset: int = 0) -> tuple[Label, ...]:
-    """The labels of a bug. `opset` is the ONNX opset that the model needs, where that is a recent one."""
-    level = severity(symptom, conditions)[0]
-    kind = symptom.partition(":")[0]
-    found = [
-        Label("bug", "it fails the same way in every fresh process"),
-        Label(Path(backend).stem, "the compiler that fails"),
-        Label(*_SYMPTOMS.get(kind, (kind, f"the symptom is {symptom}"))),
-        Label(f"severity-{level}"),
-    ]
+def labels(backend: str, kind: str, symptom: str, level: str, opset: int = 0) -> tuple[Label, ...]:
+    """The labels of a bug: those of the project's own tracker, then what kind of bug it is.
+
+    `kind` is that of the case, `level` the severity, `opset` the ONNX opset that the model needs, where that is a
+    recent one.
+    """
+    own = [Label(one.name, one.reason) for one in described(backend).labels if one.fits(kind, symptom)]
+    first = symptom.partition(":")[0]
+    found = own or [Label("bug", "it fails the same way in every fresh process")]
+    found += [Label(*_SYMPTOMS.get(first, (first, f"the symptom is {symptom}"))), Label(f"severity-{level}")]
     if opset:
         found.append(Label(f"opset-{opset}", "an operator is used as this recent opset defines it"))
     return tuple(found)

@@ -8,8 +8,8 @@ came before it is kept, the change is never proposed again, and the stack is bui
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from fuzz.case import Case
 from fuzz.wire import Value
 from triage.difference import differences
 from triage.interesting import Recorder
-from triage.submodel import load
+from triage.submodel import load, tensors
 from triage.trials import Trials
 
 #: The passes from the harmless to the risky. What `attributes` opens is declared anew at the end.
@@ -42,6 +42,10 @@ STACK: tuple[str, ...] = (
     "instance_arguments",
     "instance_dtypes",
 )
+#: Those that change nothing that most failures could need: they go along with a cut of the nodes.
+HARMLESS: tuple[str, ...] = tuple(name for name in STACK[: STACK.index("names") + 1] if name != "ranks")
+#: Where runs are dear, fewer axes than this are few enough for a person.
+_FEW_AXES = 3
 #: The odds that what a pass changes is what the failure needs; 0.05 for those that are not named.
 _ODDS: Mapping[str, float] = {
     "metadata": 0.01,
@@ -57,6 +61,8 @@ _ODDS: Mapping[str, float] = {
 _COARSE = frozenset({"ranks"})
 #: A pass may add this many changes to one stack.
 _MOST_OF_ONE = 16
+#: One pass can open the way for another that came before it.
+_ROUNDS = 3
 
 
 @dataclass(frozen=True)
@@ -71,39 +77,61 @@ class Step:
 class Simplifier:
     """Applies the passes to one case; `refused` are the changes that the failure did not survive."""
 
-    def __init__(self, trials: Trials, values: Recorder, valid: Callable[[Case], bool]) -> None:
+    def __init__(
+        self, trials: Trials, values: Recorder, valid: Callable[[Case], bool], most_runs: int | None = None
+    ) -> None:
         self._trials, self._values, self._valid = trials, values, valid
+        self._most_runs = most_runs
         self._refused: set[tuple[str, tuple[str, ...]]] = set()
         self.passing: list[Case] = []
 
     def run(self, case: Case, accept: Callable[[Case], None]) -> None:
-        """Simplify until nothing is left to propose; every case that is kept goes to `accept`."""
-        while True:
+        """Simplify until nothing is left to propose, or `most_runs` are spent; what is kept goes to `accept`."""
+        limit = None if self._most_runs is None else self._trials.runs + self._most_runs
+        while limit is None or self._trials.runs < limit:
             stack = self._stack(case)
             if not stack:
                 return
-            kept = self._longest(stack)
+            kept, refused = self._longest(stack, limit)
             if kept:
                 case = stack[kept - 1].case
                 accept(case)
-            if kept < len(stack):
+            if kept + 1 == refused <= len(stack):
                 culprit = stack[kept]
                 self._refused.add((culprit.name, culprit.change))
                 self.passing.append(culprit.case)
 
-    def _stack(self, case: Case) -> list[Step]:
+    def harmless(self, case: Case) -> Case:
+        """The case with everything simpler that hardly a failure needs; the predicate is not asked."""
+        for _ in range(_ROUNDS):
+            steps = self._stack(case, HARMLESS)
+            if not steps:
+                break
+            case = steps[-1].case
+        return case
+
+    def _stack(self, case: Case, passes: Sequence[str] = STACK) -> list[Step]:
         steps: list[Step] = []
         seen = {case.id}
-        for name in STACK:
+        for name in passes:
             module = importlib.import_module(f"triage.passes.{name}")
-            for _ in range(_MOST_OF_ONE if case.kind in module.KINDS else 0):
+            for _ in range(_MOST_OF_ONE if self._wanted(name, case) else 0):
                 step = self._next(name, case, module.candidates(case, self._values(case)))
                 if step is None or step.case.id in seen:
                     break
                 seen.add(step.case.id)
+                if name == "declarations" and steps and steps[-1].name not in HARMLESS:
+                    step = replace(steps.pop(), case=step.case)  # what follows from a change is no change of its own
                 steps.append(step)
                 case = step.case
         return steps
+
+    def _wanted(self, name: str, case: Case) -> bool:
+        """Whether a pass is for this kind of case, and worth a run."""
+        if case.kind not in importlib.import_module(f"triage.passes.{name}").KINDS:
+            return False
+        ranks = [array.ndim for array in tensors(case, load(case)).values()] if name == "ranks" else []
+        return self._most_runs is None or not ranks or max(ranks) > _FEW_AXES
 
     def _next(self, name: str, case: Case, candidates: Iterator[Case]) -> Step | None:
         """The first proposal that was not refused, that the reference accepts and that still shows something."""
@@ -123,22 +151,29 @@ class Simplifier:
     def _degenerate(self, case: Case) -> bool:
         """Whether a result is empty, nothing but zeros, or not finite: a witness that would prove little."""
         values = self._values(case)
-        if case.kind == "instance":
+        if case.kind != "onnx":
             return any(_tells_nothing(value) for value in values.values())
         return any(_tells_nothing(values.get(info.name)) for info in load(case).graph.output)
 
     # ------------------------------------------------------------ bisection
 
-    def _longest(self, stack: list[Step]) -> int:
-        """How many steps of the stack can be kept: all of them, or as many as are found before one that matters."""
-        low, high = 0, len(stack) + 1
-        while high - low > 1:
+    def _longest(self, stack: list[Step], limit: int | None) -> tuple[int, int]:
+        """How many steps of the stack can be kept, and the smallest number that is known to be too many."""
+        low, high = self._bounds(stack)
+        while high - low > 1 and (limit is None or self._trials.runs < limit):
             tested = [len(stack)] if high > len(stack) else []
             tested += self._cuts(stack, low, min(high, len(stack)), self._trials.jobs - len(tested))
             answers = self._trials.ask([stack[at - 1].case for at in tested], stack[tested[0] - 1].name)
             low = max([at for at, same in zip(tested, answers, strict=True) if same], default=low)
             high = min([at for at, same in zip(tested, answers, strict=True) if not same and at > low], default=high)
-        return low
+        return low, high
+
+    def _bounds(self, stack: list[Step]) -> tuple[int, int]:
+        """What is known before a run: so many steps can be kept, so many are too many."""
+        answers = {at: self._trials.known(step.case) for at, step in enumerate(stack, start=1)}
+        low = max([at for at, answer in answers.items() if answer], default=0)
+        refused = [at for at, answer in answers.items() if answer is not None and not answer and at > low]
+        return low, min(refused, default=len(stack) + 1)
 
     def _cuts(self, stack: list[Step], low: int, high: int, count: int) -> list[int]:
         """At most `count` positions between `low` and `high` that share the odds evenly."""

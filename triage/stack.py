@@ -22,6 +22,7 @@ _SITE = re.compile(
 _NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.\d+)*|dll|dylib)$")
 #: Rules look at no more than these last parts of a path.
 _PARTS = 5
+_LONGEST_CODE = 100
 _CHECK = re.compile(r"failed at\s+$")
 
 
@@ -54,13 +55,26 @@ def telling(found: Sequence[Frame], most: int = 3) -> list[str]:
     return list(named)
 
 
-def spot(file: str, function: str) -> tuple[str, str]:
+def spot(file: str, function: str, code: str = "") -> tuple[str, str]:
     """(a frame's name, "" or why it tells nothing: a kind of `triage.rules.KINDS`).
 
-    Python: file and function. Native code: the qualified function, which is the same whether the tool knows the
+    Python: file and function, and where many functions share that name the line of code. Native code: the qualified function, which is the same whether the tool knows the
     file or not; else the file with its folder. The name is "" where nothing is known.
     """
-    return _spot(_tail(file), function_name(function))
+    name, kind = _spot(_tail(file), function_name(function))
+    if code and not kind and rules().namesakes.search(function):
+        name = f"{name}: {' '.join(code.split())[:_LONGEST_CODE]}"
+    return name, kind
+
+
+def shared(file: str, function: str) -> bool:
+    """Whether many conversions come by a frame: it tells only with who called it."""
+    return _shared(_tail(file), function_name(function))
+
+
+@lru_cache(maxsize=1 << 16)
+def _shared(path: str, name: str) -> bool:
+    return bool(rules().shared.kind(path, name))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -83,6 +97,8 @@ def _file_kind(path: str) -> str:
 def _spot(path: str, name: str) -> tuple[str, str]:
     kind = _function_kind(name) or _file_kind(path) or rules().ignored.pair(path, name)
     last = path.rpartition("/")[2]
+    if last == "__init__.py":
+        last = "/".join(path.split("/")[-2:])  # the folder is the module
     native = _NATIVE.search(last) is not None
     if "." in last and not native:
         return (last if name in ("", "<module>") else f"{last} {name}"), kind

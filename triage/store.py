@@ -22,12 +22,13 @@ from sqlmodel import Session, SQLModel, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fuzz.case import Case, Origin, Status
-from triage import records, store_decisions, store_rows
+from triage import records, store_decisions, store_results, store_rows
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
 from triage.records import Bug, BugFields, CampaignInfo, Counts, NewFailure, Result, StoredDraft, StoredFailure
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
 from triage.store_file import StoreError, one_line_errors, open_file
+from triage.store_results import Recorded
 
 __all__ = ["Conflict", "Store", "StoreError", "Unknown", "open_store"]
 
@@ -144,7 +145,22 @@ class Store:
                 *session.exec(bugs).one(),
             )
 
+    def campaigns(self) -> list[CampaignInfo]:
+        """Every campaign, the oldest first."""
+        with self._read() as session:
+            return store_results.campaigns(session)
+
     # Results and failures
+
+    def recorded(self, campaign_id: int) -> list[Recorded]:
+        """All results of a campaign with the bugs that they show, by target and case."""
+        with self._read() as session:
+            return store_results.recorded(session, campaign_id)
+
+    def failed(self) -> set[str]:
+        """The ids of all cases that any campaign saw fail."""
+        with self._read() as session:
+            return store_results.failed(session)
 
     def record(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.case import Case, Status
-from triage.behaviour import REFERENCES
+from triage.behaviour import REFERENCES, compared_with
 from triage.facts import Facts
 from triage.operators import node_count
 from triage.projects import project
@@ -18,6 +18,8 @@ _FRONTENDS = {
     ("openvino", "instance"): "PyTorch frontend, CPU",
     ("onnxruntime", "onnx"): "CPU execution provider",
     ("inductor", "instance"): "C++ for the CPU",
+    ("openvino", "keras"): "the OpenVINO backend of Keras, CPU",
+    ("xla", "keras"): "`jax.jit` of a Keras layer, CPU",
 }
 
 
@@ -35,13 +37,13 @@ def _sentences(facts: Facts, happening: str) -> Iterator[str]:
     yield _reference(facts)
     yield _sentence(facts.detail) if facts.outcome.status is not Status.WRONG else ""
     yield next((one.sentence for one in facts.conditions if one.needed), "")
-    yield _origin(facts.case, facts.reduced_from, facts.count)
+    yield _origin(facts.case, facts.reduced_from, facts.tests)
 
 
 def _reference(facts: Facts) -> str:
     if facts.reference is None or facts.reference.status is not Status.OK:
         return ""
-    by = REFERENCES[facts.case.kind]
+    by = REFERENCES[compared_with(facts.target.backend, facts.case.kind)]
     if facts.outcome.status is Status.WRONG:
         return f"The expected result is that of {by}."
     return f"{by[:1].upper()}{by[1:]} runs the same model."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,13 +14,18 @@ from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.effect import effect, number
 from triage.literals import as_array
-from triage.messages import core
+from triage.operators import value_names
 from triage.schemas import output_name
 from triage.scrub import scrub
+from triage.wording import telling
 
 LONGEST = 140
 #: How much of a title the conditions may take.
 _ROOM = 60
+#: A longer word is cut rather than left out.
+_LONGEST_WORD = 30
+#: How much of it an exception's message may take.
+_MESSAGE = 80
 #: How each project marks the component: (backend, case kind) -> prefix.
 PREFIXES = {
     ("tvm", "onnx"): "[Bug][Relax][ONNX]",
@@ -31,6 +35,9 @@ PREFIXES = {
     ("onnxruntime", "onnx"): "[CPU EP]",
     ("inductor", "instance"): "[inductor]",
     ("tensorrt", "onnx"): "[TensorRT][ONNX]",
+    ("openvino", "keras"): "[Bug]: [Keras]",
+    ("xla", "keras"): "[XLA:CPU]",
+    ("reference", "onnx"): "[Reference Evaluator]",
 }
 _STAGES = {
     Stage.START: "starting with",
@@ -57,7 +64,10 @@ _JOINED = ("attribute", "input", "value")
 def title(prefix: str, sentence: str) -> str:
     """One line of at most `LONGEST` characters, without anything private or anything GitHub acts upon."""
     flat = " ".join(scrub(f"{prefix} {sentence}").replace("`", "'").replace("@", "(at)").split())
-    return flat if len(flat) <= LONGEST else flat[: LONGEST - 1].rstrip() + "…"
+    if len(flat) <= LONGEST:
+        return flat
+    whole, _, rest = flat[: LONGEST - 1].rpartition(" ")
+    return f"{whole if len(rest) < _LONGEST_WORD else flat[: LONGEST - 2]} …"
 
 
 def prefix(backend: str, kind: str) -> str:
@@ -141,7 +151,7 @@ def happening(
         return f"Hang when {doing}"
     if kind == "oom":
         return f"Out of memory when {doing}"
-    return f"{doing[0].upper()}{doing[1:]} fails with {_exception(outcome, message)}"
+    return f"{doing[0].upper()}{doing[1:]} fails with {_exception(case, outcome, message)}"
 
 
 def wrong(case: Case, outcome: Outcome, reference: Outcome | None) -> str:
@@ -179,23 +189,16 @@ def _output(case: Case, position: int, name: str, count: int) -> str:
     return f" for output {name}" if count > 1 else ""
 
 
-#: What stands before the words that a person wrote: a failed check, its place, the layers it passed through.
-_CHECKED = (
-    re.compile(r"Check failed: .{1,300}? is false: (?=\S)"),
-    re.compile(
-        r"Check '.{1,300}?' failed at \S+:\d+:\s*(?:FrontEnd API failed with \w+:\s*)?(?!Shape inference input)(?=\S)"
-    ),
-)
-
-
-def _exception(outcome: Outcome, message: bool) -> str:
+def _exception(case: Case, outcome: Outcome, message: bool) -> str:
     error = outcome.error
     name = (error.type if error else "").rpartition(".")[2] or "Exception"
-    if not message:
-        return name
-    text = scrub(core(error.message) if error else "").strip()
-    for check in _CHECKED:
-        text = check.sub("", text, count=1)
-    lines = [line.strip() for line in text.splitlines()]
-    telling = next((line for line in lines if len(re.sub(r"\W", "", line)) >= 8), "")
-    return f"{name}: {telling[:80].rstrip()}{'…' if len(telling) > 80 else ''}" if telling else name
+    text = scrub(telling(error.message, value_names(case))).strip() if error and message else ""
+    return f"{name}: {_cut(text)}" if text else name
+
+
+def _cut(text: str) -> str:
+    """A message in the room that a title has: whole, its first sentence, or as many words as fit."""
+    if len(text) <= _MESSAGE:
+        return text
+    first = text[: text.find(". ") + 1]
+    return first if 20 <= len(first) <= _MESSAGE else f"{text[:_MESSAGE].rpartition(' ')[0] or text[:_MESSAGE]} …"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from fuzz.case import Frame
@@ -51,7 +51,15 @@ _WRITTEN = (_PYTHON, _AT_SIGN, _PLACE_FIRST, _FILE_ONLY, _FILE_FIRST, _FUNCTION_
 _FILE_KEYS, _LINE_KEYS = ("file", "filename", "path"), ("line", "lineno", "line_number")
 _FUNCTION_KEYS = ("function", "func", "name", "symbol", "method")
 _FINAL = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*)?$")
+_BEGINS = ("Traceback (most recent", "Current thread", "Thread 0x")
 _SIGNAL = "<signal handler called>"
+
+
+@dataclass(frozen=True)
+class PythonFrame(Frame):
+    """A frame of Python and the line of code that was running there, "" where the trace does not print it."""
+
+    code: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,12 +75,14 @@ class Trace:
 class _Reading:
     """The frames found so far: sections of Python frames, runs of numbered native ones, as they were printed."""
 
-    python: list[list[Frame]] = field(default_factory=lambda: [[]])
+    python: list[list[PythonFrame]] = field(default_factory=lambda: [[]])
     native: list[dict[int, Frame]] = field(default_factory=lambda: [{}])
     text: list[str] = field(default_factory=list)
     first_calls: bool = False  # faulthandler: the most recent call first
     current: int = 0  # the section of the thread that died
     ended: bool = True  # the Python traceback came to its final line
+    bare: bool = False  # the last line was a frame of Python, whose code may follow
+    aside: bool = False  # what follows shows the traced program rather than the compiler's calls
 
 
 def read(raw: str) -> Trace:
@@ -89,12 +99,20 @@ def read(raw: str) -> Trace:
 
 def _take(reading: _Reading, line: str, indented: bool) -> None:
     """One line: a frame, or text."""
+    bare, reading.bare = reading.bare, False
+    if reading.aside and not line.startswith(_BEGINS):
+        return
     if line.startswith('File "') and (found := _PYTHON.match(line)):
         reading.first_calls |= bool(found["function"]) and not found["comma"]
-        reading.python[-1].append(Frame(found["file"], int(found["line"]), found["function"] or ""))
+        reading.python[-1].append(PythonFrame(found["file"], int(found["line"]), found["function"] or ""))
         reading.ended = False
+        reading.bare = True
         return
-    if line.startswith(("Traceback (most recent", "Current thread", "Thread 0x")):
+    if bare and indented and not _NUMBERED.match(line):
+        reading.python[-1][-1] = replace(reading.python[-1][-1], code=line)
+        return
+    if line.startswith(_BEGINS):
+        reading.aside = False
         if reading.python[-1]:
             reading.python.append([])
         if line.startswith("Current"):
@@ -109,6 +127,9 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if _other(reading, line):
         return
     if rules().chatter.match(line):
+        return
+    if rules().end.match(line):
+        reading.aside = reading.ended = True
         return
     if not indented:
         reading.ended |= _FINAL.match(line) is not None

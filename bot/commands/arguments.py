@@ -25,3 +25,12 @@ Seconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Wall-clock l
 Memory = Annotated[int, typer.Option("--memory", min=64, help="Memory limit of one case, in MiB.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Database = Annotated[Path, typer.Option("--db", help="The SQLite database of the hunt.")]
+Known = Annotated[
+    list[Path],
+    typer.Option(
+        "--known",
+        metavar="FILE",
+        help="A project's issues, as `gh issue list --json number,title,body,url,state` exports them: reports link "
+        "those that look like the bug. Repeatable.",
+    ),
+]

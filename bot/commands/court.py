@@ -16,6 +16,7 @@ from fuzz.lane import Limits
 from fuzz.runner import Runner
 from triage.court.evidence import FILED, Judgement
 from triage.court.hearing import Court
+from triage.jury import accused
 from triage.scrub import plain
 
 
@@ -32,6 +33,8 @@ def court(
 ) -> int:
     """Judge whether a failing case is the compiler's fault, and show the evidence.
 
+    With `--backend reference` the reference itself is tried, against the compilers that contradict it.
+
     The verdict is one of: compiler bug, reference bug, undefined behaviour, numeric noise, nondeterministic,
     unsupported, invalid test, environment. Exit code 1 if the case does not fail: the verdict is null then.
     """
@@ -45,13 +48,13 @@ def court(
     if as_json:
         print_json(judgement.document())
     else:
-        _print(judgement)
+        _print(judgement, "the reference" if accused(target, catalogue.target("reference")) else "the compiler")
     if judgement.verdict is None:
         raise Refusal(f"{case_path} does not fail on {target.backend}: {judgement.reason}", ExitCode.FAILED)
     return ExitCode.DONE
 
 
-def _print(judgement: Judgement) -> None:
+def _print(judgement: Judgement, defendant: str) -> None:
     if judgement.verdict is None:
         return
     colour = "red" if judgement.verdict in FILED else "green"
@@ -59,4 +62,5 @@ def _print(judgement: Judgement) -> None:
     out.print(f"[{colour}]{judgement.verdict}[/]{whose}: ", end="")
     out.print(plain(judgement.reason), markup=False)
     for each in judgement.evidence:
-        out.print(f"  {each.kind} ({each.side}): {' '.join(plain(each.sentence).split())}", markup=False)
+        side = str(each.side).replace("the compiler", defendant)
+        out.print(f"  {each.kind} ({side}): {' '.join(plain(each.sentence).split())}", markup=False)

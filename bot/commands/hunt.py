@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,20 +12,20 @@ import typer
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bot import choices
-from bot.commands.arguments import Json, Memory, Options, Seconds, Seed
+from bot import choices, issuefile
+from bot.commands.arguments import Json, Known, Memory, Options, Seconds, Seed
 from bot.commands.bugs import print_table
 from bot.console import err, out, print_json
 from bot.durations import seconds
 from bot.failures import Refusal
-from fuzz import catalogue, generators
+from fuzz import catalogue, generators, prioritize
 from fuzz.campaign import Policy
-from fuzz.case import FAILING, Case, Status, Target
-from fuzz.generators import Skip
+from fuzz.case import FAILING, Status, Target
 from fuzz.lane import Limits
+from fuzz.ranking.stream import LEARNS, Mixed, Ordered
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
-from triage import drafting, pipeline
+from triage import drafting, pipeline, related
 from triage.hunt import Progress
 from triage.hunt import hunt as run_hunt
 from triage.records import CampaignInfo
@@ -42,6 +42,9 @@ def hunt(
     source: Annotated[list[str], typer.Option("--source", help="Where cases come from. Repeatable; all without.")] = [],  # noqa: B006
     budget: Annotated[str, typer.Option("--budget", help="Time for the whole hunt: 90s, 3m, 1h30m, none.")] = "3m",
     option: Options = [],  # noqa: B006
+    strategy: Annotated[
+        str, typer.Option("--strategy", metavar="NAME", help=f"The order of cases: {', '.join(prioritize.names())}.")
+    ] = LEARNS,
     seed: Seed = 0,
     db: Annotated[
         Path, typer.Option("--db", help="The SQLite database; made if missing, resumed if interrupted.")
@@ -54,6 +57,7 @@ def hunt(
     jobs: Annotated[int, typer.Option("--jobs", min=0, help="Workers at once; 0: one per core.")] = 0,
     timeout: Seconds = 30.0,
     memory: Memory = 4096,
+    known: Known = [],  # noqa: B006
     as_json: Json = False,
 ) -> None:
     """Hunt for bugs: run cases on compilers, confirm, group and reduce what fails, and draft the reports.
@@ -62,13 +66,16 @@ def hunt(
     """
     started = time.monotonic()
     total = seconds(budget)
+    issues = issuefile.read(known)
     if drafts:
         _check_folder(output)
-    cases = _source(source or generators.names(), seed)
+    sources = source or generators.names()
+    _check_names(sources, strategy)
     sweep_stale_homes()
     with Runner(Limits(timeout, memory), jobs or None) as runner, open_store(db, create=True) as store:
         targets = _targets(runner, backend, option)
         reference = catalogue.target("reference")
+        cases = _ordered(sources, strategy, seed, store.failed())
         campaign = _campaign(store, targets, source, seed, invalid)
         share = HUNTING_SHARE if drafts else 1.0
         hunting_ends = None if total is None else started + total * share
@@ -78,6 +85,7 @@ def hunt(
                 ends = None if total is None else started + total
                 desk = pipeline.Desk(store, runner, reference, output, ends)
                 _triage(desk, bar)
+                related.write(store, issues)
         document = _summary(store, campaign, time.monotonic() - started)
         found = store.bugs(campaign_id=campaign.id)
         index = drafting.index(output, store.bugs()) if drafts else None
@@ -100,13 +108,20 @@ def _check_folder(output: Path) -> None:
         raise Refusal(f"--out {output}: no permission to write; name another folder")
 
 
-def _source(names: Sequence[str], seed: int) -> Iterator[Case | Skip]:
+def _check_names(sources: Sequence[str], strategy: str) -> None:
+    """Raises Refusal for a source or strategy that there is not."""
     try:
-        for name in names:
+        for name in sources:
             generators.load(name)
-    except generators.UnknownGenerator as error:
+        prioritize.load(strategy)
+    except (generators.UnknownGenerator, prioritize.UnknownStrategy) as error:
         raise Refusal(str(error)) from error
-    return generators.mixed(names, seed)
+
+
+def _ordered(sources: Sequence[str], strategy: str, seed: int, failed: Collection[str]) -> Mixed:
+    """The cases of all sources, each in the strategy's order. `failed` holds the ids of cases that failed before."""
+    ordered = [Ordered(generators.load(name)(seed), strategy, seed, failed) for name in sources]
+    return Mixed(list(zip(ordered, map(generators.per_turn, sources), strict=True)))
 
 
 def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> list[Target]:
@@ -136,7 +151,7 @@ def _campaign(store: Store, targets: Sequence[Target], source: Sequence[str], se
 def _hunt(
     store: Store,
     campaign: CampaignInfo,
-    cases: Iterator[Case | Skip],
+    cases: Mixed,
     targets: Sequence[Target],
     reference: Target,
     runner: Runner,
@@ -148,7 +163,7 @@ def _hunt(
     def tell(progress: Progress) -> None:
         bar.update(task, description=f"hunting: {progress.results} results, {progress.failures} failures")
 
-    if run_hunt(store, campaign, cases, targets, reference, runner, policy, tell):
+    if run_hunt(store, campaign, cases, targets, reference, runner, policy, tell, cases.observe):
         store.finish_campaign(campaign.id)
     bar.update(task, completed=1, total=1)
 

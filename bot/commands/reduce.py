@@ -23,14 +23,17 @@ from fuzz.case import Case, Failure, Target
 from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
+from triage import asking
 from triage import reduce as reducer
 from triage.interesting import recorded, same_signature
-from triage.options import simplest_target
+from triage.options import Needs, needs
 from triage.signing import Signer
 from triage.trials import Answer, Interesting, Journal
 
 #: Runs that may go into the search for a passing neighbour: a command's are dear, a compiler's are not.
 _NEIGHBOURS_OF_CHECK, _NEIGHBOURS = 2, 12
+#: Runs of a command that may go into shapes, values and attributes once the nodes are found.
+_SIMPLIFYING_OF_CHECK = 4
 #: How often a check that refuses the case itself is asked again, to tell a flaky one from a wrong one.
 _ASKED_AGAIN = 2
 
@@ -50,8 +53,9 @@ class Subject:
     suspects: tuple[str, ...] = ()
     most_runs: int = reducer.MOST_RUNS
     neighbours: int = _NEIGHBOURS
+    simplifying: int | None = None
     refused: Callable[[Case], str] = lambda case: ""  # why the case itself is not interesting
-    options: Callable[[Case], dict[str, str] | None] = lambda case: None  # those that the reduced case needs
+    needs: Callable[[Case], Needs | None] = lambda case: None  # what of the target the reduced case needs
     slips: list[Failure] | None = None
     starts: list[Target] = field(default_factory=list)  # runs outside the search: the first look, and of options
 
@@ -83,7 +87,9 @@ def reduce(
 ) -> int:
     """Reduce a failing case, keeping its signature (or the answer of a command). Exit code 1 if it does not fail.
 
-    A reduction that was killed goes on where it was when the same command is given again.
+    With a backend it also tells which options, levels and passes the reduced case needs to fail. A reduction that
+    was killed goes on where it was when the same command is given again. The keys of the JSON are described in
+    docs/decisions/006-reduction.md.
     """
     if bool(backend) == bool(check):
         raise Refusal("say what must be kept: --backend NAME, or --check 'COMMAND {model}' (one of the two)")
@@ -105,9 +111,9 @@ def reduce(
                 journal=journal,
                 where=case_path,
             )
-            options = kept.options(found.case)
+            needed = kept.needs(found.case) if found.finished else None
         journal.finish()
-    _tell(_document(found, kept, options, output), as_json)
+    _tell(_document(found, kept, needed, output), as_json)
     return ExitCode.DONE
 
 
@@ -136,6 +142,7 @@ def _of_check(check: Check) -> Subject:
         signature=f"same because `{check.command}` exits with 0",
         identity=check.command,
         neighbours=_NEIGHBOURS_OF_CHECK,
+        simplifying=_SIMPLIFYING_OF_CHECK,
         refused=refused,
     )
 
@@ -157,8 +164,12 @@ def _of_backend(path: Path, case: Case, target: Target, runner: Runner) -> Subje
         starts.append(other)
         return bool(same_signature(judge, replace(failure, target=other), signer.sign, fresh=True)(case))
 
-    def options(case: Case) -> dict[str, str]:
-        return dict(simplest_target(target, lambda other: still_fails(case, other)).options)
+    def needed(case: Case) -> Needs:
+        def passes(other: Target) -> list[str]:
+            starts.append(other)
+            return asking.passes(runner, case, other)
+
+        return needs(target, passes, lambda other: still_fails(case, other))
 
     signature = signer.sign(failure)
     return Subject(
@@ -168,7 +179,7 @@ def _of_backend(path: Path, case: Case, target: Target, runner: Runner) -> Subje
         identity=f"{target.id} {signature.fingerprint}",
         suspects=(error.operator,) if error and error.operator else (),
         most_runs=reducer.most_runs(failure.symptom),
-        options=options,
+        needs=needed,
         slips=slips,
         starts=starts,
     )
@@ -188,6 +199,7 @@ def _reduced(case: Case, kept: Subject, *, where: Path, repeats: int, **settings
             confirmed=kept.confirm is not None or repeats > 1,
             most_runs=kept.most_runs,
             neighbours=kept.neighbours,
+            simplifying=kept.simplifying,
             repeats=repeats,
             **settings,
         )
@@ -199,9 +211,7 @@ def _reduced(case: Case, kept: Subject, *, where: Path, repeats: int, **settings
 # ---------------------------------------------------------------- what is told
 
 
-def _document(
-    found: reducer.Reduction, kept: Subject, options: dict[str, str] | None, output: Path
-) -> dict[str, object]:
+def _document(found: reducer.Reduction, kept: Subject, needed: Needs | None, output: Path) -> dict[str, object]:
     """Write the files and describe them."""
     written = casefile.save(found.case, output)
     min_good = None
@@ -221,8 +231,12 @@ def _document(
         "finished": found.finished,
         "files": [str(path) for path in written],
     }
-    if options is not None:
-        document["options"] = options
+    if needed is not None:
+        document |= {
+            "options": dict(needed.options),
+            "levels": {name: list(steps) for name, steps in needed.levels.items()},
+            "passes": None if needed.passes is None else list(needed.passes),
+        }
     if kept.slips is not None:
         document["slips"] = [str(path) for path in _save_slips(kept.slips, output)]
     return document
@@ -253,6 +267,11 @@ def _tell(document: dict[str, Any], as_json: bool) -> None:
     ]
     if document["min_good"]:
         lines.append(f"passes with {document['min_good']['difference']}: {document['min_good']['model']}")
+    lines += [f"fails at {name} = {', '.join(steps)}" for name, steps in document.get("levels", {}).items()]
+    if document.get("passes") is not None:
+        lines.append(
+            f"fails with no passes on but {', '.join(document['passes']) or 'those that it cannot do without'}"
+        )
     if document.get("slips"):
         lines.append(f"other failures met on the way: {', '.join(document['slips'])}")
     for line in lines:

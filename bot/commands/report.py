@@ -5,14 +5,16 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from bot import describe
-from bot.commands.arguments import Database
+from bot import describe, issuefile
+from bot.commands.arguments import Database, Known
 from bot.console import print_json
 from bot.failures import ExitCode, Refusal
+from triage import related
+from triage.known import Similar
 from triage.store import open_store
 
 #: SQLite's integers end here.
@@ -34,16 +36,25 @@ def report(
     form: Annotated[
         Format, typer.Option("--format", help="Markdown, or JSON with the reproducer beside it.")
     ] = Format.MD,
+    known: Known = [],  # noqa: B006
     as_json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Print the report of a bug as it could be filed."""
+    issues = issuefile.read(known)
     with open_store(db, create=False) as store:
-        found, text = store.bug(bug), store.draft(bug)
+        found, text, others = store.bug(bug), store.draft(bug), store.bugs()
     if text is None:
         why = f" ({found.note.splitlines()[0]})" if found.note else ""
         raise Refusal(f"bug {bug} has no report: its state is {found.state}{why}", ExitCode.FAILED)
+    text = related.completed(found, text, issues, others)
     if as_json or form is Format.JSON:
         draft = {"title": text.title, "body": text.body, "script": text.script, "labels": list(text.labels)}
-        print_json(describe.bug(found) | draft)
+        alike = [_alike(one) for one in related.known_issues(found, issues)]
+        print_json(describe.bug(found) | draft | {"similar_issues": alike})
     else:
         sys.stdout.write(f"# {text.title}\n\n{text.body}")
+
+
+def _alike(found: Similar) -> dict[str, Any]:
+    issue = found.issue
+    return {"number": issue.number, "title": issue.title, "url": issue.url, "state": issue.state, "why": found.why}

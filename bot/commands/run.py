@@ -54,8 +54,7 @@ def run(
 def _outcome(runner: Runner, case: Case, target: Target, compare: bool) -> tuple[Outcome, Status, str]:
     """The outcome, its status as scripts know it, and one line that says why."""
     if case.kind not in registry.backend(target.backend).kinds:
-        kind = "operator instances" if case.kind == "instance" else "ONNX models"
-        return Outcome(Status.UNSUPPORTED, Stage.START), Status.UNSUPPORTED, f"takes no {kind}"
+        return Outcome(Status.UNSUPPORTED, Stage.START), Status.UNSUPPORTED, f"takes no {case.kind_name}"
     if not compare:
         found = runner.run_fresh(case, target)
         return found, _shown(found.status), found.error.message if found.error else ""

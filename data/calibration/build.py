@@ -324,9 +324,52 @@ def traps() -> Iterator[dict[str, Any]]:
     yield from trap("random numbers", [("RandomNormalLike", ["x"], ["z"])], {"x": normal(3)}, {}, "onnxruntime")
 
 
+# ---------------------------------------------------------------- what is open in one element; words; reference bugs
+
+
+def elements() -> Iterator[dict[str, Any]]:
+    """Wrong beside what is open, and open alone."""
+    x = {"x": np.array([np.nan, 1, 5, 6], "f"), "y": np.array([1, 2, 3, 7], "f")}
+    most, limits = [("Max", ["x", "y"], ["z"])], {"a": np.float32(0), "b": np.float32(10)}
+    yield entry("planted one_element Max beside NaN", "bug", FAULTY, most, x, fault="one_element")
+    then = [("Max", ["x", "y"], ["m"]), ("Mul", ["m", "m"], ["z"])]
+    yield entry("planted scaled product beside NaN", "bug", FAULTY, then, x, fault="scaled")
+    clip = [("Clip", ["x", "a", "b"], ["z"])]
+    yield entry("planted one_element Clip beside NaN", "bug", FAULTY, clip, {"x": x["x"]}, limits, fault="one_element")
+    for backend in ("openvino", "tvm"):
+        yield entry(f"trap NaN clipped {backend}", "not-a-bug", backend, clip, {"x": x["x"]}, limits)
+    pool = [("MaxPool", ["x"], ["z"], {"kernel_shape": [2]})]
+    window = {"x": np.array([[[2, np.nan, -1]]], "f")}
+    yield entry("trap NaN in a window tvm", "not-a-bug", "tvm", pool, window)
+
+
+def decided_by_words() -> Iterator[dict[str, Any]]:
+    """Where rounding decides what has no width, and where the reference breaks the specification's words."""
+    start = {"l": np.float32(0), "h": np.float32(0.3), "d": np.float32(0.1)}
+    yield entry("trap length of a range openvino", "not-a-bug", "openvino", [("Range", [*start], ["z"])], start)
+    nodes = [("Relu", ["x"], ["a"]), ("Reciprocal", ["a"], ["z"])]
+    zeros = {"x": np.array([-0.0, 2], "f")}
+    yield entry("trap sign of a zero of Relu", "not-a-bug", "onnxruntime", nodes, zeros)
+    rows = [[1 / (row + column + 1) for column in range(7)] for row in range(7)]
+    solved = [("Det", ["x"], ["d"]), ("Reciprocal", ["d"], ["z"])]
+    yield entry("trap singular matrix onnxruntime", "not-a-bug", "onnxruntime", solved, {"x": np.array(rows, "f")})
+    ties = {"x": np.random.default_rng(0).integers(0, 5, (2, 200)).astype("f")}
+    top = [("TopK", ["x", "k"], ["v", "z"])]
+    yield entry("trap TopK of many ties openvino", "not-a-bug", "openvino", top, ties, {"k": np.array([30])}, outputs=2)
+    pooled = {"x": np.array([[[1, 5, 2]]], "f")}
+    flat = [("GlobalMaxPool", ["x"], ["z"])]
+    yield entry("reference GlobalMaxPool of three axes", "bug", "openvino", flat, pooled)
+    channels = {"x": normal(1, 6, 2, 2)}
+    lrn = [("LRN", ["x"], ["z"], {"size": 3, "alpha": 1.0})]
+    yield entry("reference LRN of six channels", "bug", "onnxruntime", lrn, channels)
+    cut = [("LpPool", ["x"], ["z"], {"kernel_shape": [1, 3], "strides": [1, 2], "ceil_mode": 1})]
+    norm = {"x": np.array([[[[3, 4, 0, 5]]]], "f")}
+    yield entry("reference LpPool of a cut-off window", "bug", "onnxruntime", cut, norm, opset=18)
+
+
 def main() -> None:
     """Write the set beside this file."""
-    lines = [json.dumps(line) for line in (*planted(), *real(), *traps())]
+    lines = [json.dumps(line) for line in (*planted(), *real(), *traps(), *elements(), *decided_by_words())]
     (HERE / "cases.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -5,7 +5,7 @@ numpy and that one compiler. It may import the standard library, numpy, `fuzz.wi
 and nothing else. It defines:
 
 ``PACKAGES``   tuple of distribution names; the first one's version is the backend's version.
-``KINDS``      tuple of the case kinds it takes: ``"onnx"``, ``"instance"``.
+``KINDS``      tuple of the case kinds it takes: ``"onnx"``, ``"instance"``, ``"keras"``.
 ``OPTIONS``    dict: option name -> tuple of allowed values, the default first; ``"*"`` among them
                stands for any text. These mean the same in every backend that has them:
                ``show`` (``outputs``; ``operators``: instead of running an operator instance, the aten
@@ -29,13 +29,18 @@ Optional:
 
 ``warm_instance()``  imports what only operator instances need (torch, 1 s). Instances then get a
                parent process of their own, so that models do not pay for it.
+``warm_keras()``  the same for Keras layers; where there is an option called ``keras``, ``warm_keras_VALUE()`` for
+               each of its values.
+``UNCOMPILED``  options under which a case runs without the compiler, on the library that it compiles for. Where
+               that differs from the reference, two libraries differ, and a wrong result is not blamed on the compiler.
 ``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
 ``reproduce(kind, options, inputs, outputs)``  called in the parent: the lines of a reproducer script that use
                the compiler as its maintainers would. `inputs` and `outputs` are the dtypes of the tensors, in
                order (`outputs` is empty when no result is known). ValueError where that cannot be written
                shortly. For ``"onnx"`` the lines may use ``model`` (ModelProto) and ``inputs`` (name -> numpy
                array), for ``"instance"`` ``module`` and ``args``; they set ``actual``, a numpy array for one
-               output and a list of them for several. Without it no report can be drafted.
+               output and a list of them for several. For ``"keras"`` they may use ``layer``, ``inputs`` and ``call``,
+               which takes the inputs by name. Without it no report can be drafted.
 ``blame(error, job)``  called while an exception that `execute` let through is being handled;
                returns ``(operator, conversion_function)``, each ``""`` when unknown.
 ``converters(operators)``  list of ``(domain, op_type, opset)`` (ONNX) or ``("torch", operator, 0)``,

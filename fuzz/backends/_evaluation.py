@@ -11,7 +11,10 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 import numpy as np
 
+from fuzz.backends import _definitions as definitions
 from fuzz.backends import _rounding as rounding
+from fuzz.backends import _shaken as shaken
+from fuzz.backends._quantizing import disturbed
 from fuzz.backends._trials import Trial, moved
 
 
@@ -30,8 +33,10 @@ class Known(NamedTuple):
     outputs: Tuple[str, ...]
 
 
+#: Operators that tell the place of a value.
+PICKING = frozenset(("ArgMax", "ArgMin", "TopK", "Hardmax", "MaxPool"))
 #: The classes whose inputs are moved too: what they compute inside may be off by as much.
-_NUDGED = frozenset(("function", "approximated", "composite", "quantizing"))
+_NUDGED = frozenset(("function", "approximated", "composite", "quantizing", "solver"))
 
 
 class Evaluation:
@@ -47,7 +52,14 @@ class Evaluation:
         self._calls: Dict[int, int] = {}
         self._trial: Optional[Trial] = None
         self._recording = True
-        self._dtypes: List[str] = []
+        self.dtypes: List[str] = []
+        self._clean: Dict[str, Any] = {}
+        #: How far the trials move what an operator that picks among values (`PICKING`) is given, by its first output.
+        self.picked_from: Dict[str, np.ndarray] = {}
+        #: By operator of the main graph that `_definitions` knows: whether the reference's code agrees with that.
+        self.seconded: Dict[str, bool] = {}
+        self._by_definition = False
+        self._versions = {entry.domain: entry.version for entry in model.opset_import}
         self.unwidened: Dict[str, None] = {}
         self.first: Dict[str, str] = {}
         self.subnormal = self.zeros = self.overflow = False
@@ -58,14 +70,15 @@ class Evaluation:
         """The outputs in the model's own dtypes; the other evaluations need this one first."""
         self._recording = True
         found = list(self._evaluator.run(None, dict(self._inputs)))
-        self._dtypes = [_dtype(value) for value in found]
+        self.dtypes = [_dtype(value) for value in found]
         return found
 
-    def wide(self, trial: Optional[Trial] = None) -> List[Any]:
-        """The outputs in float64, without noise or in one trial."""
+    def wide(self, trial: Optional[Trial] = None, by_definition: bool = False) -> List[Any]:
+        """The outputs in float64, without noise or in one trial; or with the results that `_definitions` gives."""
         self._recording, self._trial, self._calls = False, trial, {}
+        self._by_definition = by_definition
         found = [rounding.widened(value) for value in self._evaluator.run(None, dict(self._inputs))]
-        return [rounding.stored(value, name) for value, name in zip(found, self._dtypes)]
+        return [rounding.stored(value, name) for value, name in zip(found, self.dtypes)]
 
     def _hook(self, site: Site) -> None:
         def run(*inputs: Any, **context: Any) -> Any:
@@ -89,6 +102,8 @@ class Evaluation:
         wide = [rounding.widened(value) for value in inputs]
         if known is not None:
             wide = self._flushed(known, wide)
+        if site.node.op_type in PICKING and wide and isinstance(wide[0], np.ndarray):
+            self._watch(site.node.output[0], wide[0])
         with np.errstate(all="ignore"):
             found = list(self._outputs(site, known, wide, context))
             names = known.outputs if known else ("",) * len(found)
@@ -99,6 +114,8 @@ class Evaluation:
                             self.unwidened[site.node.op_type] = None
                         value = value.astype(np.float64)
                     found[at] = value if self._trial and self._trial.unbounded else rounding.in_range(value, name)
+            if known and self._trial is None:
+                found = self._seconded(site, wide, found)
             return tuple(self._noisy(site, known, wide, context, found) if known else found)
 
     def _outputs(self, site: Site, known: Optional[Known], wide: List[Any], context: Dict[str, Any]) -> Sequence[Any]:
@@ -114,7 +131,7 @@ class Evaluation:
             second = self._narrowed(wide, known)[1:]
             return tuple(site.run(wide[0], *second, **context))
         if site.kind == "narrow":
-            return tuple(site.run(*self._narrowed(wide, known), **context))
+            return tuple(site.run(*self._counted(site, self._narrowed(wide, known)), **context))
         if operator in ("Resize", "Upsample"):
             return self._resized(site, [wide[0], *self._narrowed(wide, known)[1:]], context)
         if self._trial is not None:
@@ -125,11 +142,42 @@ class Evaluation:
             self.unwidened[operator] = None
             return tuple(site.run(*self._narrowed(wide, known), **context))
 
+    def _seconded(self, site: Site, wide: List[Any], found: List[Any]) -> List[Any]:
+        """The results by definition, if they are wanted; whether the reference's are the same is noted."""
+        operator, version = site.node.op_type, self._versions.get("", 0)
+        if operator not in definitions.DEFINITIONS or not version or not isinstance(found[0], np.ndarray):
+            return found
+        import onnx
+
+        given = _attributes(site.node.onnx_node)
+        given["since"] = onnx.defs.get_schema(operator, version).since_version
+        try:
+            other = definitions.compute(operator, wide, given, found[0].shape)
+        except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
+            return found  # the node is not as the words want it: no second opinion
+        if not other:
+            return found
+        self.seconded[operator] = self.seconded.get(operator, True) and all(map(_agree, other, found))
+        return [*other, *found[len(other) :]] if self._by_definition else found
+
     def _narrowed(self, wide: Sequence[Any], known: Known) -> List[Any]:
         return [
             value.astype(rounding.numpy_dtype(name)) if rounding.is_wide(value) and name in rounding.NARROW else value
             for value, name in zip(wide, known.inputs)
         ]
+
+    def _watch(self, name: str, value: np.ndarray) -> None:
+        if self._trial is None:
+            self._clean[name] = value
+            self.picked_from.setdefault(name, np.zeros(value.shape))
+        elif self._clean[name].shape == value.shape:
+            known: List[Optional[np.ndarray]] = [self.picked_from[name]]
+            rounding.cover(known, [self._clean[name]], [value])
+            self.picked_from[name] = np.asarray(known[0])
+
+    def _counted(self, site: Site, inputs: List[Any]) -> List[Any]:
+        shake = shaken.SHAKEN.get(site.node.op_type)
+        return inputs if self._trial is None or shake is None else shake(self._trial, inputs)
 
     # ------------------------------------------------------------ noise
 
@@ -156,6 +204,10 @@ class Evaluation:
             return [trial.disordered(wide[0], known.inputs[0]), *wide[1:]]
         if site.kind not in _NUDGED or site.node.has_subgraph or _is_square(site, wide):
             return wide
+        if site.kind == "solver":
+            return [trial.unsolved(value, name) for value, name in zip(wide, known.inputs)]
+        if site.node.op_type == "QuantizeLinear":
+            return disturbed(trial, wide, known.inputs, getattr(site.node, "axis", 1))
         return [
             trial.nudged(value, name) if rounding.is_wide(value) and name in rounding.NARROW else value
             for value, name in zip(wide, known.inputs)
@@ -177,6 +229,8 @@ class Evaluation:
 
     def _noisy(self, site: Site, known: Known, wide: List[Any], context: Dict[str, Any], found: List[Any]) -> List[Any]:
         call = self._calls[id(site.node)] = self._calls.get(id(site.node), -1) + 1
+        if rounding.has_trait(site.node.op_type, "signless"):
+            found = self._unsigned(known, found)
         if site.kind in ("exact", "narrow", "ordering", "quantizing"):
             return self._restored(site, known, found)
         if self._trial is None:
@@ -186,6 +240,13 @@ class Evaluation:
             return found
         bounds = self._bounds.get((id(site.node), call)) or [None] * len(found)
         return [moved(self._trial, value, bound, name) for value, bound, name in zip(found, bounds, known.outputs)]
+
+    def _unsigned(self, known: Known, found: List[Any]) -> List[Any]:
+        """Zeros of the other sign in the trial for it: of two zeros an operator may take either."""
+        self.zeros |= any(rounding.is_wide(value) and bool(np.any(value == 0)) for value in found)
+        if self._trial is None or not self._trial.unsigned:
+            return found
+        return [np.where(value == 0, -value, value) if rounding.is_wide(value) else value for value in found]
 
     def _restored(self, site: Site, known: Known, found: List[Any]) -> List[Any]:
         """Values of a disturbed ordering operator back in their own dtype."""
@@ -251,6 +312,28 @@ def _sites(evaluator: Any) -> Iterator[Site]:
             yield from _sites(body)
         kind = "exact" if bodies else rounding.class_of(node.op_type, "onnx")
         yield Site(node, node.run, kind)
+
+
+def _attributes(node: Any) -> Dict[str, Any]:
+    """A node's attributes by name, strings as text."""
+    import onnx
+
+    values = {each.name: onnx.helper.get_attribute_value(each) for each in node.attribute if not each.ref_attr_name}
+    return {name: _decoded(value) for name, value in values.items()}
+
+
+def _decoded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decoded(item) for item in value]
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
+def _agree(one: np.ndarray, other: Any) -> bool:
+    """Whether two computations in float64 have the same result; what they lose differs with their order."""
+    if not isinstance(other, np.ndarray) or one.shape != other.shape:
+        return False
+    size = float(np.max(np.abs(one[np.isfinite(one)]), initial=0.0))
+    return bool(np.allclose(one, other, rtol=1e-6, atol=1e-6 * size, equal_nan=True))
 
 
 def _dtype(value: Any) -> str:

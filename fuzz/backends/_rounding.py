@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Container, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -47,7 +47,12 @@ def model() -> Dict[str, Any]:
 def class_of(operator: str, library: str) -> str:
     """The class of an operator of ``onnx`` or ``torch``; ``exact`` for all that is not listed."""
     table = model()["operators"] if library == "onnx" else model()["torch"]
-    return next((name for name, listed in table.items() if operator in listed and name != "expanded"), "exact")
+    return next((name for name, listed in table.items() if operator in listed), "exact")
+
+
+def has_trait(operator: str, trait: str) -> bool:
+    """Whether an ONNX operator is listed under a trait of the table ``rounding.traits``."""
+    return operator in model()["traits"][trait]
 
 
 def is_narrow(value: Any) -> bool:
@@ -108,7 +113,9 @@ def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, eval
     if kind == "instance_norm" and is_wide(inputs[0]):
         return np.asarray(_inside(dtype, table["function"]) * largest * _loss_of_variance(inputs[0]) + floor)
     return np.asarray(
-        _inside(dtype, table["transform" if kind == "transform" else "composite"]) * np.maximum(size, largest) + floor
+        _inside(dtype, table["transform" if kind in ("transform", "solver") else "composite"])
+        * np.maximum(size, largest)
+        + floor
     )
 
 
@@ -184,8 +191,13 @@ def flushed(value: np.ndarray, dtype: str) -> np.ndarray:
     return np.where(np.abs(value) < SMALLEST[dtype], 0.0, value)
 
 
-def cover(noise: List[Optional[np.ndarray]], clean: List[Any], trial: List[Any]) -> None:
-    """Let `noise` cover how far a trial is from the clean outputs."""
+def cover(
+    noise: List[Optional[np.ndarray]], clean: List[Any], trial: List[Any], amounts: Container[int] = frozenset()
+) -> None:
+    """Let `noise` cover how far a trial is from the clean outputs.
+
+    Integers that move may be anything, unless `amounts` says that an output's integers are no places or choices.
+    """
     for at, (known, one, other) in enumerate(zip(noise, clean, trial)):
         if known is None:
             continue
@@ -193,7 +205,8 @@ def cover(noise: List[Optional[np.ndarray]], clean: List[Any], trial: List[Any])
             noise[at] = np.full(known.shape, np.inf)
             continue
         with np.errstate(all="ignore"):
-            if one.dtype.kind == "f":
+            if one.dtype.kind == "f" or (at in amounts and one.dtype.kind in "iu"):
+                one, other = one.astype(np.float64), other.astype(np.float64)
                 same = (one == other) | (np.isnan(one) & np.isnan(other))
                 move = np.where(same, 0.0, np.abs(one - other))
                 move = np.where(np.isnan(move), np.inf, move)

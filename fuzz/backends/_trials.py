@@ -33,6 +33,25 @@ class Trial(NamedTuple):
         """An input moved by at most one unit in its last place, relative."""
         return np.asarray(value * (1.0 + 2 * rounding.UNITS[dtype] * self.parts(value.shape)))
 
+    def unsolved(self, value: np.ndarray, dtype: str) -> np.ndarray:
+        """A matrix moved as far as eliminating in its own dtype moves it: by n units, relative to its largest element.
+
+        The backward error of LU factorisation (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3).
+        """
+        if value.ndim < 2 or not value.size:
+            return value
+        largest = np.max(np.abs(value), axis=(-2, -1), keepdims=True)
+        return np.asarray(value + value.shape[-1] * rounding.UNITS[dtype] * largest * self.parts(value.shape))
+
+    def shaken(self, value: np.ndarray) -> np.ndarray:
+        """The same in a value's own narrow dtype."""
+        wide = value.astype(np.float64)
+        with np.errstate(all="ignore"):
+            moved = wide + 2 * rounding.UNITS[value.dtype.name] * np.abs(wide) * self.random.uniform(
+                -1.0, 1.0, wide.shape
+            )
+        return np.asarray(np.where(np.isfinite(wide), moved, wide)).astype(value.dtype)
+
     def disordered(self, value: np.ndarray, dtype: str) -> np.ndarray:
         """Values of which equal ones are no longer equal, and no others change places."""
         wide = value.astype(np.float64)

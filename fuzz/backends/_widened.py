@@ -2,7 +2,9 @@
 
 Not a compiler: the leading underscore keeps it out of the registry, and `triage.court` names it by its
 path. For every output of the case it returns ``wide/N`` (float64, or the output's own dtype where that is
-no float) and ``noise/N`` (float64, absolute, one number an element), and ``said``: JSON about both.
+no float) and ``noise/N`` (float64, absolute, one number an element), and ``said``: JSON about both;
+``places/NAME`` is the noise of what the operator with the first output NAME picks from (ArgMax and the like),
+``second/N`` an output as `_definitions` has it, given only where that differs from the reference's own operators.
 """
 
 from __future__ import annotations
@@ -43,12 +45,12 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     if job.kind == "instance":
         from fuzz.backends._widened_torch import evaluate as evaluate_instance
 
-        wide, noise, said = evaluate_instance(job)
+        wide, noise, said, more = evaluate_instance(job)
     else:
         from fuzz.backends._widened_onnx import evaluate
 
-        wide, noise, said = evaluate(job.model, dict(job.inputs))
+        wide, noise, said, more = evaluate(job.model, dict(job.inputs))
     found: List[Tuple[str, Any]] = [("said", np.array([json.dumps(said)], dtype=object))]
     for at, (value, spread) in enumerate(zip(wide, noise)):
         found += [("wide/%d" % at, value if spread is not None else None), ("noise/%d" % at, spread)]
-    return found
+    return found + list(more.items())

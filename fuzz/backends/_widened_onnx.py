@@ -7,17 +7,20 @@ arithmetic may make of them.
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Set, Tuple
 
 import numpy as np
 
 from fuzz.backends import _rounding as rounding
-from fuzz.backends._evaluation import Evaluation
-from fuzz.backends._trials import trials
+from fuzz.backends._evaluation import PICKING, Evaluation
+from fuzz.backends._trials import Trial, trials
+
+#: Outputs in float64, their noise, what is to be said of both, and more values by name (`_widened`).
+Evaluated = Tuple[List[Any], List[Any], Dict[str, Any], Dict[str, Any]]
 
 
-def evaluate(data: bytes, inputs: Dict[str, Any]) -> Tuple[List[Any], List[Any], Dict[str, Any]]:
-    """The outputs in float64, their noise, and what is to be said of both.
+def evaluate(data: bytes, inputs: Dict[str, Any]) -> Evaluated:
+    """The outputs in float64, their noise, what is to be said of both, and more values by name (`_widened`).
 
     Noise is absolute, one number an element; for integers and booleans it is 0 or infinity. None stands
     for an output that has neither (a sequence, strings).
@@ -32,22 +35,68 @@ def evaluate(data: bytes, inputs: Dict[str, Any]) -> Tuple[List[Any], List[Any],
     table, begun = rounding.model(), time.monotonic()
     noise = [_still(value) for value in wide]
     resized: Dict[int, None] = {}
-    done = 0
+    counted, done = amounts(onnx.load_from_string(data)), 0
     for trial in trials(table["trials"], subject):
         if done >= 2 and time.monotonic() - begun > table["seconds"]:
             break
-        found = subject.wide(trial)
-        rounding.cover(noise, clean, found)
+        found = _tried(subject, trial)
+        rounding.cover(noise, clean, found, counted)
         resized.update((at, None) for at, value in enumerate(found) if _shape(value) != _shape(clean[at]))
         done += 1
-    spread = [value if value is None else value * table["spread"] for value in noise]
+    spread = [_spread(value, one, table["spread"]) for value, one in zip(noise, clean)]
     said = {
         "trials": done,
         "unwidened": sorted(plain.unwidened),
         "first": plain.first,
         "resized": sorted(resized),
+        "seconded": dict(plain.seconded),
     }
-    return wide, spread, said
+    more: Dict[str, Any] = {"places/" + name: value * table["spread"] for name, value in subject.picked_from.items()}
+    if not all(plain.seconded.values()):
+        more.update(("second/%d" % at, value) for at, value in enumerate(plain.wide(by_definition=True)))
+    return wide, spread, said, more
+
+
+def _tried(subject: Evaluation, trial: Trial) -> List[Any]:
+    """The outputs in one trial; none at all where rounding decides a shape that later nodes cannot take."""
+    try:
+        return subject.wide(trial)
+    except Exception:  # noqa: BLE001  the operators' code is foreign
+        return [None] * len(subject.dtypes)
+
+
+def _spread(noise: Optional[np.ndarray], clean: Any, factor: float) -> Optional[np.ndarray]:
+    """The noise of one output. A whole number that moves by one may be its neighbour, and no other."""
+    if noise is None:
+        return None
+    if clean.dtype.kind == "f":
+        return noise * factor
+    return np.where(noise <= 1, noise, noise * factor)
+
+
+_BODIES = frozenset(("If", "Loop", "Scan", "SequenceMap"))
+#: Operators whose results are places and choices, or decide which values there are: integers that hang on them may
+#: be anything once they move.
+_CHOOSING = PICKING | _BODIES | {"Compress", "NonMaxSuppression", "NonZero", "Range", "Unique"}
+
+
+def amounts(model: Any) -> Set[int]:
+    """The positions of outputs whose integers are amounts: of two that are near, one may be the other's rounding."""
+    makers = {name: node for node in model.graph.node for name in node.output}
+    return {at for at, info in enumerate(model.graph.output) if not _chooses(info.name, makers, set())}
+
+
+def _chooses(name: str, makers: Dict[str, Any], seen: Set[str]) -> bool:
+    waiting = [name]
+    while waiting:
+        node = makers.get(waiting.pop())
+        if node is None or node.output[0] in seen:
+            continue
+        seen.add(node.output[0])
+        if node.op_type in _CHOOSING or node.domain not in ("", "ai.onnx"):
+            return True
+        waiting.extend(node.input)
+    return False
 
 
 def _expanded(data: bytes, inputs: Dict[str, Any], wide: List[Any]) -> Optional[Evaluation]:
@@ -56,7 +105,7 @@ def _expanded(data: bytes, inputs: Dict[str, Any], wide: List[Any]) -> Optional[
     import onnx.inliner
 
     model = onnx.load_from_string(data)
-    wanted = set(rounding.model()["operators"]["expanded"])
+    wanted = set(rounding.model()["traits"]["expanded"])
     if not any(node.op_type in wanted for node in model.graph.node):
         return None
     try:

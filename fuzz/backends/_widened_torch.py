@@ -27,7 +27,7 @@ class _Recorded:
     subnormal = zeros = overflow = False
 
 
-def evaluate(job: Job) -> Tuple[List[Any], List[Any], Dict[str, Any]]:
+def evaluate(job: Job) -> Tuple[List[Any], List[Any], Dict[str, Any], Dict[str, Any]]:
     """As `_widened_onnx.evaluate`. Raises ValueError where the instance has no float64 form."""
     from fuzz.instance_torch import run_eager
 
@@ -52,7 +52,7 @@ def evaluate(job: Job) -> Tuple[List[Any], List[Any], Dict[str, Any]]:
         done += 1
     spread = [value if value is None else value * table["spread"] for value in noise]
     said = {"trials": done, "unwidened": [], "first": {}, "resized": []}
-    return clean, spread, said
+    return clean, spread, said, {}
 
 
 def _narrowest(job: Job) -> Optional[str]:

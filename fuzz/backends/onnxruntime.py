@@ -13,13 +13,15 @@ import numpy as np
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
 
 PACKAGES = ("onnxruntime",)
-KINDS = ("onnx",)
+KINDS = ("onnx", "keras")
+#: export: how Keras writes a layer as an ONNX model (fuzz/instance_keras_export.py).
 #: disable: names of graph transformers, as the session's log spells them, e.g. ConstantFolding,GeluFusionL1.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "opt": ("all", "off", "basic", "extended"),
     "threads": ("1", "2", "4"),
     "show": ("outputs", "passes"),
     "disable": ("none", "*"),
+    "export": ("dynamic", "static"),
 }
 VARIANTS: Tuple[Dict[str, str], ...] = ({}, {"opt": "off"})
 
@@ -63,6 +65,13 @@ def warm() -> None:
     importlib.import_module("onnxruntime").disable_telemetry_events()
 
 
+def warm_keras() -> None:
+    """Import Keras on PyTorch as well, in the parent of the workers that run Keras layers."""
+    from fuzz import instance_keras
+
+    instance_keras.use("torch")
+
+
 def devices() -> List[str]:
     """Devices that this build has execution providers for; Azure is a service, not a device."""
     import onnxruntime
@@ -75,6 +84,10 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     """Create a session (parsing, optimisation and kernel look-up in one call) and run it."""
     import onnxruntime as ort
 
+    if job.kind == "keras":
+        from fuzz import instance_keras_export
+
+        job = instance_keras_export.as_onnx(job)
     options = ort.SessionOptions()
     options.intra_op_num_threads = int(job.options.get("threads", "1"))
     options.inter_op_num_threads = 1
@@ -189,7 +202,8 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
 
 def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     """The kernel is registered under the operator's name."""
-    return ["kernel %s%s" % (domain + "." if domain else "", op_type) for domain, op_type, _ in operators]
+    known = [("%s." % domain if domain else "") + op_type for domain, op_type, _ in operators]
+    return ["" if name.startswith("keras.") else "kernel %s" % name for name in known]
 
 
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:

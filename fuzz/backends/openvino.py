@@ -16,11 +16,13 @@ import numpy as np
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
 
 PACKAGES = ("openvino",)
-KINDS = ("onnx", "instance")
+KINDS = ("onnx", "instance", "keras")
 #: precision: f32 keeps the CPU plugin from computing in bfloat16 where the machine could; auto lets it choose.
 #: engine: interpreter evaluates what the frontend made with OpenVINO's own reference kernels: no transformation
 #: and no plugin has touched it. disable: parts of the plugin that a setting turns off.
 #: torch: how the PyTorch frontend sees an instance, as an exported program or as traced TorchScript.
+#: keras: how a Keras layer gets here, through Keras's own OpenVINO backend or as an exported ONNX model; the
+#: latter in the manner that export says (fuzz/instance_keras_export.py).
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "precision": ("f32", "auto"),
     "threads": ("1", "2", "4"),
@@ -29,6 +31,8 @@ OPTIONS: Dict[str, Tuple[str, ...]] = {
     "engine": ("plugin", "interpreter"),
     "disable": ("none", "snippets"),
     "part": ("all", "*"),
+    "keras": ("native", "onnx"),
+    "export": ("dynamic", "static"),
 }
 
 #: The symbols of ONNX's operator sets inside the frontend's library.
@@ -104,6 +108,20 @@ def warm_instance() -> None:
         importlib.import_module(name)
 
 
+def warm_keras_native() -> None:
+    """Import Keras with its OpenVINO backend, in the parent of the workers that run layers on it."""
+    from fuzz.backends import _openvino_keras
+
+    _openvino_keras.warm()
+
+
+def warm_keras_onnx() -> None:
+    """Import Keras on PyTorch, in the parent of the workers that export layers as ONNX models."""
+    from fuzz import instance_keras
+
+    instance_keras.use("torch")
+
+
 def devices() -> List[str]:
     """The devices that the installed plugins find; this backend runs on the CPU."""
     found = [str(name) for name in _core().available_devices]
@@ -124,7 +142,7 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     """Convert with a frontend, compile for the CPU plugin, infer once."""
     if job.options.get("show") == "operators":
         return [("operators", np.array(_operators(job), dtype=object))]
-    model, given = _from_torch(job, enter) if job.kind == "instance" else _from_onnx(job, enter)
+    model, given = _FRONTENDS[job.kind](job, enter)
     if job.options.get("show") == "declared":
         return [("declared", np.array([_declared(port) for port in model.outputs], dtype=object))]
     if job.options.get("engine") == "interpreter":
@@ -175,7 +193,6 @@ def _from_onnx(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, V
 
 def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, Value]]:
     import openvino as ov
-    import torch
 
     from fuzz import instance_parts, instance_torch
 
@@ -183,13 +200,31 @@ def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, 
     if any(argument.is_complex() for argument in arguments):
         raise CannotFeed("OpenVINO has no complex tensors")
     script = job.options.get("torch") == "script"
-    program = module if script else torch.export.export(module, arguments)
+    program = module if script else instance_parts.program(module, arguments)
     enter("convert")
     # Without shapes every dimension would be dynamic, which is another path with other limits.
     shapes = [ov.PartialShape(list(argument.shape)) for argument in arguments]
     extra = {"example_input": arguments} if script else {}
-    model = ov.convert_model(program, input=shapes, **extra)
+    try:
+        model = ov.convert_model(program, input=shapes, **extra)
+    except RuntimeError as error:
+        if script and "Couldn't get TorchScript module" in str(error):
+            instance_parts.require_traceable(module, arguments)
+        raise
     return model, dict(zip(names, map(instance_torch.to_wire, arguments)))
+
+
+def _from_keras(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, Value]]:
+    if job.options.get("keras", "native") == "native":
+        from fuzz.backends import _openvino_keras
+
+        return _openvino_keras.converted(job, enter)
+    from fuzz import instance_keras_export
+
+    return _from_onnx(instance_keras_export.as_onnx(job), enter)
+
+
+_FRONTENDS = {"onnx": _from_onnx, "instance": _from_torch, "keras": _from_keras}
 
 
 def _in_order(ports: List[Any], given: Dict[str, Value]) -> List[Value]:
@@ -298,6 +333,10 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
 
     An operator without a converter has no conversion function, whatever else failed after it.
     """
+    if job.kind == "keras" and job.options.get("keras", "native") == "native":
+        from fuzz.backends import _openvino_keras
+
+        return _openvino_keras.blame(error, job)
     message = str(error)
     missing = _NO_RULE.search(message)
     if missing:
@@ -346,12 +385,18 @@ def _operators(job: Job) -> List[str]:
 
 def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     """Converter files, from the source paths that the frontends' libraries hold; "" when none matches."""
-    return [_torch_file(name) if domain == "torch" else _onnx_file(name) for domain, name, _ in operators]
+    files = {"torch": _torch_file, "keras": _no_file}
+    return [files.get(domain, _onnx_file)(name) for domain, name, _ in operators]
 
 
 def _onnx_file(op_type: str) -> str:
     plain = "reduce" if op_type.startswith("Reduce") else op_type
     return _converter_file("onnx", [_ONNX_FILES.get(op_type, ""), plain])
+
+
+def _no_file(name: str) -> str:
+    """A layer of Keras is many operators."""
+    return ""
 
 
 def _torch_file(name: str) -> str:
@@ -390,6 +435,8 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     numpy lacks some dtypes of `inputs` and `outputs`, and those travel as bits. Raises ValueError for
     dtypes of four bits.
     """
+    if kind == "keras" and options.get("keras", "native") == "native":
+        return _layer_script(outputs)
     packed = _PACKED.intersection([*inputs, *outputs])
     if packed:
         raise ValueError("there is no short way to show %s in OpenVINO" % ", ".join(sorted(packed)))
@@ -410,6 +457,16 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
         ]
     feeds, definition = _feeds(kind, small)
     return "\n".join([*lines, *definition, *_results("compiled(%s)" % feeds, outputs)])
+
+
+def _layer_script(outputs: Sequence[str]) -> str:
+    """A Keras layer on Keras's own OpenVINO backend; `call` takes the arrays `inputs`."""
+    return (
+        "symbols = [keras.Input(batch_shape=(None, *x.shape[1:]), dtype=x.dtype.name) for x in inputs.values()]\n"
+        "model = keras.Model(symbols, call(*symbols))\n"
+        "found = keras.tree.flatten(model.predict(list(inputs.values()), verbose=0))\n"
+        "actual = found" + ("[0]" if len(outputs) < 2 else "")
+    )
 
 
 def _feeds(kind: str, small: Sequence[str]) -> Tuple[str, List[str]]:

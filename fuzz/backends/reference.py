@@ -1,4 +1,4 @@
-"""The reference: the ONNX reference evaluator, and eager PyTorch for operator instances.
+"""The reference: the ONNX reference evaluator, eager PyTorch for operator instances, eager Keras for its layers.
 
 Its stages judge a model before any compiler is blamed: ``load`` parses, ``convert`` is onnx.checker
 with strict shape inference, ``run`` evaluates. A case that fails here is invalid.
@@ -14,12 +14,14 @@ import numpy as np
 from fuzz.wire import Job, Value
 
 PACKAGES = ("onnx",)
-KINDS = ("onnx", "instance")
+KINDS = ("onnx", "instance", "keras")
 #: intermediates=on: every tensor of the main graph becomes an output (the screen for undefined behaviour).
+#: show=onnx: a Keras layer as the ONNX model that Keras writes (in the manner of export), and the model's inputs.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "intermediates": ("off", "on"),
-    "show": ("outputs", "parts"),
+    "show": ("outputs", "parts", "onnx"),
     "part": ("all", "*"),
+    "export": ("dynamic", "static"),
 }
 
 
@@ -35,13 +37,27 @@ def warm_instance() -> None:
         importlib.import_module(name)
 
 
+def warm_keras() -> None:
+    """Import Keras on PyTorch, in the parent of the workers that run Keras layers."""
+    from fuzz import instance_keras
+
+    instance_keras.use("torch")
+
+
 def devices() -> List[str]:
     """Numpy runs on the CPU."""
     return ["CPU"]
 
 
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
-    """Check, infer shapes strictly, then evaluate with numpy (onnx) or eager torch (instance)."""
+    """Check, infer shapes strictly, then evaluate with numpy (onnx) or eagerly (PyTorch's and Keras's instances)."""
+    if job.kind == "keras":
+        from fuzz import instance_keras
+
+        if job.options.get("show") == "onnx":
+            return _exported(job)
+        enter("run")
+        return instance_keras.run_eager(job)
     if job.kind == "instance":
         from fuzz import instance_parts, instance_torch
 
@@ -64,9 +80,18 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     return list(zip(evaluator.output_names, evaluator.run(None, dict(job.inputs))))
 
 
+def _exported(job: Job) -> List[Tuple[str, Value]]:
+    """The serialised model as ``model``, an array of bytes, and its inputs by name."""
+    from fuzz import instance_keras_export
+
+    model, inputs = instance_keras_export.exported(job)
+    return [("model", np.frombuffer(model, np.uint8)), *inputs.items()]
+
+
 def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     """The evaluator's class for each operator."""
-    return ["op_%s" % op_type.lower() if domain != "torch" else op_type for domain, op_type, _ in operators]
+    whole = ("torch", "keras")
+    return [op_type if domain in whole else "op_%s" % op_type.lower() for domain, op_type, _ in operators]
 
 
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:

@@ -12,12 +12,14 @@ import numpy as np
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value, dtype_name
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi")
-KINDS = ("onnx", "instance")
+KINDS = ("onnx", "instance", "keras")
+#: export: how Keras writes a layer as an ONNX model (fuzz/instance_keras_export.py).
 #: disable: names of passes that TVM's sequences leave out, e.g. FuseOps,tirx.StorageRewrite.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "show": ("outputs", "operators", "passes", "declared"),
     "disable": ("none", "*"),
     "part": ("all", "*"),
+    "export": ("dynamic", "static"),
 }
 
 #: No run-time tensor can be made of these: strings, and items of less than a byte, which TVM packs.
@@ -39,6 +41,13 @@ def warm_instance() -> None:
         importlib.import_module(name)
 
 
+def warm_keras() -> None:
+    """Import Keras on PyTorch as well, in the parent of the workers that run Keras layers."""
+    from fuzz import instance_keras
+
+    instance_keras.use("torch")
+
+
 def devices() -> List[str]:
     """The CPU; TVM's LLVM target is what this backend compiles for."""
     import tvm
@@ -53,6 +62,10 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     import tvm
     from tvm import relax
 
+    if job.kind == "keras":
+        from fuzz import instance_keras_export
+
+        job = instance_keras_export.as_onnx(job)
     shown = job.options.get("show", "outputs")
     if shown == "operators":
         return [("operators", np.array(_operators(job), dtype=object))]
@@ -137,13 +150,12 @@ def _from_onnx(job: Job, enter: Callable[[str], None]) -> _Program:
 
 
 def _from_torch(job: Job, enter: Callable[[str], None]) -> _Program:
-    import torch
     from tvm.relax.frontend.torch import from_exported_program
 
     from fuzz import instance_parts, instance_torch
 
     module, arguments, _ = instance_parts.build(job)
-    exported = torch.export.export(module, arguments)
+    exported = instance_parts.program(module, arguments)
     enter("convert")
     converted = from_exported_program(exported, unwrap_unit_return_tuple=True)
     return converted, [], [instance_torch.to_wire(argument) for argument in arguments], None
@@ -268,7 +280,9 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
     """Look operators up in the frontends' registries."""
     found = []
     for domain, op_type, opset in operators:
-        if domain == "torch":
+        if domain == "keras":
+            found.append("")
+        elif domain == "torch":
             found.append(_torch_converter(op_type))
         else:
             found.append(_converter(op_type if domain in ("", "ai.onnx") else "%s.%s" % (domain, op_type), opset))

@@ -62,5 +62,12 @@ def load(name: str) -> Cases:
     return cases
 
 
+def per_turn(name: str) -> int:
+    """How many cases of the generator `name` come in a row when several share a campaign. Raises UnknownGenerator."""
+    load(name)
+    turn: int = _module(name).PER_TURN
+    return turn
+
+
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"fuzz.generators.{name}")

@@ -92,7 +92,7 @@ def _variants(test: Any, freezable: frozenset[str], seed: int) -> Iterator[Case 
         return
     try:
         inputs, expected = _data(test)
-    except _Unrepresentable as error:
+    except Unrepresentable as error:
         yield Skip(plain, str(error))
         return
     yield Case("onnx", test.model.SerializeToString(), inputs, plain, expected)
@@ -122,7 +122,7 @@ def freeze(model: onnx.ModelProto, constants: Mapping[str, Value]) -> onnx.Model
     return result
 
 
-class _Unrepresentable(ValueError):
+class Unrepresentable(ValueError):
     """Test data that has no wire form."""
 
 
@@ -131,7 +131,7 @@ def _data(test: Any) -> tuple[dict[str, Value], tuple[Value, ...]]:
     given, expected = test.data_sets[0]
     names = [graph_input.name for graph_input in test.model.graph.input]
     if len(given) != len(names):
-        raise _Unrepresentable(f"{len(given)} values for {len(names)} graph inputs")
+        raise Unrepresentable(f"{len(given)} values for {len(names)} graph inputs")
     return dict(zip(names, _values(given), strict=True)), tuple(_values(expected))
 
 
@@ -149,7 +149,7 @@ def to_value(item: Any) -> Value:
         return _array(np.asarray(item))
     if isinstance(item, (list, tuple)):
         return _values(item)
-    raise _Unrepresentable(f"a value of type {type(item).__name__} cannot be an input or output")
+    raise Unrepresentable(f"a value of type {type(item).__name__} cannot be an input or output")
 
 
 def _array(array: np.ndarray) -> np.ndarray:

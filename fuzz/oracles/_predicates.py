@@ -6,34 +6,29 @@ False: it never objects on a guess. The exceptions are named so (``dropout_may_t
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import onnx
 
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
+from fuzz.oracles._values import (
+    EXACT,
+    REDUCTIONS,
+    as_exact,
+    broadcast,
+    cast_target,
+    limits,
+    near_ties,
+    power_leaves,
+    reduced,
+)
 from fuzz.wire import Value
 
 
-def _limits(dtype: Any) -> tuple[int, int]:
-    """Smallest and largest value of an integer dtype."""
-    match = re.fullmatch(r"(u?)int(\d+)", np.dtype(dtype).name)
-    if match is None:
-        raise ValueError(f"{dtype} is no integer type")
-    bits = int(match[2])
-    return (0, 2**bits - 1) if match[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-
-
-def _exact(array: np.ndarray) -> np.ndarray:
-    """The same whole numbers as Python integers, which do not overflow."""
-    return array.astype(np.int64 if array.dtype != np.uint64 else np.uint64).astype(object)
-
-
 def _leaves(exact: np.ndarray, dtype: Any) -> bool:
-    low, high = _limits(dtype)
+    low, high = limits(dtype)
     return any(not low <= number <= high for number in np.asarray(exact, dtype=object).ravel())
 
 
@@ -51,23 +46,14 @@ def dropout_may_train(site: Site) -> bool:
     return training and not (ratio is not None and not np.asarray(ratio, np.float64).any())
 
 
-def _cast_target(site: Site) -> np.dtype | None:
-    """The dtype that Cast or CastLike casts to, None when unknown."""
-    if site.op_type == "Cast" and site.attributes.get("to"):
-        return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(site.attributes["to"]))
-    known = site.array("target_type")
-    result = known if known is not None else site.result()
-    return None if result is None else result.dtype
-
-
 def _casts(site: Site) -> tuple[np.ndarray, np.ndarray] | None:
     """The array that is cast and an empty one of the target dtype."""
-    array, target = site.array("input"), _cast_target(site)
+    array, target = site.array("input"), cast_target(site)
     return None if array is None or target is None else (array, np.empty(0, target))
 
 
 def _truncation_leaves(array: np.ndarray, dtype: Any) -> bool:
-    low, high = _limits(dtype)
+    low, high = limits(dtype)
     numbers = np.trunc(array.astype(np.float64))
     return bool((~np.isfinite(numbers) | (numbers < low) | (numbers >= float(high) + 1)).any())
 
@@ -165,23 +151,11 @@ def optional_is_empty(site: Site) -> bool:
     return "input" in site.inputs and site.inputs["input"] is None
 
 
-def _reduced(site: Site) -> tuple[np.ndarray, tuple[int, ...]] | None:
-    """The data and the axes reduced, None when either is not known."""
-    data, given = site.array("data"), site.array("axes")
-    if data is None or (given is None and "axes" in site.given):
-        return None
-    axes = site.attributes.get("axes") if given is None else given.ravel().tolist()
-    if not axes:
-        kept = site.attributes.get("noop_with_empty_axes", 0)
-        return data, () if kept else tuple(range(data.ndim))
-    return data, tuple(int(axis) % max(1, data.ndim) for axis in axes)
-
-
 def reduces_nothing(site: Site) -> bool:
-    reduced = _reduced(site)
-    if reduced is None:
+    found = reduced(site)
+    if found is None:
         return False
-    data, axes = reduced
+    data, axes = found
     kept = [size for axis, size in enumerate(data.shape) if axis not in axes]
     return any(data.shape[axis] == 0 for axis in axes) and all(kept)
 
@@ -190,22 +164,14 @@ def reduces_nothing_in_integers(site: Site) -> bool:
     return is_integer(site.array("data")) and reduces_nothing(site)
 
 
-_REDUCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
-    "ReduceSum": lambda exact: exact,
-    "ReduceProd": lambda exact: exact,
-    "ReduceSumSquare": lambda exact: exact * exact,
-    "ReduceL1": abs,
-}
-
-
 def integer_reduction_overflows(site: Site) -> bool:
-    reduced = _reduced(site)
-    if reduced is None or not is_integer(reduced[0]):
+    found = reduced(site)
+    if found is None or not is_integer(found[0]):
         return False
-    data, axes = reduced
+    data, axes = found
     if not axes or not data.size:
         return False
-    terms = _REDUCTIONS[site.op_type](_exact(data))
+    terms = REDUCTIONS[site.op_type](as_exact(data))
     fold = np.multiply if site.op_type == "ReduceProd" else np.add
     return _leaves(fold.reduce(terms, axis=axes), data.dtype)
 
@@ -223,23 +189,11 @@ def integer_division_by_zero(site: Site) -> bool:
 
 
 def smallest_integer_by_minus_one(site: Site) -> bool:
-    pair = _broadcast(site, "A", "B")
+    pair = broadcast(site, "A", "B")
     if pair is None or not is_integer(pair[0]):
         return False
-    low = _limits(pair[0].dtype)[0]
+    low = limits(pair[0].dtype)[0]
     return low < 0 and bool(((pair[0] == low) & (pair[1] == -1)).any())
-
-
-def _broadcast(site: Site, first: str, second: str) -> tuple[np.ndarray, np.ndarray] | None:
-    """Two inputs of the same shape, None when one is unknown or they do not broadcast."""
-    a, b = site.array(first), site.array(second)
-    if a is None or b is None:
-        return None
-    try:
-        left, right = np.broadcast_arrays(a, b)
-    except ValueError:
-        return None
-    return left, right
 
 
 def shift_reaches_width(site: Site) -> bool:
@@ -250,21 +204,11 @@ def shift_reaches_width(site: Site) -> bool:
 
 
 def causal_mask_has_an_offset(site: Site) -> bool:
-    """Attention with a causal mask over more keys than queries: where the mask is to be aligned has changed."""
-    queries, keys = site.array("Q"), site.array("K")
-    if queries is None or keys is None or not site.attributes.get("is_causal"):
-        return False
-    lengths = [array.shape[-2] for array in (queries, keys)]
-    return "past_key" in site.given or "nonpad_kv_seqlen" in site.given or lengths[0] != lengths[1]
+    """Attention with a causal mask behind cached keys: where the mask is to be aligned has changed.
 
-
-_EXACT: Mapping[str, Callable[..., Any]] = {
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b,
-    "Neg": lambda a: -a,
-    "Abs": abs,
-}
+    Without a cache the old words (upper left) and the new ones (an offset of 0) mean the same mask.
+    """
+    return bool(site.attributes.get("is_causal")) and bool({"past_key", "nonpad_kv_seqlen"} & site.given)
 
 
 def integer_result_overflows(site: Site) -> bool:
@@ -272,34 +216,19 @@ def integer_result_overflows(site: Site) -> bool:
     if not arrays or len(arrays) < len(site.given) or not all(is_integer(array) for array in arrays):
         return False
     try:
-        exact = _EXACT[site.op_type](*(_exact(array) for array in arrays))
+        exact = EXACT[site.op_type](*(as_exact(array) for array in arrays))
     except ValueError:  # shapes that do not broadcast: another check's business
         return False
     return _leaves(exact, arrays[0].dtype)
 
 
 def integer_power_leaves_type(site: Site) -> bool:
-    pair = _broadcast(site, "X", "Y")
+    pair = broadcast(site, "X", "Y")
     if pair is None or not is_integer(pair[0]):
         return False
-    low, high = _limits(pair[0].dtype)
-    bases, exponents = _exact(pair[0]).ravel().tolist(), pair[1].ravel().tolist()
-    return any(_power_leaves(int(base), float(power), low, high) for base, power in zip(bases, exponents, strict=True))
-
-
-def _power_leaves(base: int, power: float, low: int, high: int) -> bool:
-    if not math.isfinite(power):
-        return True
-    if power < 0:
-        return abs(base) != 1 or not power.is_integer()
-    if abs(base) <= 1:
-        return base < 0 and not power.is_integer()
-    if base < 0 and not power.is_integer():
-        return True
-    if power * math.log2(abs(base)) > 65:
-        return True
-    result = base ** int(power) if power.is_integer() else math.trunc(base**power)
-    return not low <= result <= high
+    low, high = limits(pair[0].dtype)
+    bases, exponents = as_exact(pair[0]).ravel().tolist(), pair[1].ravel().tolist()
+    return any(power_leaves(int(base), float(power), low, high) for base, power in zip(bases, exponents, strict=True))
 
 
 def _has(array: Value, test: Callable[[np.ndarray], np.ndarray]) -> bool:
@@ -318,20 +247,6 @@ def quantizes_no_number(site: Site) -> bool:
     return zero_scale or _has(site.array("x"), lambda numbers: ~np.isfinite(numbers))
 
 
-#: A float32 quotient may be off by this much of itself: dividing and multiplying by the inverse differ.
-_QUOTIENT_NOISE = 2.0**-21
-
-
-def _near_tie(quotient: np.ndarray) -> bool:
-    """Whether a quotient lies so close to the middle of two integers that its own rounding error decides.
-
-    An exact middle is defined (it goes to the even neighbour) and excuses nothing.
-    """
-    finite = quotient[np.abs(quotient) <= 1 << 16]  # larger ones saturate in every quantized type
-    distance = np.abs(np.abs(finite - np.floor(finite)) - 0.5)
-    return bool(((distance > 0) & (distance <= np.abs(finite) * _QUOTIENT_NOISE)).any())
-
-
 def quantizes_near_tie(site: Site) -> bool:
     x, scale = site.array("x"), site.array("y_scale")
     if x is None or not is_float(x) or not x.size:
@@ -340,10 +255,10 @@ def quantizes_near_tie(site: Site) -> bool:
     with np.errstate(all="ignore"):
         if site.op_type == "DynamicQuantizeLinear":
             step = np.float32((max(0.0, wide.max()) - min(0.0, wide.min())) / 255)
-            return _near_tie(wide.ravel() / float(step))
+            return bool(near_ties(wide / float(step)).any())
         if scale is None or scale.size != 1:
             return False
-        return _near_tie(wide.ravel() / float(scale.astype(np.float64).ravel()[0]))
+        return bool(near_ties(wide / float(scale.astype(np.float64).ravel()[0])).any())
 
 
 def unpool_shape_disputed(site: Site) -> bool:
@@ -483,7 +398,7 @@ def torch_integer_overflows(site: Site) -> bool:
     promoted = np.promote_types(left.dtype, right.dtype)
     if promoted.kind not in "iu":
         return False
-    exact = operation(_exact(left), _exact(right) * alpha)
+    exact = operation(as_exact(left), as_exact(right) * alpha)
     return _leaves(np.asarray(exact, dtype=object), promoted)
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import Any
 
+import numpy as np
 import onnx
 
 from fuzz import instance as instances
@@ -20,6 +21,7 @@ from fuzz.data import data_path
 from fuzz.operators import graph as onnx_graph
 from fuzz.operators.table import formal_inputs, opsets, schema
 from fuzz.oracles import _predicates, _violations
+from fuzz.oracles._elements import ELEMENTS
 from fuzz.oracles._site import Predicate, Site
 from fuzz.wire import Value
 
@@ -137,6 +139,39 @@ def refusable(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Ob
     return next((objection for objection in found if objection.refusable), None)
 
 
+def open_elements(model: bytes, intermediates: Mapping[str, Value]) -> dict[str, np.ndarray] | None:
+    """By the name of a tensor of an ONNX model's main graph: which of its elements the specification leaves open.
+
+    None where a rule holds that speaks of a whole result, or of a node in a body or function. `intermediates` as for
+    `screen`, same errors.
+    """
+    parsed = onnx.load_model_from_string(model)
+    functions = {(function.domain, function.name): function for function in parsed.functions}
+    known: dict[str, Value] = {**onnx_graph.constants(parsed), **intermediates}
+    found: dict[str, np.ndarray] = {}
+    for node in _reaching(parsed.graph, None):
+        for at, (site, _, version) in enumerate(_node_sites(node, known, opsets(parsed), functions)):
+            for rule in _rules_of(site.library, site.op_type):
+                if rule.kind not in _OPEN or not rule.covers(version) or not _holds(rule, site):
+                    continue
+                mask = _mask(rule, site) if at == 0 else None
+                if mask is None:
+                    return None
+                found[node.output[0]] = found.get(node.output[0], False) | mask
+    return found
+
+
+def _mask(rule: Rule, site: Site) -> np.ndarray | None:
+    elements, result = ELEMENTS.get(rule.when), site.result()
+    if elements is None or result is None or len(site.outputs) != 1:
+        return None
+    try:
+        mask = elements(replace(site, subject=rule.inputs))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        return None
+    return mask if mask is not None and mask.shape == result.shape else None
+
+
 def violation(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Objection | None:
     """The first place where an ONNX model or its values break a precondition that the specification states.
 
@@ -173,6 +208,8 @@ Located = tuple[Site, str, int]  # the site, the node's name, the opset version 
 
 
 def _sites(kind: str, model: bytes, values: Mapping[str, Value], outputs: set[str] | None) -> Iterator[Located]:
+    if kind == "keras":
+        return iter(())  # no rule is about a layer; what is random shows when the reference runs it
     return _torch_sites(model) if kind == "instance" else _onnx_sites(model, values, outputs)
 
 

@@ -50,6 +50,20 @@ def test_a_case_that_does_not_fail_is_told_and_has_no_verdict(gw: Run, tmp_path:
     assert (plain.code, plain.out) == (1, "")
 
 
+POOL = """<ir_version: 8, opset_import: ["": 17]>
+g (float[1,2,3] x) => (float[1,2,1] y) { y = GlobalMaxPool (x) }"""
+
+
+def test_the_reference_itself_can_be_tried(gw: Run, tmp_path: Path) -> None:
+    model = text(tmp_path / "m.onnx", POOL)
+    done = gw("court", model, "--backend", "reference", "--json")
+    assert (done.code, done.json["verdict"]) == (0, "reference bug")
+    assert done.json["project"] == "onnx (reference evaluator)"
+    told = gw("court", model, "--backend", "reference")
+    assert "votes (against the reference): ONNX Runtime, OpenVINO and TVM agree with each other" in told.out
+    assert "the compiler" not in told.out
+
+
 def test_a_compiler_that_is_missing_is_the_environment(gw: Run, tmp_path: Path) -> None:
     done = gw("court", saved(tmp_path / "m.onnx", relu()), "--backend", "tensorrt", "--json")
     assert done.code == 0 and done.json["verdict"] in ("environment", None)

@@ -14,6 +14,9 @@ from onnx import TensorProto, helper
 
 from tests.bot.support import FAULTY, PLANTED, Run, relu, saved, start
 
+#: A compiler with passes that can be left out, one of which gets Sinh wrong, and two that it cannot do without.
+PASSES = str(Path(__file__).parents[1] / "triage" / "localize" / "planted_passes.py")
+
 
 def chain(path: Path, *operators: str) -> Path:
     names = [f"v{at}" for at in range(len(operators) + 1)]
@@ -94,6 +97,14 @@ def test_options_that_the_failure_does_not_need_are_told_as_needless(gw: Run, tm
     model, small = chain(tmp_path / "big.onnx", "Sinh"), tmp_path / "s.onnx"
     done = gw("reduce", model, "--backend", PLANTED, "--option", "steady=no", "-o", small, "--json")
     assert done.json["options"] == {}
+
+
+def test_the_passes_that_must_stay_on_are_told(gw: Run, tmp_path: Path) -> None:
+    model, small = chain(tmp_path / "big.onnx", "Abs", "Sinh", "Neg"), tmp_path / "s.onnx"
+    done = gw("reduce", model, "--backend", PASSES, "-o", small, "--json")
+    assert done.json["passes"] == ["Legalize", "FuseBroken", "Emit"]
+    assert done.json["options"] == {} and done.json["levels"] == {}
+    assert done.json["predicate_runs"] <= 40
 
 
 # ---------------------------------------------------------------- a command as the predicate

@@ -71,3 +71,12 @@ def test_a_part_that_there_is_not_is_refused(part: str) -> None:
 def test_an_exported_part_calls_that_operator_only() -> None:
     program = instance_parts.exported(job(*LINEAR, part="upto 0"))
     assert instance_parts.operators(program.graph) == ["aten.permute.default"]
+
+
+def test_what_pytorch_itself_cannot_export_or_trace_is_no_compilers_fault() -> None:
+    with pytest.raises(CannotFeed, match=r"torch\.export does not take this call"):
+        instance_parts.exported(job("torch.nn.functional.gaussian_nll_loss", [2, 3], [2, 3], [2, 3]))
+    module, inputs, _ = instance_parts.build(job("torch.gradient", [6]))
+    with pytest.raises(CannotFeed, match=r"torch\.jit\.trace does not take this call"):
+        instance_parts.require_traceable(lambda *given: "no tensor", inputs)
+    instance_parts.require_traceable(module, inputs)

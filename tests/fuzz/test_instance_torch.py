@@ -185,3 +185,28 @@ def test_the_module_can_be_exported(name: str) -> None:
         instance_torch._leaves(exported.module()(*inputs)), instance_torch._leaves(module(*inputs)), strict=True
     ):
         torch.testing.assert_close(one, other)
+
+
+IN_PLACE = {
+    "a method": instance("torch.Tensor.add_", X, 1),
+    "an operator": instance("torch.Tensor.__imul__", X, 2),
+    "an argument": instance("torch.nn.functional.relu", X, True),
+    "a keyword": instance("torch.nn.functional.relu", X, kwargs={"inplace": True}),
+    "an output": instance("torch.sin", X, kwargs={"out": {"dtype": "float32", "shape": [2, 3], "values": [0] * 6}}),
+    "a module": instance("torch.nn.ReLU", X, init={"args": [True]}),
+}
+
+
+@pytest.mark.parametrize("how", IN_PLACE)
+def test_a_call_in_place_leaves_the_inputs_as_they_were(how: str) -> None:
+    module, inputs, _ = build(IN_PLACE[how])
+    before = [value.clone() for value in inputs]
+    first = module(*inputs).clone()
+    for value, other in zip(inputs, before, strict=True):
+        assert torch.equal(value, other)
+    assert torch.equal(module(*inputs), first)
+
+
+def test_a_call_that_is_not_in_place_gets_its_inputs_themselves() -> None:
+    module, inputs, _ = build(instance("torch.Tensor.view", X, 6))
+    assert module(*inputs).data_ptr() == inputs[0].data_ptr()

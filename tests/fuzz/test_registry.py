@@ -19,7 +19,7 @@ def test_every_file_of_the_folder_is_a_backend() -> None:
 def test_a_backend_states_what_it_takes(name: str) -> None:
     backend = registry.backend(name)
     assert backend.name == backend.source == name
-    assert backend.packages and set(backend.kinds) <= {"onnx", "instance"}
+    assert backend.packages and set(backend.kinds) <= {"onnx", "instance", "keras"}
     assert all(len(values) >= 1 for values in backend.options.values())
     for variant in backend.variants:
         assert backend.settle(dict(variant)) == variant
@@ -67,7 +67,7 @@ def test_a_file_that_is_no_backend_is_refused_in_one_line(tmp_path: Path, text: 
     ("options", "words"),
     [
         ({"opt": "of"}, "option opt='of' of backend onnxruntime must be one of: all, off"),
-        ({"optimise": "off"}, "backend onnxruntime has no option 'optimise' (it has: opt, threads, show, disable)"),
+        ({"optimise": "off"}, "backend onnxruntime has no option 'optimise' (it has: opt, threads, show, disable, export)"),
     ],
 )
 def test_an_unknown_option_is_refused_with_the_allowed_ones(options: dict[str, str], words: str) -> None:

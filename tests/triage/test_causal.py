@@ -23,6 +23,7 @@ from triage.localize.trial import Trial
 from triage.signing import Signer
 from triage.store import open_store
 from triage.submodel import load
+from triage.trials import Answer
 
 OPTIONS = catalogue.target(str(Path(__file__).with_name("planted_options.py")))
 
@@ -163,3 +164,38 @@ def test_a_bug_that_is_two_is_parted_once_it_is_located(judge: Judge, tmp_path: 
         # The next hunt finds the same cases again and keeps them apart.
         hunt.hunt(store, store.begin_campaign({"test": 2}), cases, [OPTIONS], desk.reference, desk.runner, Policy())
         assert sorted(bug.count for bug in store.bugs()) == [1, 2]
+
+
+# ---------------------------------------------------------------- options that a compiler does not look at
+
+
+def test_an_option_without_which_the_wrong_bits_stay_is_ignored() -> None:
+    of = Needs(frozenset({"antialias"}), frozenset({"antialias"}), frozenset({"antialias"}))
+    lacks, has = Needs(), Needs(frozenset({"antialias", "mode"}))
+    assert lacks.parts_from(of) and of.parts_from(lacks) and not has.parts_from(of)
+    assert causal.partition(of, {1: lacks, 2: has, 3: Needs(known=False)}) == [[1]]
+    assert causal.why(of, lacks) == "it has no antialias, which is all that the other fails to look at"
+
+
+def test_what_a_compiler_ignores_is_seen_by_its_result(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    node = helper.make_node("IsInf", ["x"], ["y"], detect_positive=0)
+    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])]
+    outputs = [helper.make_tensor_value_info("y", TensorProto.BOOL, [2])]
+    graph = helper.make_graph([node], "g", infos, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([np.inf, 1])}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    assert causal.needs(Trial(judge, failure)).ignored == {"detect_positive"}
+
+
+def test_a_reduced_case_shows_no_second_bug_beside_the_one_that_needs_an_option(judge: Judge) -> None:
+    """ArgMax is wrong with either option here, so a case with both says nothing of one of them."""
+    one, both = argmax(DATA, axis=1), argmax(DATA, axis=1, select_last_index=1)
+    assert causal.holds(judge, one, OPTIONS, frozenset({"axis"}))
+    assert not causal.holds(judge, both, OPTIONS, frozenset({"axis"}))
+    failure = judge.examine(one, OPTIONS).failure
+    assert failure is not None
+    last_word = pipeline._as_steady(judge, failure, lambda case: Answer.SAME, frozenset({"axis"}))
+    assert (last_word(one), last_word(both)) == (Answer.SAME, Answer.OTHER)

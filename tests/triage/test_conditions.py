@@ -16,6 +16,7 @@ from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
 from fuzz.runner import Runner
+from triage import contrasts
 from triage.conditions import Condition, conditions
 from triage.variants import arguments, attributes, dtypes, inputs, values
 
@@ -62,11 +63,30 @@ def test_the_attribute_that_a_compiler_ignores_is_a_condition_and_its_zeros_are_
     )
 
 
-def test_an_empty_tensor_is_a_condition_where_the_output_changes_its_size(judge: Judge) -> None:
+def test_a_condition_that_other_special_values_do_without_is_none(judge: Judge) -> None:
+    """The least of no numbers is infinity here as of a thousand infinities: OpenVINO begins with the largest float."""
     pytest.importorskip("openvino")
     case = case_of("ReduceMin", {"data": np.zeros((0,), np.float32)}, [1])
     found = conditions(judge, failure_of(judge, case, "openvino"))
-    assert [one.text for one in found if one.needed] == ["empty data"]
+    assert not any(one.needed for one in found)
+    [empty] = [one for one in found if one.refuted]
+    assert empty.text == "empty data" and empty.sentence == (
+        "With a non-empty `data` the same model passes, but with infinity in `data` it fails as well."
+    )
+
+
+def test_a_condition_that_holds_against_other_values_stays(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    given = {"x": float32(np.inf, 1)}
+    node = helper.make_node("IsInf", ["x"], ["y"], detect_positive=0)
+    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])]
+    outs = [helper.make_tensor_value_info("y", TensorProto.BOOL, [2])]
+    model = helper.make_model(
+        helper.make_graph([node], "g", infos, outs), opset_imports=[helper.make_opsetid("", 20)], ir_version=9
+    )
+    case = Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
+    needed = [one.text for one in conditions(judge, failure_of(judge, case, "tvm")) if one.needed]
+    assert needed == ["detect_positive=0", "infinite X"]
 
 
 def test_no_condition_is_claimed_when_there_is_no_time(judge: Judge) -> None:
@@ -141,6 +161,7 @@ def test_beside_an_option_that_matters_ordinary_numbers_are_no_condition(judge: 
     found = conditions(judge, failure_of(judge, case, "openvino"))
     needed = [one for one in found if one.needed]
     assert "optional input P" in [one.text for one in needed] and not [one for one in needed if one.kind == "value"]
+    assert not [one for one in found if one.refuted], "nor is it worth a sentence that they are none"
 
 
 def test_what_changes_nothing_when_it_is_left_out_is_ignored(judge: Judge) -> None:
@@ -149,3 +170,36 @@ def test_what_changes_nothing_when_it_is_left_out_is_ignored(judge: Judge) -> No
         judge, failure_of(judge, case_of("LSTM", given, [2, 1, 1, 1], hidden_size=1, layout=1), "openvino")
     )
     assert [one.text for one in found if one.ignored] == ["layout=1"]
+
+
+def contrasts_of(case: Case, text: str) -> dict[str, contrasts.Contrast]:
+    makers = (attributes.variants, values.variants) if case.kind == "onnx" else (arguments.variants,)
+    [variant] = [one for make in makers for one in make(case) if one.text == text]
+    return {one.said: one for one in contrasts.contrasts(case, variant)}
+
+
+def test_what_takes_the_place_of_special_numbers_is_everything_that_they_are_not() -> None:
+    case = case_of("Relu", {"x": float32(np.nan, -2, 5)}, [3])
+    found = contrasts_of(case, "NaN X")
+    assert "NaN in `x`" not in found and len(found) == 5
+    filled = {said: list(np.asarray(one.case.inputs["x"])) for said, one in found.items()}
+    assert filled["infinity in `x`"] == [np.inf, -2, 5] and filled["zeros in `x`"] == [0, -2, 5]
+
+
+def test_an_integer_attribute_is_tried_with_other_integers_and_a_flag_is_not() -> None:
+    case = case_of("ArgMax", {"data": float32([1, 2], [3, 4])}, [2, 1], axis=1, select_last_index=1)
+    assert {said: one.wider for said, one in contrasts_of(case, "axis=1").items()} == {"`axis=2`": "axis other than 0"}
+    assert contrasts_of(case, "select_last_index=1") == {}
+
+
+def test_a_word_is_tried_with_the_other_words_of_the_specification() -> None:
+    given = {"X": np.ones((1, 1, 2, 2), np.float32), "roi": float32(), "scales": float32(1, 1, 2, 2)}
+    found = contrasts_of(case_of("Resize", given, [1, 1, 4, 4], mode="cubic"), "mode=cubic")
+    assert {said: one.wider for said, one in found.items()} == {"`mode=linear`": "mode other than nearest"}
+
+
+def test_tensors_of_instances_have_contrasts_too() -> None:
+    text = b'{"api": "torch.abs", "args": [{"dtype": "float32", "values": [-1.0, 2.0]}]}'
+    found = contrasts_of(Case("instance", text, {}, Origin("test")), "negative values")
+    assert "negative numbers in `x0`" not in found and "minus infinity in `x0`" not in found
+    assert b"Infinity" in found["infinity in `x0`"].case.model or b"inf" in found["infinity in `x0`"].case.model

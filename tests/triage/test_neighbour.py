@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +63,16 @@ def test_an_input_that_became_a_constant_is_told() -> None:
     given = Case("onnx", given.model, {n: np.ones(2, np.float32) for n in "xk"}, given.origin)
     assert differences(given, held) == ["k: an input -> a constant"]
     assert differences(given, held, named=False) == ["0 1: an input -> a constant"]
+
+
+def test_another_shape_with_other_values_is_two_differences() -> None:
+    case = softmax(shape=(2, 3))
+    repeated = softmax(shape=(3, 3))
+    repeated = Case("onnx", repeated.model, {"x": np.resize(case.inputs["x"], (3, 3))}, repeated.origin)
+    said = "shape of x: [2, 3] -> [3, 3]"
+    assert [phrase for phrase in differences(case, repeated) if "output" not in phrase] == [said]
+    other = Case("onnx", repeated.model, {"x": np.full((3, 3), np.inf, np.float32)}, repeated.origin)
+    assert differences(case, other)[0] == said and differences(case, other)[1].startswith("values of x: ")
 
 
 def test_names_make_no_difference() -> None:
@@ -148,3 +160,59 @@ def test_a_case_that_fails_in_another_way_is_no_passing_neighbour() -> None:
         return Answer.SAME if needs_axis_zero(case) else Answer.OTHER
 
     assert reduce(softmax(0), interesting, values=record, valid=valid).min_good is None
+
+
+# ---------------------------------------------------------------- operator instances
+
+POOL: dict[str, Any] = {
+    "api": "torch.nn.functional.max_pool1d",
+    "args": [{"tensor": 0}, 3],
+    "kwargs": {"ceil_mode": True, "stride": 2},
+    "tensors": [{"dtype": "float32", "shape": [1, 2, 9], "seed": 1}],
+}
+
+
+def instance(**changes: Any) -> Case:
+    return Case("instance", json.dumps({**POOL, **changes}).encode(), {}, Origin("test"))
+
+
+def passes_with(case: Case, needs: Callable[[dict[str, Any]], bool]) -> str:
+    """The difference to the passing neighbour of the smallest instance that fails."""
+    asked = lambda candidate: needs(json.loads(candidate.model))  # noqa: E731
+    found = reduce(case, asked, values=lambda case: {})
+    assert asked(found.case) and found.min_good is not None and not asked(found.min_good.case)
+    assert differences(found.case, found.min_good.case) == [found.min_good.difference]
+    return found.min_good.difference
+
+
+def test_an_instance_has_a_passing_neighbour_too() -> None:
+    assert passes_with(instance(), lambda one: bool(one.get("kwargs", {}).get("ceil_mode"))).startswith(
+        "argument ceil_mode: True -> "
+    )
+    in_float64 = instance(tensors=[{"dtype": "float64", "shape": [1, 2, 9], "seed": 1}])
+    assert passes_with(in_float64, lambda one: [tensor["dtype"] for tensor in one["tensors"]] == ["float64"]) == (
+        "dtype of tensor 0: float64 -> float32"
+    )
+    negative = instance(tensors=[{"dtype": "float32", "shape": [3], "values": [-1.0, 2.0, 3.0]}])
+    assert passes_with(
+        negative, lambda one: any(min(tensor.get("values", [0])) < 0 for tensor in one["tensors"])
+    ).startswith("values of tensor 0: [-1.0")
+
+
+def test_what_follows_from_a_change_of_an_instance_is_no_change_of_its_own() -> None:
+    two = [{"dtype": "float32", "shape": [2], "values": [1.0, 2.0]}, {"dtype": "int64", "shape": [1], "values": [0]}]
+    both = instance(args=[{"tensor": 0}], kwargs={"index": {"tensor": 1}}, tensors=two)
+    alone = instance(args=[{"tensor": 0}], kwargs={}, tensors=two[:1])
+    assert differences(both, alone) == ["argument index: a tensor -> left out"]
+    longer = [{"dtype": "float32", "shape": [3], "values": [1.0, 2.0, 1.0]}, two[1]]
+    assert differences(both, instance(args=[{"tensor": 0}], kwargs={"index": {"tensor": 1}}, tensors=longer)) == [
+        "shape of tensor 0: [2] -> [3]"
+    ]
+    fewer = instance(args=[], kwargs={"index": {"tensor": 0}}, tensors=two[1:])
+    assert differences(both, fewer) == ["argument 0: a tensor -> left out"]
+
+
+def test_tensors_in_nested_arguments_are_kept_and_told() -> None:
+    nested = {"dict": {"a": [{"tensor": 0}], "b": 1}}
+    one = instance(args=[nested], kwargs={"unused": 3}, tensors=[{"dtype": "float32", "shape": [2], "seed": 1}])
+    assert passes_with(one, lambda document: "dict" in (document["args"] or [{}])[0] and document["tensors"] != [])

@@ -91,3 +91,17 @@ def test_what_a_kept_node_reads_is_no_output_unless_it_was_one() -> None:
     assert [info.name for info in load(part).graph.output] == ["b"]
     [with_side] = parts(case, {1, 3}, record(case))
     assert [info.name for info in load(with_side).graph.output] == ["side"]
+
+
+def test_a_recorded_value_of_an_impossible_shape_is_not_believed() -> None:
+    """onnx's evaluator joins what the iterations of a Loop return along an axis, where a new one is due."""
+    text = """<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[3] z) <int64 n = {3}, bool c = {1}> {
+        y, all = Loop(n, c, x) <body = b (int64 i, bool go, float[2] v) => (bool on, float[2] w, float[2] each)
+            { on = Identity(go) w = Neg(v) each = Abs(v) }>
+        z = ReduceMax<axes = [1], keepdims = 0>(all) }"""
+    case = case_of(text, x=np.ones(2, np.float32))
+    wrong = {"x": np.ones(2, np.float32), "y": np.ones(2, np.float32), "all": np.ones(6, np.float32)}
+    [alone] = parts(case, {0}, wrong)
+    declared = {info.name: len(info.type.tensor_type.shape.dim) for info in load(alone).graph.output}
+    assert op_types(alone) == ["Loop"] and declared == {"y": 1, "all": 2}
+    assert op_types(parts(case, {1}, wrong)[0]) == ["Loop", "ReduceMax"]  # nothing to feed it with

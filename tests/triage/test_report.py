@@ -26,6 +26,7 @@ from fuzz.wire import Value
 from triage.conditions import Condition
 from triage.facts import Facts
 from triage.frames import native_lines, telling_frames
+from triage.localize import Part
 from triage.regression import Regression
 from triage.report import LONGEST_BODY, Draft, draft
 from triage.script import confirms
@@ -440,6 +441,42 @@ def test_the_reason_for_the_severity_is_given() -> None:
     assert "Severity: high, since the result is wrong" in draft(assumed(relu(), X, X + 1)).body
 
 
+@pytest.mark.parametrize(
+    ("part", "function", "told"),
+    [
+        (Part.FRONTEND, "op/pad.cpp", "The frontend converts the operator in op/pad.cpp."),
+        (Part.UNKNOWN, "op/pad.cpp", "This compiler handles the operator in op/pad.cpp; whether the fault lies there"),
+        (Part.BEHIND, "op/pad.cpp", ""),
+        (Part.LOWERING, "lowering aten.pad", "This compiler handles the operator in lowering aten.pad."),
+    ],
+)
+def test_a_converter_is_accused_only_where_the_frontend_is(part: Part, function: str, told: str) -> None:
+    facts = dataclasses.replace(assumed(relu("openvino"), X, X + 1), part=part, conversion_function=function)
+    body = draft(facts).body
+    assert told in body if told else function not in body.partition("**Analysis**")[2]
+    error = Error(type="a.B", message="no such pad", conversion_function="op/pad.cpp")
+    outcome = Outcome(Status.EXCEPTION, Stage.COMPILE, error=error)
+    raised = dataclasses.replace(facts, outcome=outcome, symptom="exception:a.B", conversion_function="op/pad.cpp")
+    assert "The failing call is inside op/pad.cpp." in draft(raised).body
+
+
+def test_a_wrong_type_that_spoils_values_is_severe() -> None:
+    harmless = assumed(relu(), X.astype(np.float64), X, "wrong:dtype")
+    assert "Severity: medium" in draft(harmless).body
+    spoilt = draft(assumed(relu(), int32(1, 7, 3), np.array([1, 2**33 + 7, 3]), "wrong:dtype"))
+    assert "Severity: high" in spoilt.body and "returns int32 7 instead of int64 8589934599" in spoilt.title
+
+
+def test_a_message_of_any_length_is_told_in_whole_words() -> None:
+    for message, words in (
+        ("The first sentence says it. " + "More " * 40, "The first sentence says it."),
+        ("word " * 40, "word " * 15 + "word …"),
+    ):
+        outcome = Outcome(Status.EXCEPTION, Stage.COMPILE, error=Error(type="a.B", message=message))
+        facts = dataclasses.replace(relu("tvm"), outcome=outcome, symptom="exception:a.B")
+        assert draft(facts).title == f"[Bug][Relax][ONNX] Compiling Relu fails with B: {words}"
+
+
 def test_memory_that_nobody_wrote_is_explained() -> None:
     facts = dataclasses.replace(assumed(relu("tvm"), X, np.full_like(X, np.inf)), environment={"MALLOC_PERTURB_": "85"})
     result = draft(facts)
@@ -467,7 +504,7 @@ def golden() -> dict[str, Facts]:
     reference = Outcome(Status.OK, Stage.RUN, outputs=(("y", np.maximum(X, 0)),))
     crashed = dataclasses.replace(
         relu(), target=Target("openvino", Revision("2026.4.1")), outcome=died, reference=reference,
-        symptom="crash:SIGSEGV", detail="the process is killed by SIGSEGV", count=3,
+        symptom="crash:SIGSEGV", detail="the process is killed by SIGSEGV", count=3, tests=2,
         examples=("test_relu", "test_relu_frozen"), conversion_function="frontends/onnx/op/relu.cpp", reduced_from=9,
     )  # fmt: skip
     wrong = dataclasses.replace(

@@ -47,3 +47,22 @@ def test_an_operator_that_is_wrong_only_together_with_others_has_no_root(judge: 
     single = case("y = Sinh(x)", "float[2] x", x=np.float32([1, 2]))
     failure = judge.examine(single, PLANTED).failure
     assert failure is not None and roots.root(judge, failure) is None
+
+
+def test_an_operator_that_is_wrong_by_the_conversion_of_its_inputs_alone_is_no_bug_of_its_own(judge: Judge) -> None:
+    text = '<ir_version: 8, opset_import: ["": 17]> g (double[2] x) => (double[2] y) { y = Softmax(x) }'
+    model = parser.parse_model(text).SerializeToString()
+    failing = Case("onnx", model, {"x": np.array([-np.inf, -np.inf])}, Origin("test"))
+    failure = judge.examine(failing, catalogue.target("openvino")).failure
+    assert failure is not None and failure.symptom == "wrong:nan"
+    found = roots.root(judge, failure)
+    assert found is not None and found.symptom == "wrong:inf"
+    assert [name for _, name, _ in operators(found.case)] == ["Cast"]
+
+
+def test_an_operator_that_is_wrong_in_another_way_than_its_inputs_conversion_keeps_its_bug(judge: Judge) -> None:
+    """Sinh is off by a constant in the planted backend, and casts there are right."""
+    text = '<ir_version: 8, opset_import: ["": 17]> g (double[2] x) => (double[2] y) { y = Sinh(x) }'
+    single = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.array([1.0, 2.0])}, Origin("test"))
+    failure = judge.examine(single, PLANTED).failure
+    assert failure is not None and roots.root(judge, failure) is None

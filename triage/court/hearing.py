@@ -6,7 +6,7 @@ import importlib
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ from fuzz.runner import Runner
 from fuzz.validity import Reference
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
-from triage.court import measure
+from triage.court import measure, openness
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
+from triage.court.restated import against_reference
 from triage.court.thresholds import thresholds
 from triage.court.weigh import weigh
 
@@ -37,12 +38,15 @@ ORDER = (
     "repeats",
     "memory",
     "float64",
+    "second",
     "ties",
     "provenance",
     "votes",
     "levels",
     "threads",
 )
+#: Who is held against the reference where that one is accused.
+WITNESSES = ("onnxruntime", "openvino", "tvm")
 #: The evaluation in float64 and under noise; a worker's backend that no registry lists.
 WIDENED = str(Path(fuzz.backends.__file__).with_name("_widened.py"))
 
@@ -60,6 +64,8 @@ class Court:
 
         `perturb` is the byte that fresh memory must be filled with for the failure to show.
         """
+        if registry.backend(target.backend).name == registry.backend(self.reference.backend).name:
+            return self._hear_reference(case)
         begun = time.monotonic()
         try:
             outcome = self.runner.run_fresh(case, target, perturb=perturb)
@@ -72,20 +78,44 @@ class Court:
         hearing = Hearing(self.runner, self.reference, case, target, outcome, known, deadline, perturb)
         return hearing.judged()
 
+    def _hear_reference(self, case: Case) -> Judgement:
+        """The reference stands accused: compilers that contradict it are heard until one of them turns out right."""
+        last = Judgement(None, "no other implementation contradicts the reference")
+        for name in WITNESSES if case.kind == "onnx" else ():
+            if name not in registry.names():
+                continue
+            judgement = self.hear(case, catalogue.target(name))
+            if judgement.verdict is Ruling.REFERENCE_BUG:
+                return against_reference(judgement, name)
+            last = judgement if judgement.verdict is not None else last
+        return last
+
 
 @dataclass(frozen=True)
 class Widened:
-    """The outputs in float64 and the noise of each; `said` is what the evaluation tells of itself."""
+    """The outputs in float64 and the noise of each; `said` is what the evaluation tells of itself.
+
+    `places` is the noise of what operators like ArgMax pick from, by the name of their first output. `second` are the
+    outputs by code that is not the reference's, where that code disagrees with the reference's operators.
+    """
 
     wide: tuple[Value, ...]
     noise: tuple[Value, ...]
     said: Mapping[str, Any]
+    places: Mapping[str, np.ndarray] = field(default_factory=dict)
+    second: tuple[Value, ...] = ()
+
+    @property
+    def truth(self) -> tuple[Value, ...]:
+        """The outputs in float64: by the specification's words where the reference's operators do not keep to them."""
+        return self.second if len(self.second) == len(self.wide) else self.wide
 
 
 @dataclass(frozen=True)
 class Hearing:
     """One failing case before the court. What costs time is done once, and only when it is asked for.
 
+    `masks` say which elements are open, where some are.
     `outcome` is the compiler's in a fresh process, `known` the reference's. `deadline` is in monotonic seconds.
     """
 
@@ -97,22 +127,44 @@ class Hearing:
     known: Reference
     deadline: float
     perturb: int | None = None
+    masks: openness.Masks | None = None
 
     def judged(self) -> Judgement:
         """Gather evidence until some of it settles the case, and weigh it."""
-        gathered = [self._charge()]
         if self._passes():
             return Judgement(None, "the result agrees with the reference")
+        return weigh(self._gathered())
+
+    def _gathered(self) -> list[Evidence]:
+        gathered, hearing = [self._charge()], self
         for kind in ORDER:
             module = importlib.import_module(f"triage.court.kinds.{kind}")
             if self.manner not in module.SYMPTOMS:
                 continue
-            found = module.gather(self)
+            found = module.gather(hearing)
             if found is not None:
                 gathered.append(found)
                 if found.settles is not None:
                     break
-        return weigh(gathered)
+                if found.figures.get("defined"):
+                    hearing = hearing.defined()
+        return gathered
+
+    @cached_property
+    def errs_where_defined(self) -> bool:
+        """Whether results differ in elements that the specification does not leave open."""
+        if not self.compares_values:
+            return False
+        masks = openness.open_masks(self.runner, self.reference, self.case, self.values, self.expected)
+        return masks is not None and bool(replace(self, masks=masks).defined().symptom[0])
+
+    def defined(self) -> Hearing:
+        """The same hearing of what is not open: in all that is, the compiler's result is taken for right."""
+        masks = self.masks
+        if masks is None:
+            masks = openness.open_masks(self.runner, self.reference, self.case, self.values, self.expected)
+        assert masks is not None
+        return replace(self, outcome=openness.defined(self.outcome, self.expected, masks), masks=masks)
 
     def _passes(self) -> bool:
         open_question = bool(self.known.invalid or self.known.incomparable)
@@ -186,6 +238,8 @@ class Hearing:
             if found and self.hurried():
                 break
             found.append(self.runner.run_fresh(self.case, self.target, perturb=self.perturb))
+        if self.masks is not None:
+            found = [openness.defined(each, self.expected, self.masks) for each in found]
         return found
 
     @cached_property
@@ -200,7 +254,13 @@ class Hearing:
         assert isinstance(said, np.ndarray)
         wide = tuple(found.get(f"wide/{at}") for at in range(count))
         noise = tuple(found.get(f"noise/{at}") for at in range(count))
-        return Widened(wide, noise, json.loads(said.item()))
+        places = {
+            name.removeprefix("places/"): value
+            for name, value in found.items()
+            if name.startswith("places/") and isinstance(value, np.ndarray)
+        }
+        second = tuple(found[f"second/{at}"] for at in range(count) if f"second/{at}" in found)
+        return Widened(wide, noise, json.loads(said.item()), places, second)
 
 
 def _charge_of(target: Target, case: Case, symptom: str, detail: str, near: bool) -> Evidence:

@@ -7,7 +7,19 @@ from collections.abc import Iterator
 from triage.court.evidence import Evidence, Judgement, Side
 
 #: Evidence that tells a maintainer something, in the order in which it convinces.
-_SHOWN = ("float64", "votes", "memory", "levels", "threads", "repeats", "provenance", "undefined", "validity")
+_SHOWN = (
+    "float64",
+    "second",
+    "votes",
+    "memory",
+    "levels",
+    "threads",
+    "repeats",
+    "ties",
+    "provenance",
+    "undefined",
+    "validity",
+)
 
 
 def lines(judgement: Judgement | None) -> Iterator[str]:
@@ -26,4 +38,6 @@ def _says_nothing(each: Evidence) -> bool:
     """Whether a look that found nothing would only lengthen the report."""
     if each.kind == "provenance":
         return not each.figures.get("node")
+    if each.kind == "second":
+        return not each.figures.get("agree") and not each.figures.get("differ")
     return each.side is Side.NEUTRAL and each.kind in ("memory", "threads", "levels")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -40,6 +41,27 @@ class EnvironmentRule:
     reason: str
 
 
+@dataclass(frozen=True)
+class TieRule:
+    """What the specification says of equal values under `operators`, from version `since` on.
+
+    With an `attribute`, the words hold where it is given and not zero. `held` says whether a compiler that breaks
+    them is accused; `reason` why it is not.
+    """
+
+    operators: tuple[str, ...]
+    spec: str
+    held: bool
+    since: int = 1
+    attribute: str = ""
+    reason: str = ""
+
+    def covers(self, operator: str, version: int, given: Mapping[str, Any]) -> bool:
+        """Whether the words speak of this operator, in this version, with these attributes."""
+        chosen = not self.attribute or bool(given.get(self.attribute))
+        return operator in self.operators and version >= self.since and chosen
+
+
 @cache
 def thresholds() -> Thresholds:
     """The thresholds. Raises ThresholdError."""
@@ -65,6 +87,15 @@ def environment_rules() -> tuple[EnvironmentRule, ...]:
         return tuple(EnvironmentRule(re.compile(e["says"]), e["reason"]) for e in _document()["environment"])
     except (KeyError, TypeError, re.error) as error:
         raise ThresholdError(f"data/court.toml: [[environment]]: {error}") from error
+
+
+@cache
+def tie_rules() -> tuple[TieRule, ...]:
+    """The rules of ``[[ties]]``, the first that covers an operator counts. Raises ThresholdError."""
+    try:
+        return tuple(TieRule(**{**entry, "operators": tuple(entry["operators"])}) for entry in _document()["ties"])
+    except (KeyError, TypeError) as error:
+        raise ThresholdError(f"data/court.toml: [[ties]]: {error}") from error
 
 
 @cache

@@ -13,7 +13,7 @@ from triage.court.thresholds import claims, thresholds
 
 Decision = tuple[Ruling, str]
 #: With whom a case was compared, by its kind.
-REFERENCES = {"onnx": "onnx (reference evaluator)", "instance": "PyTorch (eager)"}
+REFERENCES = {"onnx": "onnx (reference evaluator)", "instance": "PyTorch (eager)", "keras": "Keras (eager)"}
 
 
 def weigh(evidence: Sequence[Evidence]) -> Judgement:
@@ -74,6 +74,12 @@ def _died(evidence: Sequence[Evidence]) -> Decision | None:
     return Ruling.COMPILER_BUG, f"{symptom}: {repeats.sentence}" if repeats else symptom
 
 
+def _by_the_words(evidence: Sequence[Evidence]) -> Decision | None:
+    """The compiler's result is what other code makes of the specification's words, the reference's is not."""
+    found = find(evidence, "second")
+    return (Ruling.REFERENCE_BUG, found.sentence) if found and found.figures.get("compiler") else None
+
+
 def _contradicted_reference(evidence: Sequence[Evidence]) -> Decision | None:
     """The compiler agrees with float64, and the reference is off by more than rounding."""
     found = find(evidence, "float64")
@@ -83,6 +89,14 @@ def _contradicted_reference(evidence: Sequence[Evidence]) -> Decision | None:
     if off and not _figure(evidence, "votes", "reference", []):
         return Ruling.REFERENCE_BUG, found.sentence
     return None
+
+
+def _misplaced(evidence: Sequence[Evidence]) -> Decision | None:
+    """A pick that no order of equal values explains, or that the specification's words forbid: no noise excuses it."""
+    found = find(evidence, "ties")
+    if found is None or not found.figures.get("breaks") or len(_figure(evidence, "votes", "compiler", [])) > 1:
+        return None
+    return Ruling.COMPILER_BUG, found.sentence
 
 
 def _rounding(evidence: Sequence[Evidence]) -> Decision | None:
@@ -180,6 +194,8 @@ RULES: tuple[Callable[[Sequence[Evidence]], Decision | None], ...] = (
     _uninitialised,
     _unsteady,
     _died,
+    _by_the_words,
+    _misplaced,
     _contradicted_reference,
     _rounding,
     _outvoted_reference,

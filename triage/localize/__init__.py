@@ -43,7 +43,7 @@ def _convert(trial: Trial, known: Location) -> Location:
     if not known.operator or known.conversion_function:
         return known
     failure = trial.failure
-    met = operators(failure.case) if failure.case.kind == "onnx" else [("torch", known.operator, 0)]
+    met = [("torch", known.operator, 0)] if failure.case.kind == "instance" else operators(failure.case)
     suspects = [entry for entry in met if entry[1] == known.operator]
     found = set(trial.judge.runner.converters(failure.target, suspects))
     name = found.pop() if len(found) == 1 else ""

@@ -35,7 +35,7 @@ _PARTS: dict[str, tuple[tuple[str, Part], ...]] = {
 #: Passes that are not asked about. Without VMShapeLower, which writes checks into the program, a failure is not
 #: mended but not noticed. Without the others hardly any model compiles (measured on TVM 0.27: of 69 passes, some of
 #: six models needed these 12, and all six computed the right values without any of the rest).
-_NOT_ASKED = {
+NOT_ASKED = {
     "tvm": (
         "VMShapeLower",
         "DispatchSortScan",
@@ -64,7 +64,7 @@ def locate(trial: Trial, known: Location) -> Location:
         return known
     fixed = [name for name in backend.options["disable"] if name not in ("none", registry.ANY)]
     met = fixed or asking.passes(trial.judge.runner, trial.failure.case, target)
-    names = _ordered(backend.name, [name for name in met if name not in _NOT_ASKED.get(backend.name, ())], known)
+    names = _ordered(backend.name, [name for name in met if name not in NOT_ASKED.get(backend.name, ())], known)
     guilty = search(trial, names)
     if len(names) > 1 and trial.ask(target=trial.target(disable=",".join(names))) is Answer.SAME:
         return known.learn(f"it fails as before with all {len(names)} passes off that the case can do without")

@@ -75,6 +75,11 @@ def _deep(encoded: Any, change: Change) -> Any:
         return [_deep(item, change) for item in encoded]
     if isinstance(encoded, dict) and "tuple" in encoded:
         return {"tuple": _deep(encoded["tuple"], change)}
+    if isinstance(encoded, dict) and "dict" in encoded:
+        return {"dict": {name: _deep(item, change) for name, item in encoded["dict"].items()}}
+    if isinstance(encoded, dict) and "object" in encoded:
+        held = encoded["object"]
+        return {"object": {**held, "kwargs": {name: _deep(item, change) for name, item in held["kwargs"].items()}}}
     return change(encoded)
 
 
@@ -100,7 +105,8 @@ def _references(encoded: Any) -> Iterator[int]:
     if is_tensor(encoded):
         yield encoded["tensor"]
     elif isinstance(encoded, dict):
-        yield from _references(encoded.get("tuple", []))
+        for item in encoded.values():
+            yield from _references(item)
     elif isinstance(encoded, list):
         for item in encoded:
             yield from _references(item)

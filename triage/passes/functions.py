@@ -8,7 +8,6 @@ import onnx.inliner
 from onnx import checker, shape_inference
 
 from fuzz.case import Case
-from fuzz.operators.graph import walk
 from fuzz.wire import Value
 from triage.submodel import load, with_model
 
@@ -16,16 +15,9 @@ KINDS = ("onnx",)
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """All calls inlined; and the functions that nothing calls dropped."""
-    model = load(case)
-    if not model.functions:
+    """All calls inlined."""
+    if not load(case).functions:
         return
-    called = {(node.domain, node.op_type) for part in [model.graph, *model.functions] for node in walk(part)}
-    kept = [function for function in model.functions if (function.domain, function.name) in called]
-    if len(kept) < len(model.functions):
-        del model.functions[:]
-        model.functions.extend(kept)
-        yield with_model(case, model)
     try:
         inlined = onnx.inliner.inline_local_functions(load(case))
     except (RuntimeError, ValueError, checker.ValidationError, shape_inference.InferenceError):

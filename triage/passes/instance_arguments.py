@@ -10,7 +10,7 @@ from fuzz.case import Case
 from fuzz.wire import Value
 from triage.passes._instances import changed, dropped, is_tensor, parsed, places, with_instance
 
-KINDS = ("instance",)
+KINDS = ("instance", "keras")
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:

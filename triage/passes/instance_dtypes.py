@@ -9,7 +9,7 @@ from fuzz.case import Case
 from fuzz.wire import Value
 from triage.passes._instances import parsed, with_instance
 
-KINDS = ("instance",)
+KINDS = ("instance", "keras")
 #: What a rare dtype is replaced by; the common ones stay.
 _COMMON = {
     "float16": "float32",

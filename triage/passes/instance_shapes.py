@@ -15,7 +15,7 @@ from fuzz.wire import Value
 from triage.passes._instances import mapped, parsed, with_instance
 from triage.passes._sizes import Plan, plans
 
-KINDS = ("instance",)
+KINDS = ("instance", "keras")
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:

@@ -14,7 +14,7 @@ from fuzz.wire import Value
 from triage.passes._forms import FORMS, simpler
 from triage.passes._instances import parsed, with_instance
 
-KINDS = ("instance",)
+KINDS = ("instance", "keras")
 #: A larger tensor is shorter to write as a seed.
 _MOST_WRITTEN = 64
 
@@ -47,12 +47,12 @@ def _forms(tensor: Tensor, value: Value) -> dict[int, Tensor]:
     if not isinstance(value, np.ndarray) or value.size > _MOST_WRITTEN:
         return {}
     return {
-        number: Tensor(tensor.dtype, tensor.shape, values=_scalars(array), constant=tensor.constant)
+        number: Tensor(tensor.dtype, tensor.shape, values=scalars(array), constant=tensor.constant)
         for number, array in simpler(value)
     }
 
 
-def _scalars(array: np.ndarray) -> tuple[bool | int | float | complex, ...]:
-    """Python scalars; those of the small dtypes by way of float32."""
+def scalars(array: np.ndarray) -> tuple[bool | int | float | complex, ...]:
+    """The elements as Python scalars; those of the small dtypes by way of float32."""
     plain = array if array.dtype.kind in "biufc" else array.astype(np.float32)
     return tuple(plain.ravel().tolist())

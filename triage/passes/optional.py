@@ -14,6 +14,8 @@ from triage.submodel import load, mend, reads
 
 KINDS = ("onnx",)
 _OPTION = OpSchema.FormalParameterOption
+#: Inputs without which a node may never come to an end.
+_ENDS = (("Loop", 0),)
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
@@ -25,6 +27,8 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
         if found is None:
             continue
         for position in range(len(node.input) - 1, -1, -1):
+            if (node.op_type, position) in _ENDS:
+                continue
             if node.input[position] and _may_go(found, position, len(node.input)):
                 yield from _without_input(case, at, position, values)
         if len(node.output) > max(1, found.min_output) and _unused(model, node.output[-1]):

@@ -76,6 +76,110 @@ def test_equal_values_may_come_in_any_order(runner: Runner, operator: str) -> No
     assert np.isinf(found[0, 0]) and found[1, 0] == 0
 
 
+def test_a_whole_number_that_rounding_moves_may_be_its_neighbour_and_no_other(runner: Runner) -> None:
+    nodes = [("Div", ["x", "c"], ["a"]), ("Cast", ["a"], ["z"], {"to": TensorProto.INT64})]
+    found = noise(runner, nodes, {"x": np.float32([0.3, 0.25])}, {"c": np.float32(0.1)})
+    assert found.tolist() == [1, 0]
+
+
+HALVES = np.float32([0.5, 1.5, -2.5, 0.7])
+
+
+@pytest.mark.parametrize(
+    ("scale", "open_"),
+    [
+        (np.float32(1), [False] * 4),
+        (np.float32(0.25), [False] * 4),
+        (np.float32(0.3), [True, True, True, False]),  # 1 / 0.3 is no number of float32: the reciprocal may be off
+        (np.float32([1, 0.3, 0.3, 1]), [False, True, True, False]),
+    ],
+    ids=["one", "a quarter", "0.3", "by axis"],
+)
+def test_halves_are_rounded_to_even_where_the_quotient_is_exact(
+    runner: Runner, scale: np.ndarray, open_: list[bool]
+) -> None:
+    x = (HALVES.astype("f8") * scale).astype("f")
+    nodes = [("QuantizeLinear", ["x", "s", "p"], ["z"], {"axis": 0})]
+    constants = {"s": scale, "p": np.zeros(scale.shape, np.int8)}
+    found = noise(runner, nodes, {"x": x}, constants)
+    exact = x.astype("f8") / scale.astype("f8") == HALVES
+    product = x * (np.float32(1) / scale)
+    decided = exact & (product.astype("f8") == HALVES)
+    assert (found > 0).tolist() == [is_open and not done for is_open, done in zip(open_, decided, strict=True)]
+
+
+def test_rounding_decides_how_many_elements_a_range_has(runner: Runner) -> None:
+    def resized(limit: float) -> list[int]:
+        inputs = {"b": np.float32(0), "l": np.float32(limit), "d": np.float32(0.1)}
+        found = dict(run(runner, [("Range", ["b", "l", "d"], ["z"])], inputs).outputs)
+        return list(json.loads(found["said"].item())["resized"])
+
+    assert resized(0.3) == [0] and resized(0.35) == []
+
+
+def test_a_range_of_whole_steps_has_as_many_elements_as_steps(runner: Runner) -> None:
+    inputs = {"b": np.float32(0), "l": np.float32(10), "d": np.float32(1)}
+    found = dict(run(runner, [("Range", ["b", "l", "d"], ["z"])], inputs).outputs)
+    assert json.loads(found["said"].item())["resized"] == [] and not found["noise/0"].any()
+
+
+def test_boxes_of_equal_score_may_come_in_any_order_and_others_not(runner: Runner) -> None:
+    boxes = np.float32([[[0, at, 1, at + 1] for at in (0, 2, 4)]])
+
+    def open_(scores: list[float]) -> bool:
+        inputs = {"b": boxes, "s": np.float32([[scores]])}
+        limits = {"k": np.array([3]), "t": np.float32([0.5]), "m": np.float32([0])}
+        found = noise(runner, [("NonMaxSuppression", ["b", "s", *limits], ["z"])], inputs, limits)
+        return bool(found.any())
+
+    assert open_([0.5, 0.5, 0.2]) and not open_([0.6, 0.5, 0.2])
+
+
+def test_an_overlap_of_exactly_the_threshold_is_decided(runner: Runner) -> None:
+    """ "boxes with IOU exactly equal to the threshold are kept" """
+    inputs = {"b": np.float32([[[0, 0, 1, 2], [0, 0, 1, 1]]]), "s": np.float32([[[0.6, 0.5]]])}
+    limits = {"k": np.array([3]), "t": np.float32([0.5]), "m": np.float32([0])}
+    found = dict(run(runner, [("NonMaxSuppression", ["b", "s", *limits], ["z"])], inputs, limits).outputs)
+    assert json.loads(found["said"].item())["resized"] == [] and not found["noise/0"].any()
+
+
+@pytest.mark.parametrize("operator", ["Relu", "Ceil", "Round", "Max"])
+def test_of_two_zeros_an_operator_may_give_either(runner: Runner, operator: str) -> None:
+    given = ["x", "y"] if operator == "Max" else ["x"]
+    inputs = {"x": np.float32([-0.0, 2.0]), **({"y": np.float32([0.0, 1.0])} if operator == "Max" else {})}
+    found = noise(runner, [(operator, given, ["a"]), ("Reciprocal", ["a"], ["z"])], inputs)
+    assert np.isinf(found[0]) and found[1] < 1e-3
+    still = noise(runner, [("Identity", ["x"], ["a"]), ("Reciprocal", ["a"], ["z"])], {"x": np.float32([-0.0, 2.0])})
+    assert still[0] == 0  # a copy of a zero keeps its sign
+
+
+def test_the_determinant_of_an_ill_conditioned_matrix_is_noise(runner: Runner) -> None:
+    hilbert = np.float32([[1 / (row + column + 1) for column in range(7)] for row in range(7)])
+    found = dict(run(runner, [("Det", ["x"], ["z"])], {"x": hilbert}).outputs)
+    assert found["noise/0"] > abs(found["wide/0"])
+    plain = dict(run(runner, [("Det", ["x"], ["z"])], {"x": np.float32([[3, 1], [1, 2]])}).outputs)
+    assert plain["noise/0"] < 1e-4
+
+
+def test_a_shape_that_rounding_decides_and_later_nodes_cannot_take_is_no_failure_of_the_evaluation(
+    runner: Runner,
+) -> None:
+    inputs = {"b": np.float32(0), "l": np.float32(0.3), "d": np.float32(0.1)}
+    alone = dict(run(runner, [("Range", [*inputs], ["z"])], inputs).outputs)["wide/0"]
+    nodes = [("Range", [*inputs], ["a"]), ("Add", ["a", "c"], ["z"])]
+    found = run(runner, nodes, inputs, {"c": np.zeros(alone.shape, np.float32)})
+    assert found.status is Status.OK, found.error
+    assert json.loads(dict(found.outputs)["said"].item())["resized"] == [0]
+
+
+def test_what_an_operator_picks_from_has_its_own_noise(runner: Runner) -> None:
+    nodes = [("Add", ["x", "c"], ["a"]), ("Sub", ["a", "c"], ["b"]), ("ArgMax", ["b"], ["z"])]
+    found = dict(run(runner, nodes, {"x": np.float32([0.3, 0.1])}, {"c": np.float32(1e8)}).outputs)
+    assert (found["places/z"] > 1).all()
+    still = dict(run(runner, [("ArgMax", ["x"], ["z"])], {"x": np.float32([0.3, 0.1])}).outputs)
+    assert not still["places/z"].any()
+
+
 def test_a_branch_that_rounding_chooses_makes_its_result_open(runner: Runner) -> None:
     branches = {
         name: helper.make_graph(

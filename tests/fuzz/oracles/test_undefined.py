@@ -127,6 +127,7 @@ def i64(values):
 
 INT8, INT32, INT64, STRING = TensorProto.INT8, TensorProto.INT32, TensorProto.INT64, TensorProto.STRING
 
+PAST = np.ones((1, 1, 1, 2), "float32")
 #: what is left open, and beside it the nearest thing that is defined: operator, inputs, near miss, options
 PAIRS = {
     "float out of range": ("Cast", [a([3e9])], [a([2e9])], {"to": INT32, "output": INT32}),
@@ -167,10 +168,11 @@ PAIRS = {
     "negative power": ("Pow", [a([2], "int32"), i64([-1])], [a([-1], "int32"), i64([-3])], {"output": INT32}),
     "causal mask over past keys": (
         "Attention",
+        [np.ones((1, 1, 1, 2), "float32"), *[np.ones((1, 1, 2, 2), "float32")] * 2, None, *[PAST] * 2],
         [np.ones((1, 1, 1, 2), "float32"), *[np.ones((1, 1, 2, 2), "float32")] * 2],
-        [np.ones((1, 1, 2, 2), "float32")] * 3,
         {"is_causal": 1, "opset": 24},
     ),
+    "NaN clipped": ("Clip", [a([1, NAN]), a(0), a(2)], [a([1, INF]), a(0), a(2)], {}),
     "wide shift": (
         "BitShift",
         [a([1], "uint8"), a([8], "uint8")],

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -20,6 +21,7 @@ from triage.court.calibration import Labelled, read
 from triage.court.evidence import FILED, Judgement, Ruling, find
 from triage.court.hearing import ORDER, Court
 from triage.court.lines import lines
+from triage.court.thresholds import tie_rules
 
 FAULTY_WORKER = Path(__file__).parents[2] / "faulty" / "faulty.py"
 
@@ -212,3 +214,98 @@ def test_what_fails_in_an_older_operator_set_too_is_a_bug_whatever_it_is_written
     told = find(judgement.evidence, "opset")
     assert judgement.verdict is Ruling.COMPILER_BUG
     assert told is not None and told.figures["fails_in"] < 28
+
+
+def picked(op_type: str, x: np.ndarray, outputs: dict[str, int], opset: int = 13, **attributes: object) -> Case:
+    """One node that picks among the values `x`; `outputs` are the types of its outputs by name."""
+    constants = [helper.make_tensor("k", TensorProto.INT64, [1], [2])] if op_type == "TopK" else []
+    node = helper.make_node(op_type, ["x", *(tensor.name for tensor in constants)], list(outputs), **attributes)
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)
+    declared = [helper.make_tensor_value_info(name, code, ["n"]) for name, code in outputs.items()]
+    graph = helper.make_graph([node], "g", [info], declared, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), {"x": x}, Origin("test"))
+
+
+def stubborn(tmp_path: Path, results: str) -> Target:
+    """A compiler that gives these results, whatever it is asked."""
+    path = tmp_path / "stubborn.py"
+    path.write_text(
+        "import numpy as np\n"
+        'PACKAGES, KINDS, OPTIONS = (), ("onnx",), {}\n'
+        "def warm(): pass\n"
+        'def devices(): return ["CPU"]\n'
+        "def execute(job, enter):\n"
+        '    enter("run")\n'
+        f"    return {results}\n"
+    )
+    return catalogue.target(str(path))
+
+
+TIED = np.float32([1, 3, 3, 0])
+INT64 = TensorProto.INT64
+
+
+def test_a_tie_is_open_where_no_words_are_held_against_the_compiler(court: Court, tmp_path: Path) -> None:
+    case = picked("ArgMax", TIED, {"z": INT64}, axis=0)
+    found = court.hear(case, stubborn(tmp_path, '[("z", np.array([2]))]'))
+    assert found.verdict is Ruling.UNDEFINED
+    assert "the index of the first occurrence is selected" in found.reason  # the words are quoted all the same
+
+
+def test_to_ignore_the_attribute_that_orders_equal_values_is_a_bug(court: Court, tmp_path: Path) -> None:
+    case = picked("ArgMax", TIED, {"z": INT64}, axis=0, select_last_index=1)
+    found = court.hear(case, stubborn(tmp_path, '[("z", np.array([1]))]'))
+    assert (found.verdict, found.rule) == (Ruling.COMPILER_BUG, "misplaced")
+    assert "the index of the last occurrence" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("case", "results"),
+    [
+        (picked("ArgMax", TIED, {"z": INT64}, axis=0), '[("z", np.array([0]))]'),
+        (picked("Hardmax", TIED, {"z": TensorProto.FLOAT}, axis=0), '[("z", np.float32([0, 1, 1, 0]))]'),
+        (
+            picked("TopK", TIED, {"v": TensorProto.FLOAT, "z": INT64}, axis=0),
+            '[("v", np.float32([3, 3])), ("z", np.array([2, 2]))]',
+        ),
+    ],
+    ids=["not the largest", "two ones", "one place twice"],
+)
+def test_what_no_order_of_equal_values_gives_is_a_bug_though_there_are_ties(
+    case: Case, results: str, court: Court, tmp_path: Path
+) -> None:
+    found = court.hear(case, stubborn(tmp_path, results))
+    assert (found.verdict, found.rule) == (Ruling.COMPILER_BUG, "misplaced"), found.reason
+
+
+def test_values_that_rounding_makes_equal_are_noise(court: Court, tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Add", ["x", "c"], ["a"]),
+        helper.make_node("Sub", ["a", "c"], ["b"]),
+        helper.make_node("ArgMax", ["b"], ["z"], axis=0),
+    ]
+    x = np.float32([0.3, 0.1])
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    out = helper.make_tensor_value_info("z", INT64, [1])
+    big = helper.make_tensor("c", TensorProto.FLOAT, [], [1e8])
+    graph = helper.make_graph(nodes, "g", [info], [out], [big])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    case = Case("onnx", model.SerializeToString(), {"x": x}, Origin("test"))
+    found = court.hear(case, stubborn(tmp_path, '[("z", np.array([1]))]'))
+    assert found.verdict in (Ruling.NOISE, Ruling.UNDEFINED), found.reason
+
+
+def test_words_that_the_reference_does_not_keep_to_are_held_against_it_even_alone(court: Court) -> None:
+    """LpPool: the norm of what is in the window, which three implementations scale up where the window is cut off."""
+    x = np.float32([[[[3, 4, 0, 5]]]])
+    case = one_node("LpPool", 18, {"x": x}, (1, 1, 1, 2), kernel_shape=[1, 3], strides=[1, 2], ceil_mode=1, p=2)
+    found = court.hear(case, catalogue.target("onnxruntime"))
+    assert (found.verdict, found.rule) in ((Ruling.REFERENCE_BUG, "by_the_words"), (None, "")), found.reason
+
+
+def test_the_words_on_equal_values_stand_in_the_specification() -> None:
+    for rule in tie_rules():
+        for operator in rule.operators:
+            schema = onnx.defs.get_schema(operator, 13)
+            assert rule.spec in " ".join(schema.doc.split())

@@ -32,6 +32,15 @@ def votes(reference: Sequence[str] = (), compiler: Sequence[str] = (), recent: b
     return Evidence("votes", Side.NEUTRAL, "votes", {**sides, "recent_opset": recent})
 
 
+def ties(breaks: bool) -> Evidence:
+    return Evidence("ties", Side.AGAINST, "takes another than it must", {"operator": "ArgMax", "breaks": breaks})
+
+
+def second(compiler: bool) -> Evidence:
+    side = Side.FOR if compiler else Side.AGAINST
+    return Evidence("second", side, "by the words", {"compiler": True} if compiler else {})
+
+
 MEMORY = Evidence("memory", Side.AGAINST, "reads uninitialised memory", {"depends": True})
 UNDEFINED = Evidence("undefined", Side.FOR, "open", {}, Ruling.UNDEFINED)
 BOTH = ("onnxruntime", "openvino")
@@ -43,6 +52,26 @@ CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
     "beyond any noise": ([charge(), repeats(), float64(None), votes()], Ruling.COMPILER_BUG, "proven"),
     "a little beyond, confirmed": ([charge(), float64(3), votes(["tvm"])], Ruling.COMPILER_BUG, "proven"),
     "a little beyond, unconfirmed": ([charge(), float64(3), votes()], Ruling.NOISE, "doubtful"),
+    "a place that no order explains, where noise is endless": (
+        [charge(), float64(0.0), ties(breaks=True), votes(BOTH)],
+        Ruling.COMPILER_BUG,
+        "misplaced",
+    ),
+    "such a place in which two others agree": (
+        [charge(), float64(0.0), ties(breaks=True), votes((), BOTH)],
+        Ruling.NOISE,
+        "rounding",
+    ),
+    "by the specification's words, against all votes": (
+        [charge(), repeats(), float64(5e4), second(compiler=True), votes(BOTH)],
+        Ruling.REFERENCE_BUG,
+        "by_the_words",
+    ),
+    "other code agrees with the reference": (
+        [charge(), repeats(), float64(5e4), second(compiler=False), votes(BOTH)],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
     "within rounding, against all votes": ([charge(), float64(0.9), votes(BOTH)], Ruling.NOISE, "rounding"),
     "a death that repeats": ([charge("crash:SIGSEGV"), repeats()], Ruling.COMPILER_BUG, "died"),
     "a death that does not": ([charge("crash:SIGSEGV"), repeats(1)], Ruling.NONDETERMINISTIC, "unsteady"),

@@ -100,7 +100,7 @@ def test_of_inductors_passes_those_that_tell_more_are_asked_about_first() -> Non
 
 
 def test_a_pass_that_only_checks_is_not_asked_about(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(switches._NOT_ASKED, "planted_passes", ("FuseBroken",))
+    monkeypatch.setitem(switches.NOT_ASKED, "planted_passes", ("FuseBroken",))
     assert located(judge, chain("Sinh"), catalogue.target(PASSES)).pass_ == ""
 
 

@@ -294,6 +294,25 @@ def test_what_nobody_reads_goes() -> None:
     assert works(candidate)
 
 
+def test_functions_that_nobody_calls_go_and_those_that_are_called_by_others_stay() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+    g (float[2] x) => (float[2] y) { y = own.outer(x) }
+    <domain: "own", opset_import: ["": 21]> inner (a) => (b) { b = Neg(a) }
+    <domain: "own", opset_import: ["": 21, "own": 1]> outer (a) => (b) { b = own.inner(a) }
+    <domain: "own", opset_import: ["": 21, "own": 1]> unread (a) => (b) { b = own.inner(a) }"""
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": ramp(2)}, Origin("test"))
+    [candidate] = propose("unused", case)
+    assert [function.name for function in model_of(candidate).functions] == ["inner", "outer"]
+    np.testing.assert_array_equal(run(candidate)[0], run(case)[0])
+
+
+def test_a_loop_keeps_its_trip_count_without_which_it_might_never_end() -> None:
+    text = """g (float[2] x) => (float[2] y) <int64 n = {3}, bool c = {1}> { y = Loop(n, c, x) <body = b
+        (int64 i, bool go, float[2] v) => (bool on, float[2] w) { on = Identity(go) w = Neg(v) }> }"""
+    for candidate in propose("optional", case_of(text, x=ramp(2))):
+        assert all(node.input[0] for node in model_of(candidate).graph.node)
+
+
 def test_notes_are_stripped_from_everywhere() -> None:
     text = """g (bool c) => (float y) { y = If(c) <
         then_branch = t () => (float a) { a = Constant <value_float = 1.0> () },

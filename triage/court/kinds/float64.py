@@ -22,7 +22,7 @@ def gather(hearing: Hearing) -> Evidence | None:
     widened = hearing.widened
     if widened is None or len(widened.wide) != len(hearing.actual):
         return None
-    found = measure.worst(hearing.actual, hearing.expected, widened.wide, widened.noise)
+    found = measure.worst(hearing.actual, hearing.expected, widened.truth, widened.noise)
     return None if found is None else _evidence(found, widened)
 
 

@@ -1,40 +1,115 @@
-"""Equal values under ArgMax, TopK and the like: which of them comes first differs from compiler to compiler."""
+"""Equal values under ArgMax, TopK and the like: is the compiler's pick one that another order of them gives?"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import onnx
 
 from fuzz.operators.graph import attributes
-from triage.court import measure
+from fuzz.operators.table import opsets, schema
+from fuzz.oracles import differential
+from fuzz.wire import Value
+from triage.court import measure, picks
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
+from triage.court.thresholds import TieRule, tie_rules
 
 SYMPTOMS = ("wrong",)
-ORDERING = frozenset({"ArgMax", "ArgMin", "Hardmax", "TopK"})
+
+
+@dataclass(frozen=True)
+class _Pick:
+    """A node that picks among values and whose own results are outputs that differ."""
+
+    node: onnx.NodeProto
+    version: int
+    given: np.ndarray
+    noise: np.ndarray
+    results: Mapping[int, Value]
 
 
 def gather(hearing: Hearing) -> Evidence | None:
-    """Settles the case where another order of equal values gives the compiler's result.
+    """Settles the case where another order of equal values gives the compiler's result and nothing forbids that order.
 
-    The evaluation under noise disturbs the order of such values, and of nearly equal ones. ONNX does order
-    them (lower index first), but issue 2 counts ties among what is never reported.
+    A pick that no order of equal values, nor of values that rounding could make equal, explains speaks against
+    the compiler whatever the noise. Where the specification's words order the values (``[[ties]]`` of
+    ``data/court.toml``), breaking them speaks against it, too.
     """
-    if hearing.case.kind != "onnx" or not hearing.compares_values or hearing.widened is None:
+    if hearing.case.kind != "onnx" or not hearing.compares_values:
         return None
-    found = measure.worst(hearing.actual, hearing.expected, hearing.widened.wide, hearing.widened.noise)
+    found = list(_picks(hearing))
+    for pick in found:
+        told = _judged(pick)
+        if told is not None:
+            return told
+    return None if found else _downstream(hearing)
+
+
+def _picks(hearing: Hearing) -> Iterator[_Pick]:
+    model = onnx.load_model_from_string(hearing.case.model)
+    actual = dict(zip([info.name for info in model.graph.output], hearing.actual, strict=True))
+    names = [name for name, _ in hearing.known.outcome.outputs]
+    differing = differential.differing(list(zip(names, hearing.actual, strict=True)), hearing.known.outcome.outputs)
+    places = hearing.widened.places if hearing.widened else {}
+    for node in model.graph.node:
+        given = hearing.values.get(node.input[0]) if node.input else None
+        place = picks.PLACES.get(node.op_type, len(node.output))
+        told = set(node.output[place : place + 1])  # values that no place goes with are judged as values
+        if not isinstance(given, np.ndarray) or not differing & set(node.output) or not told & actual.keys():
+            continue
+        found = schema(node, opsets(model))
+        results = {at: actual[name] for at, name in enumerate(node.output) if name in actual}
+        noise = places.get(node.output[0])
+        still = noise if noise is not None and noise.shape == given.shape else np.zeros(given.shape)
+        yield _Pick(node, found.since_version if found else 0, given, still, results)
+
+
+def _judged(pick: _Pick) -> Evidence | None:
+    operator, given = pick.node.op_type, attributes(pick.node)
+    rule = picks.RULES[operator]
+    if rule(pick.given, np.zeros(pick.given.shape), pick.results, given):
+        return _tie(pick, next((each for each in tie_rules() if each.covers(operator, pick.version, given)), None))
+    if rule(pick.given, pick.noise, pick.results, given):
+        sentence = f"{operator} meets values so near each other that rounding decides which of them comes first"
+        return Evidence("ties", Side.FOR, sentence, {"operator": operator}, Ruling.NOISE)
+    sentence = f"no order of equal values gives the compiler's result of {operator}: it picks others than the largest"
+    if operator == "ArgMin" or given.get("largest") == 0:
+        sentence = sentence.replace("largest", "smallest")
+    return Evidence("ties", Side.AGAINST, sentence, {"operator": operator, "breaks": True})
+
+
+def _tie(pick: _Pick, words: TieRule | None) -> Evidence:
+    operator = pick.node.op_type
+    said = f'. The specification: "{words.spec}"' if words else ", of which the specification says nothing"
+    figures = {"operator": operator, "specification": words.spec if words else "", "breaks": bool(words and words.held)}
+    if words and words.held:
+        sentence = f"{operator} meets equal values and takes another than it must{said}"
+        return Evidence("ties", Side.AGAINST, sentence, figures)
+    why = f". {words.reason}" if words and words.reason else ""
+    sentence = f"{operator} meets equal values, and another order of them gives the compiler's result{said}{why}"
+    return Evidence("ties", Side.FOR, sentence, figures, Ruling.UNDEFINED)
+
+
+def _downstream(hearing: Hearing) -> Evidence | None:
+    """Where more nodes follow: the evaluation under noise has disturbed the order of equal values there."""
+    if hearing.widened is None:
+        return None
+    found = measure.worst(hearing.actual, hearing.expected, hearing.widened.truth, hearing.widened.noise)
     if found is None or found.excess > 1.0:
         return None
     for node in onnx.load_model_from_string(hearing.case.model).graph.node:
         value = hearing.values.get(node.input[0]) if node.input else None
-        if node.op_type in ORDERING and isinstance(value, np.ndarray) and _has_ties(value, attributes(node)):
+        if node.op_type in picks.RULES and isinstance(value, np.ndarray) and _has_ties(value, attributes(node)):
             sentence = f"{node.op_type} meets equal values, and another order of them gives the compiler's result"
             figures = {"operator": node.op_type, "node": node.name}
             return Evidence("ties", Side.FOR, sentence, figures, Ruling.UNDEFINED)
     return None
 
 
-def _has_ties(value: np.ndarray, given: dict[str, object]) -> bool:
+def _has_ties(value: np.ndarray, given: Mapping[str, object]) -> bool:
     """Whether two values along the axis are equal."""
     axis = given.get("axis", -1)
     if value.ndim == 0 or not isinstance(axis, int) or not -value.ndim <= axis < value.ndim:

@@ -12,7 +12,10 @@ SYMPTOMS = ("wrong", "death")
 
 
 def gather(hearing: Hearing) -> Evidence | None:
-    """Settles the case where open behaviour reaches a differing output, or may be refused."""
+    """Settles the case where open behaviour reaches a differing output, or may be refused.
+
+    Not where elements differ that the open ones have no part in.
+    """
     if hearing.known.invalid:
         return None
     case, values = hearing.case, hearing.values
@@ -25,6 +28,10 @@ def gather(hearing: Hearing) -> Evidence | None:
     objection = undefined.screen(case.kind, case.model, values, names)
     if objection is None:
         return None
+    if hearing.errs_where_defined:
+        reason = objection.reason.rstrip(".")
+        sentence = f"{objection.operator}: {reason}; but elements that this does not touch differ, too"
+        return Evidence("undefined", Side.AGAINST, sentence, {"operator": objection.operator, "defined": True})
     words = f' The specification: "{objection.spec}"' if objection.spec else " The specification says nothing of it."
     figures = {"operator": objection.operator, "specification": objection.spec}
     sentence = f"{objection.operator}: {objection.reason.rstrip('.')}.{words}"

@@ -12,14 +12,14 @@ from fuzz.operators.graph import bodies
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
 from triage.court import measure
-from triage.court.evidence import Evidence, Side
+from triage.court.evidence import Evidence, Side, enumerated
 from triage.court.hearing import Hearing
 from triage.projects import project
 from triage.schemas import needed_opset
 
 SYMPTOMS = ("wrong", "death")
 #: Asked in this order, the quick ones first; the accused is left out.
-VOTERS = ("onnxruntime", "openvino", "tvm", "inductor")
+VOTERS = ("onnxruntime", "openvino", "tvm", "xla", "inductor")
 #: What takes a minute for its first kernel is asked only where fewer than this many have an opinion.
 RECENT_OPSETS = 5
 SLOW = frozenset({"inductor"})
@@ -113,13 +113,13 @@ def _sentence(hearing: Hearing, sides: dict[str, list[str]]) -> str:
             "compiler": "with the compiler",
             "neither": "with neither",
         }
-        sided = ((sides[side], told) for side, told in words.items() if sides[side])
-        parts = [f"{_listed(names)} {_verb('agree', names)} {told}" for names, told in sided]
+        sided = ((sides[side], whom) for side, whom in words.items() if sides[side])
+        parts = [f"{_listed(names)} {_verb('agree', names)} {whom}" for names, whom in sided]
     return "; ".join(part for part in parts if part) or "no other implementation takes the case"
 
 
 def _listed(names: list[str]) -> str:
-    return " and ".join(map(project, names))
+    return enumerated(list(map(project, names)))
 
 
 def _verb(verb: str, names: list[str]) -> str:

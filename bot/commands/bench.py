@@ -1,0 +1,116 @@
+"""`graphwarden bench prioritize`: how early strategies find the bugs of a recorded campaign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.progress import track
+from rich.table import Column, Table
+
+from bot.commands.arguments import Database, Json
+from bot.commands.prioritize import choose
+from bot.console import err, out, print_json
+from bot.failures import Refusal
+from triage import comparing, curves
+from triage.comparing import Score
+from triage.store import Store, open_store
+from triage.subjects import Subject, subjects
+
+bench = typer.Typer(no_args_is_help=True, help="Measure on what was recorded.", rich_markup_mode="rich")
+
+
+@bench.callback()
+def _bench() -> None:
+    """Measure on what was recorded."""
+
+
+def prioritize(
+    db: Database = Path("hunt.db"),
+    campaign: Annotated[
+        int | None, typer.Option("--campaign", metavar="ID", help="Which campaign; the newest with bugs without.")
+    ] = None,
+    strategy: Annotated[
+        list[str], typer.Option("--strategy", metavar="NAME", help="A strategy to compare. Repeatable; all without.")
+    ] = [],  # noqa: B006
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="Runs of each strategy.")] = 20,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw bugs over time, one panel a subject.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare strategies on a recorded campaign: APFD, APFDc, RAUC-k and the time to each bug.
+
+    A subject is what one source gave one target. Nothing is run: outcomes are those recorded.
+    """
+    names = strategy or comparing.strategies()
+    for name in names:
+        if name != comparing.LEARNING:
+            choose(name)
+    if plot and plot.suffix != ".svg":
+        raise Refusal(f"--plot {plot}: only SVG is drawn; name a file that ends in .svg")
+    with open_store(db, create=False) as store:
+        number, found = _subjects(store, campaign)
+    scores: dict[Subject, list[Score]] = {subject: [] for subject in found}
+    for subject, name in track([(s, n) for s in found for n in names], "comparing", console=err, transient=True):
+        scores[subject].append(comparing.score(subject, name, seeds))
+    if plot:
+        plot.write_text(curves.svg(scores), "utf-8")
+    if as_json:
+        print_json({"campaign": number, "seeds": seeds, "subjects": [_document(s, each) for s, each in scores.items()]})
+        return
+    out.print(table(scores, names))
+    for subject in found:
+        if subject.unknown:
+            err.print(
+                f"graphwarden: {subject.name}: {subject.unknown} tests could not be generated again", markup=False
+            )
+
+
+def _subjects(store: Store, campaign: int | None) -> tuple[int, Sequence[Subject]]:
+    """The campaign's number and subjects. Raises Refusal where there is nothing to compare."""
+    known = [info.id for info in store.campaigns()]
+    if campaign is not None and campaign not in known:
+        raise Refusal(f"{store.path}: no campaign {campaign} (there are {', '.join(map(str, known)) or 'none'})")
+    for number in [campaign] if campaign is not None else reversed(known):
+        if found := subjects(store, number):
+            return number, found
+    raise Refusal(f"{store.path}: no campaign has seen a bug, so no order is better than another")
+
+
+def table(scores: Mapping[Subject, Sequence[Score]], names: Sequence[str]) -> Table:
+    """APFD, mean ± standard deviation, one column a subject (OPERA, table II on its side)."""
+    shown = Table(Column("APFD"))
+    for subject in scores:
+        shown.add_column(f"{subject.name}\n{len(subject.items)} tests, {len(subject.bugs)} bugs", justify="right")
+    for at, name in enumerate(names):
+        shown.add_row(name, *(f"{each[at].apfd.mean:.3f} ± {each[at].apfd.stdev:.3f}" for each in scores.values()))
+    return shown
+
+
+def _document(subject: Subject, scores: Sequence[Score]) -> dict[str, Any]:
+    return {
+        "source": subject.source,
+        "target": subject.target,
+        "tests": len(subject.items),
+        "bugs": {bug: [subject.items[at].id for at in tests] for bug, tests in subject.bugs.items()},
+        "unknown": subject.unknown,
+        "seconds": sum(subject.seconds),
+        "strategies": {score.strategy: _numbers(score) for score in scores},
+    }
+
+
+def _numbers(score: Score) -> dict[str, Any]:
+    document = asdict(score)
+    del document["strategy"]
+    document["rauc"] = {f"{share:g}": asdict(spread) for share, spread in score.rauc.items()}
+    return document
+
+
+def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Add the command group to the command line."""
+    bench.command("prioritize")(telling(prioritize))
+    app.add_typer(bench, name="bench")

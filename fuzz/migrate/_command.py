@@ -1,0 +1,64 @@
+"""Any command of a user's, recorded: a test suite, a script; with all Python processes that it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fuzz.instance_store import Stored
+from fuzz.migrate import MigrationFailed, Omitted, Request
+from fuzz.migrate._torch_parent import in_order
+from fuzz.migrate._watching import INJECTED, VARIABLE, told
+
+CHILD = "fuzz.migrate._torch_child"
+#: The longest that checking what one process recorded may take, in seconds: no limit that is ever met.
+_NO_LIMIT = 10**6
+
+
+@dataclass
+class Recording:
+    """A command whose PyTorch calls become instances. `status` is its exit status once it has ended."""
+
+    command: Sequence[str]
+    request: Request = field(default_factory=Request)
+    status: int | None = None
+    processes: int = 0
+
+    def migrate(self) -> Iterator[Stored | Omitted]:
+        """Run the command to its end, then check what it recorded.
+
+        Its output is not touched. Raises MigrationFailed for a command that cannot be started.
+        """
+        with tempfile.TemporaryDirectory(prefix="graphwarden-record-") as folder:
+            self.status = _run(self.command, folder)
+            files = sorted(Path(folder).glob("*.jsonl"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+            self.processes = len(files)
+            tasks = [{"file": str(path), "name": "what a process recorded"} for path in files]
+            if tasks:
+                patient = Request(self.request.jobs, self.request.operators, _NO_LIMIT)
+                for item in in_order(CHILD, tasks, patient):
+                    if isinstance(item, Omitted) or self.request.wants(item.operator):
+                        yield item
+
+
+def _run(command: Sequence[str], folder: str) -> int:
+    """The exit status; minus the signal's number for a command that a signal ended."""
+    path = os.pathsep.join(filter(None, [str(INJECTED), os.environ.get("PYTHONPATH", "")]))
+    environment = {**os.environ, "PYTHONPATH": path, VARIABLE: json.dumps(told(folder))}
+    try:
+        # An interrupt from the terminal reaches the command, too; what it has recorded by then is kept.
+        child = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise MigrationFailed(f"{command[0]}: {error.strerror}; name a program on the PATH or its path") from error
+    try:
+        return child.wait()
+    except BaseException:
+        child.send_signal(signal.SIGTERM)
+        child.wait()
+        raise

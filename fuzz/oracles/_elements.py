@@ -1,0 +1,132 @@
+"""Which elements of an operator's result a rule of ``data/undefined.toml`` leaves open: one function per condition.
+
+A function takes a `Site` for which the condition holds and gives a boolean array in the shape of the result, or
+None where the condition cannot be told element by element: then all of the result is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from fuzz.oracles._site import Site, is_integer
+from fuzz.oracles._values import (
+    EXACT,
+    REDUCTIONS,
+    as_exact,
+    broadcast,
+    cast_target,
+    limits,
+    near_ties,
+    power_leaves,
+    reduced,
+)
+
+Elements = Callable[[Site], np.ndarray | None]
+
+
+def float_outside_integer(site: Site) -> np.ndarray | None:
+    array, target = site.array("input"), cast_target(site)
+    if array is None or target is None:
+        return None
+    low, high = limits(target)
+    numbers = np.trunc(array.astype(np.float64))
+    return np.asarray(~np.isfinite(numbers) | (numbers < low) | (numbers >= float(high) + 1))
+
+
+def integer_division_by_zero(site: Site) -> np.ndarray | None:
+    pair = broadcast(site, "A", "B")
+    return None if pair is None else np.asarray(pair[1] == 0)
+
+
+def smallest_integer_by_minus_one(site: Site) -> np.ndarray | None:
+    pair = broadcast(site, "A", "B")
+    return None if pair is None else np.asarray((pair[0] == limits(pair[0].dtype)[0]) & (pair[1] == -1))
+
+
+def shift_reaches_width(site: Site) -> np.ndarray | None:
+    pair = broadcast(site, "X", "Y")
+    return None if pair is None else np.asarray((pair[1] < 0) | (pair[1] >= pair[0].dtype.itemsize * 8))
+
+
+def _outside(numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    low, high = limits(dtype)
+    return np.asarray([not low <= number <= high for number in numbers.ravel()], bool).reshape(numbers.shape)
+
+
+def integer_result_overflows(site: Site) -> np.ndarray | None:
+    arrays = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
+    return _outside(np.asarray(EXACT[site.op_type](*map(as_exact, arrays)), dtype=object), arrays[0].dtype)
+
+
+def integer_reduction_overflows(site: Site) -> np.ndarray | None:
+    found, result = reduced(site), site.result()
+    if found is None or result is None:
+        return None
+    terms = REDUCTIONS[site.op_type](as_exact(found[0]))
+    fold = np.multiply if site.op_type == "ReduceProd" else np.add
+    return _outside(np.asarray(fold.reduce(terms, axis=found[1]), dtype=object), found[0].dtype).reshape(result.shape)
+
+
+def integer_power_leaves_type(site: Site) -> np.ndarray | None:
+    pair = broadcast(site, "X", "Y")
+    if pair is None:
+        return None
+    low, high = limits(pair[0].dtype)
+    pairs = zip(as_exact(pair[0]).ravel().tolist(), pair[1].ravel().tolist(), strict=True)
+    found = [power_leaves(int(base), float(power), low, high) for base, power in pairs]
+    return np.asarray(found, bool).reshape(pair[0].shape)
+
+
+def quantizes_no_number(site: Site) -> np.ndarray | None:
+    x, scale = site.array("x"), site.array("y_scale")
+    if site.op_type != "QuantizeLinear" or x is None or scale is None or not np.all(scale.astype(np.float64)):
+        return None
+    return np.asarray(~np.isfinite(x.astype(np.float64)))
+
+
+def quantizes_near_tie(site: Site) -> np.ndarray | None:
+    x, scale = site.array("x"), site.array("y_scale")
+    if site.op_type != "QuantizeLinear" or x is None or scale is None or scale.size != 1:
+        return None
+    with np.errstate(all="ignore"):
+        return near_ties(x.astype(np.float64) / float(scale.astype(np.float64).ravel()[0]))
+
+
+#: Operators of which every element has one element of each input, after broadcasting.
+_ELEMENTWISE = frozenset({"Celu", "Clip", "HardSigmoid", "Max", "Min", "Relu"})
+
+
+def orders_nan(site: Site) -> np.ndarray | None:
+    result = site.result()
+    given = [value for value in site.inputs.values() if isinstance(value, np.ndarray) and not is_integer(value)]
+    if result is None or len(given) < len(site.given):
+        return None
+    unordered = [np.isnan(value.astype(np.float64)) for value in given]
+    if site.op_type in _ELEMENTWISE:
+        return np.asarray(np.logical_or.reduce(np.broadcast_arrays(*unordered, np.zeros(result.shape, bool))[:-1]))
+    if site.op_type in ("ArgMax", "ArgMin", "Hardmax"):
+        axis = int(site.attributes.get("axis", -1 if site.op_type == "Hardmax" else 0))
+        lines = np.any(unordered[0], axis=axis, keepdims=True)
+        return np.broadcast_to(lines, result.shape) if site.op_type == "Hardmax" else lines.reshape(result.shape)
+    found = reduced(site) if site.op_type in ("ReduceMax", "ReduceMin") else None
+    return None if found is None else np.any(unordered[0], axis=found[1], keepdims=True).reshape(result.shape)
+
+
+#: By the condition of a rule (`when`).
+ELEMENTS: Mapping[str, Elements] = {
+    function.__name__: function
+    for function in (
+        float_outside_integer,
+        integer_division_by_zero,
+        integer_power_leaves_type,
+        integer_reduction_overflows,
+        integer_result_overflows,
+        orders_nan,
+        quantizes_near_tie,
+        quantizes_no_number,
+        shift_reaches_width,
+        smallest_integer_by_minus_one,
+    )
+}

@@ -1,0 +1,107 @@
+"""What the conditions of ``data/undefined.toml`` are worked out with: the values of a `Site`, exactly."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import onnx
+
+from fuzz.oracles._site import Site
+
+
+def limits(dtype: Any) -> tuple[int, int]:
+    """Smallest and largest value of an integer dtype."""
+    match = re.fullmatch(r"(u?)int(\d+)", np.dtype(dtype).name)
+    if match is None:
+        raise ValueError(f"{dtype} is no integer type")
+    bits = int(match[2])
+    return (0, 2**bits - 1) if match[1] else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+def as_exact(array: np.ndarray) -> np.ndarray:
+    """The same whole numbers as Python integers, which do not overflow."""
+    return array.astype(np.int64 if array.dtype != np.uint64 else np.uint64).astype(object)
+
+
+def cast_target(site: Site) -> np.dtype | None:
+    """The dtype that Cast or CastLike casts to, None when unknown."""
+    if site.op_type == "Cast" and site.attributes.get("to"):
+        return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(site.attributes["to"]))
+    known = site.array("target_type")
+    result = known if known is not None else site.result()
+    return None if result is None else result.dtype
+
+
+def reduced(site: Site) -> tuple[np.ndarray, tuple[int, ...]] | None:
+    """The data and the axes reduced, None when either is not known."""
+    data, given = site.array("data"), site.array("axes")
+    if data is None or (given is None and "axes" in site.given):
+        return None
+    axes = site.attributes.get("axes") if given is None else given.ravel().tolist()
+    if not axes:
+        kept = site.attributes.get("noop_with_empty_axes", 0)
+        return data, () if kept else tuple(range(data.ndim))
+    return data, tuple(int(axis) % max(1, data.ndim) for axis in axes)
+
+
+REDUCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
+    "ReduceSum": lambda exact: exact,
+    "ReduceProd": lambda exact: exact,
+    "ReduceSumSquare": lambda exact: exact * exact,
+    "ReduceL1": abs,
+}
+
+
+def broadcast(site: Site, first: str, second: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """Two inputs of the same shape, None when one is unknown or they do not broadcast."""
+    a, b = site.array(first), site.array(second)
+    if a is None or b is None:
+        return None
+    try:
+        left, right = np.broadcast_arrays(a, b)
+    except ValueError:
+        return None
+    return left, right
+
+
+EXACT: Mapping[str, Callable[..., Any]] = {
+    "Add": lambda a, b: a + b,
+    "Sub": lambda a, b: a - b,
+    "Mul": lambda a, b: a * b,
+    "Neg": lambda a: -a,
+    "Abs": abs,
+}
+
+
+def power_leaves(base: int, power: float, low: int, high: int) -> bool:
+    if not math.isfinite(power):
+        return True
+    if power < 0:
+        return abs(base) != 1 or not power.is_integer()
+    if abs(base) <= 1:
+        return base < 0 and not power.is_integer()
+    if base < 0 and not power.is_integer():
+        return True
+    if power * math.log2(abs(base)) > 65:
+        return True
+    result = base ** int(power) if power.is_integer() else math.trunc(base**power)
+    return not low <= result <= high
+
+
+#: A float32 quotient may be off by this much of itself: dividing and multiplying by the inverse differ.
+_QUOTIENT_NOISE = 2.0**-21
+
+
+def near_ties(quotient: np.ndarray) -> np.ndarray:
+    """Where a quotient lies so close to the middle of two integers that its own rounding error decides.
+
+    An exact middle is defined (it goes to the even neighbour) and excuses nothing.
+    """
+    with np.errstate(invalid="ignore"):
+        distance = np.abs(np.abs(quotient - np.floor(quotient)) - 0.5)
+        small = np.abs(quotient) <= 1 << 16  # larger ones saturate in every quantized type
+        return np.asarray(small & (distance > 0) & (distance <= np.abs(quotient) * _QUOTIENT_NOISE))

@@ -1,0 +1,1 @@
+"""What prioritisation works on: tests as parameters, their subspaces, a greedy cover, metrics, a replay."""

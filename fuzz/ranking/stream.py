@@ -1,0 +1,73 @@
+"""Cases of a campaign in the order of a strategy, while it learns: an iterator that is told what its cases did."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from fuzz import prioritize
+from fuzz.case import FAILING, Case, Status
+from fuzz.generators import Skip
+from fuzz.ranking import cases
+from fuzz.ranking.schedule import Schedule, Seen
+
+#: The strategy that learns; the others are orders made before anything runs.
+LEARNS = "graphwarden"
+
+
+class Ordered:
+    """The cases of one source. What has no case comes first: it costs nothing.
+
+    All cases are made before the first is given, since an order needs them all. `failed` are ids of cases that failed
+    before: the strategy that learns gives them first.
+    """
+
+    def __init__(self, source: Iterable[Case | Skip], strategy: str, seed: int, failed: Collection[str] = ()) -> None:
+        """Raises UnknownStrategy."""
+        order = prioritize.load(strategy)
+        found = list(source)
+        self._skips = [entry for entry in found if isinstance(entry, Skip)]
+        self._cases = list({entry.id: entry for entry in found if isinstance(entry, Case)}.values())
+        self._at = {case.id: at for at, case in enumerate(self._cases)}
+        items = [cases.item(case) for case in self._cases]
+        before = [self._at[case_id] for case_id in failed if case_id in self._at]
+        self._schedule = Schedule(items, (), seed, before) if strategy == LEARNS else None
+        self._order: Iterator[int] = self._schedule or iter(order(items, (), seed))
+        self._bugs: set[str] = set()
+
+    def __iter__(self) -> Iterator[Case | Skip]:
+        yield from self._skips
+        for at in self._order:
+            yield self._cases[at]
+
+    def observe(self, case_id: str, status: Status, bug: str = "") -> None:
+        """Learn what a case did on some target; `bug` is a failure's fingerprint. Foreign cases are ignored."""
+        at = self._at.get(case_id)
+        if at is None or self._schedule is None:
+            return
+        if status in FAILING:
+            self._schedule.observe(at, Seen.AGAIN if bug in self._bugs else Seen.NEW)
+            self._bugs.add(bug)
+        elif status in (Status.OK, Status.UNSUPPORTED):
+            self._schedule.observe(at, Seen.PASSED if status is Status.OK else Seen.REFUSED)
+
+
+class Mixed:
+    """Several sources, in turns of so many cases each, so that a short campaign sees all."""
+
+    def __init__(self, sources: Sequence[tuple[Ordered, int]]) -> None:
+        self._sources = sources
+
+    def __iter__(self) -> Iterator[Case | Skip]:
+        streams = [(iter(source), turn) for source, turn in self._sources]
+        while streams:
+            for stream in list(streams):
+                turn = list(itertools.islice(stream[0], stream[1]))
+                if not turn:
+                    streams.remove(stream)
+                yield from turn
+
+    def observe(self, case_id: str, status: Status, bug: str = "") -> None:
+        """Tell every source what a case did."""
+        for source, _ in self._sources:
+            source.observe(case_id, status, bug)

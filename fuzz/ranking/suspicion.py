@@ -1,0 +1,122 @@
+"""How much undetected fault a test may hold: the weights behind the strategy `graphwarden` (decision 009).
+
+Each operator may be broken in every use, in uses with some property, and in uses with two properties together. Every
+such possibility weighs something; a test rules out those that it shows. So within an operator the next test is the one
+that adds the most weight, which is the greedy answer to minimising the mean time to each fault (Feige, Lovász, Tetali:
+Approximating Min Sum Set Cover, 2004), and operators take turns by what their next test adds.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fuzz.ranking.cover import Cover
+from fuzz.ranking.features import Kind, features, pairs
+from fuzz.ranking.item import Item
+
+#: What a possibility weighs, by what it is about. Decided on own campaigns and planted faults (decision 009).
+WEIGHTS: Mapping[Kind, float] = {Kind.VALUE: 0.3, Kind.CORNER: 0.3, Kind.DETAIL: 0.3, Kind.PLAIN: 0.09}
+PAIR = 0.03
+#: What the first test of an operator adds, and the next ones beyond what they cover: faults in ways not thought of.
+FIRST, UNKNOWN, FADING = 1.0, 1.0, 0.7
+#: What the compiler's own tests cover has probably been looked at.
+TESTED = 0.1
+#: Operators with many tests have many branches: their weights grow by this power of the number of tests.
+COMPLEXITY = 0.4
+#: A model of several operators says little about each, and most of them have tests of their own.
+IN_COMPANY = 0.15
+#: Costs count by their square root, within a factor of COSTLIEST around the median.
+COSTLIEST = 4.0
+
+Possibility = Hashable
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The tests that are about the same operators, in the order in which they are worth running.
+
+    `worth` is by test and falls; `operators` are all operators in the models, one for most queues.
+    """
+
+    operators: tuple[str, ...]
+    tests: tuple[int, ...]
+    worth: tuple[float, ...]
+
+
+def queues(items: Sequence[Item], tested: Sequence[Item], seed: int) -> list[Queue]:
+    """The tests as queues, one for each set of operators. Equal ones are shuffled by `seed`."""
+    rng = random.Random(seed)
+    known = {possibility for item in tested for possibility in possibilities(item)}
+    costs = relative_costs(items)
+    groups: dict[tuple[bool, tuple[str, ...]], list[int]] = defaultdict(list)
+    for at, item in enumerate(items):
+        groups[len(item.calls) == 1, tuple(sorted({family(call.operator) for call in item.calls}))].append(at)
+    found = []
+    for (alone, operators), own in groups.items():
+        factor = len(own) ** COMPLEXITY * (1.0 if alone else IN_COMPANY)
+        tests, gains = _covering([items[at] for at in own], known, rng)
+        found.append(_queue(operators, [own[at] for at in tests], gains, factor, costs))
+    rng.shuffle(found)
+    return found
+
+
+def _queue(
+    operators: tuple[str, ...], tests: Sequence[int], gains: Sequence[float], factor: float, costs: Sequence[float]
+) -> Queue:
+    worth: list[float] = []
+    for turn, (test, gain) in enumerate(zip(tests, gains, strict=True)):
+        now = factor * (gain + UNKNOWN / (1 + turn) ** FADING + (0 if turn else FIRST)) / costs[test]
+        worth.append(min(now, worth[-1]) if worth else now)
+    return Queue(operators, tuple(tests), tuple(worth))
+
+
+def _covering(
+    items: Sequence[Item], known: Collection[Possibility], rng: random.Random
+) -> tuple[list[int], list[float]]:
+    """Tests of one queue by what each adds, and what that is; those that add nothing last, shuffled."""
+    numbers: dict[Possibility, int] = {}
+    weights: list[float] = []
+    sets = []
+    for item in items:
+        for possibility, weight in (own := possibilities(item)).items():
+            if possibility not in numbers:
+                numbers[possibility] = len(weights)
+                weights.append(weight * TESTED if possibility in known else weight)
+        sets.append([numbers[possibility] for possibility in own])
+    picks = list(Cover(sets, weights, [rng.random() for _ in items]).gaining())
+    rest = sorted(set(range(len(items))).difference(at for at, _ in picks))
+    rng.shuffle(rest)
+    return [*(at for at, _ in picks), *rest], [*(gain for _, gain in picks), *(0.0 for _ in rest)]
+
+
+def family(operator: str) -> str:
+    """The name that the spellings of one operation share: ``torch.add``, ``torch.Tensor.__add__``, ``add_``.
+
+    A function, a method and a module of one name end in one conversion function of a compiler.
+    """
+    return operator.rpartition(".")[2].strip("_").lower() if "." in operator else operator
+
+
+def possibilities(item: Item) -> dict[Possibility, float]:
+    """What may be wrong and would show in this test, with its weight."""
+    found: dict[Possibility, float] = {}
+    for call in item.calls:
+        name, own = family(call.operator), features(call)
+        found[name, call.operator] = WEIGHTS[Kind.VALUE]
+        for feature in own:
+            found[name, feature.parameter, feature.property] = WEIGHTS[feature.kind]
+        if len(item.calls) == 1:
+            for one, other in pairs(own):
+                found[name, one[:2], other[:2]] = PAIR
+    return found
+
+
+def relative_costs(items: Sequence[Item]) -> list[float]:
+    """What each test costs beside the median, damped; 1 where nothing is known."""
+    seconds = [item.seconds for item in items if item.seconds]
+    median = statistics.median(seconds) if seconds else 1.0
+    return [min(COSTLIEST, max(1 / COSTLIEST, item.seconds / median)) ** 0.5 if item.seconds else 1.0 for item in items]

@@ -1,0 +1,96 @@
+"""`graphwarden bench prioritize`: orders compared on what a campaign recorded."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from fuzz import catalogue, prioritize
+from fuzz.case import Case, Failure, Origin, Outcome, Stage, Status
+from fuzz.generators import onnx_node
+from tests.bot.support import Run
+from triage.records import NewFailure, Result
+from triage.store import open_store
+from triage.subjects import subjects
+
+TARGET = catalogue.target("onnxruntime")
+BUGS = {4: "first", 5: "first", 20: "second"}
+
+
+def recorded(path: Path, cases: list[Case]) -> None:
+    """A campaign with a result of every case, two bugs in three failures, a refusal and a skip."""
+    with open_store(path, create=True) as store:
+        campaign = store.begin_campaign({"seed": 0})
+        rows = []
+        for at, case in enumerate(cases):
+            status = Status.WRONG if at in BUGS else Status.UNSUPPORTED if at == 7 else Status.OK
+            rows.append(Result(case.id, TARGET.id, case.origin, status, Stage.RUN, "", 0.5))
+        rows.append(Result("0" * 16, TARGET.id, Origin("onnx_node", "none"), Status.SKIPPED))
+        failures = [
+            NewFailure(Failure(cases[at], TARGET, Outcome(Status.WRONG, Stage.RUN), None, "o", "wrong", "d"), bug)
+            for at, bug in BUGS.items()
+        ]
+        store.record(campaign.id, rows, failures)
+        store.begin_campaign({"seed": 1})  # saw nothing
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("bench") / "hunt.db"
+    found = (case for case in onnx_node.cases(0) if isinstance(case, Case))
+    recorded(path, list(itertools.islice(found, 60)))
+    return path
+
+
+def test_every_strategy_is_measured_with_mean_and_spread(gw: Run, db: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "curves.svg"
+    done = gw("bench", "prioritize", "--db", db, "--seeds", 3, "--plot", picture, "--json")
+    assert done.code == 0
+    (subject,) = done.json["subjects"]
+    assert (subject["source"], subject["target"], subject["tests"]) == ("onnx_node", TARGET.id, 60)
+    assert {bug: len(cases) for bug, cases in subject["bugs"].items()} == {"first": 2, "second": 1}
+    assert subject["unknown"] == 0
+    assert subject["strategies"].keys() == {*prioritize.names(), "graphwarden-learning"}
+    for numbers in subject["strategies"].values():
+        assert 0 < numbers["apfd"]["mean"] < 1 and numbers["apfd"]["stdev"] >= 0
+        # With equal costs, cost changes nothing.
+        assert numbers["apfdc"]["mean"] == pytest.approx(numbers["apfd"]["mean"])
+        assert numbers["curve"][0] == 0 and numbers["curve"][-1] == 2
+        assert numbers["apfd"]["mean"] == pytest.approx(1 - sum(numbers["ranks"].values()) / 120 + 1 / 120)
+        assert numbers["seconds"]["first"] == pytest.approx(numbers["ranks"]["first"] / 2)
+    lines = ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}polyline")
+    assert len(list(lines)) == len(subject["strategies"])
+
+
+def test_a_table_is_for_people(gw: Run, db: Path) -> None:
+    done = gw("bench", "prioritize", "--db", db, "--seeds", 2, "--strategy", "random", "--strategy", "graphwarden")
+    assert done.code == 0 and "60 tests, 2 bugs" in done.out and "±" in done.out and "fast" not in done.out
+
+
+def test_failing_cases_that_cannot_be_generated_again_are_not_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "gone.db"
+    origins = [Origin("gone", f"test {at}") for at in range(30)]
+    recorded(path, [Case("onnx", b"%d" % at, {"x": np.zeros(1)}, origin) for at, origin in enumerate(origins)])
+    with open_store(path, create=False) as store:
+        (subject,) = subjects(store, 1)
+    assert subject.unknown == 30
+    assert {len(item.call.parameters) for item in subject.items} == {0}
+
+
+def test_what_cannot_be_compared_is_refused_in_one_line(gw: Run, db: Path, tmp_path: Path) -> None:
+    with open_store(tmp_path / "empty.db", create=True):
+        pass
+    for arguments, told in (
+        (["--db", tmp_path / "no.db"], "no.db"),
+        (["--db", tmp_path / "empty.db"], "no campaign has seen a bug"),
+        (["--db", db, "--campaign", 9], "no campaign 9"),
+        (["--db", db, "--campaign", 2], "no campaign has seen a bug"),
+        (["--db", db, "--strategy", "best"], "unknown strategy 'best'"),
+        (["--db", db, "--plot", tmp_path / "x.png"], "only SVG"),
+    ):
+        done = gw("bench", "prioritize", *arguments)
+        assert done.code == 2 and told in done.err and done.err.count("\n") == 1, arguments

@@ -1,0 +1,106 @@
+"""Operators by the specification's words: right on every node test, and right where the reference evaluator is not."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx.reference import ReferenceEvaluator
+
+from fuzz import generators
+from fuzz.backends._definitions import DEFINITIONS
+from fuzz.backends._evaluation import Evaluation
+from fuzz.case import Case
+
+
+@cache
+def node_tests() -> dict[str, list[Case]]:
+    """The plain node tests of each operator that has a definition."""
+    found: dict[str, list[Case]] = {operator: [] for operator in DEFINITIONS}
+    for case in generators.mixed(["onnx_node"], 0):
+        if isinstance(case, Case) and case.kind == "onnx" and case.origin.variant == "plain":
+            for operator in {node.op_type for node in onnx.load_from_string(case.model).graph.node} & found.keys():
+                found[operator].append(case)
+    return found
+
+
+def evaluated(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> Evaluation:
+    evaluation = Evaluation(model, inputs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        evaluation.native()
+        evaluation.wide()
+    return evaluation
+
+
+def seconded(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> tuple[dict[str, bool], list[np.ndarray]]:
+    """Where the definitions agree with the reference, and the outputs by definition."""
+    evaluation = evaluated(model, inputs)
+    return evaluation.seconded, evaluation.wide(by_definition=True)
+
+
+@pytest.mark.parametrize("operator", sorted(set(DEFINITIONS) - {"GlobalLpPool"}))
+def test_a_definition_gives_what_the_node_tests_expect(operator: str) -> None:
+    asked = 0
+    for case in node_tests()[operator]:
+        agree = evaluated(onnx.load_from_string(case.model), dict(case.inputs)).seconded
+        assert agree.get(operator, True), case.origin.test
+        asked += operator in agree
+    assert asked, operator
+
+
+def single(
+    op_type: str, inputs: dict[str, np.ndarray], outputs: list[str], opset: int, **given: object
+) -> onnx.ModelProto:
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in inputs.items()
+    ]
+    node = helper.make_node(op_type, [name if not name.startswith("_") else "" for name in inputs], outputs, **given)
+    kept = [info for info in infos if not info.name.startswith("_")]
+    declared = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs if name]
+    return helper.make_model(
+        helper.make_graph([node], "g", kept, declared), opset_imports=[helper.make_opsetid("", opset)], ir_version=8
+    )
+
+
+def test_the_last_windows_of_a_norm_that_rounds_its_size_up_are_norms_of_what_is_in_them() -> None:
+    x = np.float32([[[3, 4, 0, 5]]])
+    model = single("LpPool", {"x": x}, ["y"], 18, kernel_shape=[3], strides=[2], ceil_mode=1, p=2)
+    agree, [found] = seconded(model, {"x": x})
+    assert found.tolist() == [[[5.0, 5.0]]]
+    assert agree == {"LpPool": ReferenceEvaluator(model).run(None, {"x": x})[0].tolist() == [[[5.0, 5.0]]]}
+
+
+def test_a_window_of_even_size_looks_one_channel_further_ahead_than_back() -> None:
+    x = np.float32([1, 2, 3, 4]).reshape(1, 4, 1, 1)
+    model = single("LRN", {"x": x}, ["y"], 13, size=2, alpha=2.0, beta=1.0, bias=1.0)
+    _, [found] = seconded(model, {"x": x})
+    sums = np.array([1 + 4, 4 + 9, 9 + 16, 16.0])
+    assert found.ravel() == pytest.approx(x.ravel() / (1 + sums))
+
+
+def test_behind_the_end_of_a_sequence_a_cell_stands_still() -> None:
+    rng = np.random.default_rng(0)
+    inputs = {
+        "x": rng.standard_normal((3, 2, 2)).astype("f"),
+        "w": rng.standard_normal((1, 2, 2)).astype("f"),
+        "r": rng.standard_normal((1, 2, 2)).astype("f"),
+        "_b": np.zeros(0, np.float32),
+        "n": np.array([1, 3], np.int32),
+    }
+    model = single("RNN", inputs, ["y", "h"], 14, hidden_size=2)
+    feeds = {name: value for name, value in inputs.items() if name != "_b"}
+    _, [whole, last] = seconded(model, feeds)
+    first = np.tanh(inputs["x"][0, 0].astype("f8") @ inputs["w"][0].T.astype("f8"))
+    assert last[0, 0] == pytest.approx(first) and not whole[1:, 0, 0].any()
+
+
+def test_what_can_be_read_in_two_ways_has_no_definition() -> None:
+    x = np.float32([[[1, 2, 3, 4]]])
+    model = single("AveragePool", {"x": x}, ["y"], 19, kernel_shape=[3], strides=[2], ceil_mode=1, count_include_pad=1)
+    assert seconded(model, {"x": x})[0] == {}

@@ -1,0 +1,83 @@
+"""What tests show changes which ones come next."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from fuzz.ranking.replay import learning_order
+from fuzz.ranking.schedule import Schedule, Seen
+from fuzz.ranking.suspicion import family, queues
+from tests.fuzz.ranking.support import company, item, spread, tensor
+
+
+def test_every_test_comes_once_whatever_is_observed() -> None:
+    items = spread(7, 9)
+    schedule = Schedule(items, (), 0, failed=[5, 11])
+    found = []
+    for at in schedule:
+        found.append(at)
+        schedule.observe(at, list(Seen)[at % 4])
+    assert sorted(found) == list(range(len(items)))
+
+
+def test_every_operator_has_a_turn_before_any_has_many() -> None:
+    items = [item(at, "Big", axis=at) for at in range(50)] + [item(50 + n, f"Small{n}") for n in range(10)]
+    found = list(Schedule(items, (), 3))
+    assert {items[at].operator for at in found[:20]} == {each.operator for each in items}
+
+
+def test_an_operator_that_is_refused_waits() -> None:
+    items = spread(4, 20)
+    for seen, early in ((Seen.REFUSED, False), (Seen.NEW, True)):
+        schedule = Schedule(items, (), 0)
+        for at in islice(schedule, 8):
+            schedule.observe(at, seen if items[at].operator == "Op0" else Seen.PASSED)
+        following = [items[at].operator for at in islice(schedule, 12)]
+        assert (following.count("Op0") > 3) is early, (seen, following)
+
+
+def test_what_failed_before_comes_first_one_of_each_operator_in_turn() -> None:
+    items = spread(5, 6)
+    failed = [at for at in range(30) if items[at].operator in ("Op1", "Op3")]
+    found = list(Schedule(items, (), 0, failed))
+    assert set(found[: len(failed)]) == set(failed)
+    assert {items[at].operator for at in found[:2]} == {"Op1", "Op3"}
+
+
+def test_a_corner_comes_before_more_of_the_same() -> None:
+    items = [item(at, x=tensor(2, 3), axis=1) for at in range(20)] + [item(20, x=tensor(0, 3), axis=-1)]
+    assert list(Schedule(items, (), 0)).index(20) <= 1
+
+
+def test_what_the_compilers_own_tests_have_waits() -> None:
+    items = [item(0, mode="linear"), item(1, mode="cubic")]
+    assert next(Schedule(items, [items[0]], 0)) == 1
+    assert next(Schedule(items, [items[1]], 0)) == 0
+
+
+def test_a_model_of_several_operators_comes_after_tests_of_one() -> None:
+    items = [company(0, "Mul", "Add", "Exp"), item(1, "Mul"), item(2, "Add"), item(3, "Exp")]
+    assert list(Schedule(items, (), 0))[-1] == 0
+
+
+def test_spellings_of_one_operation_share_a_queue() -> None:
+    names = ("torch.add", "torch.Tensor.__add__", "torch.Tensor.add_", "torch.nn.Conv2d", "torch.nn.functional.conv2d")
+    assert [family(name) for name in names] == ["add", "add", "add", "conv2d", "conv2d"]
+    assert family("Add") == "Add"
+    assert len(queues([item(at, name) for at, name in enumerate(names)], (), 0)) == 2
+
+
+def test_a_dear_test_gives_way_to_cheap_ones_of_equal_promise() -> None:
+    items = [item(at, f"Op{at}") for at in range(6)]
+    priced = [type(each)(each.id, each.calls, each.text, 60.0 if at == 2 else 0.1) for at, each in enumerate(items)]
+    assert list(Schedule(priced, (), 0))[-1] == 2
+
+
+def test_a_replay_learns_from_the_recorded_outcomes() -> None:
+    items = spread(6, 40)
+    refused = [each.operator != "Op5" for each in items]
+    bugs = {"late": [max(at for at in range(240) if items[at].operator == "Op5")]}
+    learned = learning_order(items, (), 0, bugs, refused)
+    assert sorted(learned) == list(range(240))
+    still = list(Schedule(items, (), 0))
+    assert learned.index(bugs["late"][0]) < still.index(bugs["late"][0])

@@ -1,0 +1,119 @@
+"""What is open in a case excuses the elements that hang on it, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue, validity
+from fuzz.case import Case, Origin
+from fuzz.data import data_path
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from triage.court.evidence import Ruling
+from triage.court.hearing import Court
+from triage.court.openness import open_masks
+
+FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(Limits(seconds=30), jobs=2) as shared:
+        yield shared
+
+
+def case(nodes: Sequence[tuple[Any, ...]], inputs: dict[str, np.ndarray], output: int, shape: Sequence[int]) -> Case:
+    made = [helper.make_node(*node[:3], **(node[3] if len(node) > 3 else {})) for node in nodes]
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in inputs.items()
+    ]
+    graph = helper.make_graph(made, "g", infos, [helper.make_tensor_value_info("z", output, shape)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), inputs, Origin("test"))
+
+
+def masks(runner: Runner, subject: Case) -> Any:
+    reference = catalogue.target("reference")
+    [known] = validity.judge(runner, [subject], reference)
+    recorded = validity.recorded(runner, subject, reference)
+    found = open_masks(runner, reference, subject, recorded, [value for _, value in known.outcome.outputs])
+    return None if found is None else found[0].tolist()
+
+
+WILD = np.float32([1e20, 2, 3, 4])
+CAST = ("Cast", ["x"], ["a"], {"to": INT32})
+UNORDERED, ORDERED = np.float32([np.nan, 1, 5]), np.float32([1, 2, 3])
+OPEN: dict[str, tuple[Case, Any]] = {
+    "the element itself": (case([("Cast", ["x"], ["z"], {"to": INT32})], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
+    "what is computed from it": (case([CAST, ("Add", ["a", "a"], ["z"])], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
+    "where it is moved to": (
+        case([CAST, ("Gather", ["a", "i"], ["z"])], {"x": WILD, "i": np.array([3, 0])}, INT32, [2]),
+        [0, 1],
+    ),
+    "all that it is summed into": (
+        case([CAST, ("ReduceMax", ["a"], ["z"], {"keepdims": 0})], {"x": WILD}, INT32, []),
+        1,
+    ),
+    "a maximum with NaN": (
+        case([("Max", ["x", "y"], ["z"])], {"x": UNORDERED, "y": ORDERED}, FLOAT, [3]),
+        [1, 0, 0],
+    ),
+    "a division by zero": (
+        case(
+            [("Div", ["x", "y"], ["z"])],
+            {"x": np.array([4, 9], np.int32), "y": np.array([0, 2], np.int32)},
+            INT32,
+            [2],
+        ),
+        [1, 0],
+    ),
+    "a sum that overflows": (
+        case(
+            [("ReduceSum", ["x", "n"], ["z"], {"keepdims": 0})],
+            {"x": np.array([[2**31 - 1, 5], [1, 2]], np.int32), "n": np.array([1])},
+            INT32,
+            [2],
+        ),
+        [1, 0],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_hangs_on_an_open_element_is_open_and_nothing_else(name: str, runner: Runner) -> None:
+    subject, expected = OPEN[name]
+    assert np.array_equal(masks(runner, subject), np.array(expected, bool))
+
+
+def test_where_nobody_can_tell_the_elements_apart_all_of_them_are_open(runner: Runner) -> None:
+    pooled = case([("MaxPool", ["x"], ["z"], {"kernel_shape": [2]})], {"x": UNORDERED[None, None]}, FLOAT, [1, 1, 2])
+    assert masks(runner, pooled) is None
+
+
+def fault(tmp_path: Path) -> str:
+    """The faulty compiler of the calibration set, which is wrong in its last element, of integers too."""
+    text = data_path("calibration", "faulty.py").read_text()
+    path = tmp_path / "last.py"
+    path.write_text(text.replace('if value.dtype.kind == "f" else value', "if value.size else value"))
+    return str(path)
+
+
+def test_a_wrong_element_beside_an_open_one_is_a_bug(runner: Runner, tmp_path: Path) -> None:
+    subject = case([("Max", ["x", "y"], ["z"])], {"x": UNORDERED, "y": ORDERED}, FLOAT, [3])
+    accused = catalogue.target(fault(tmp_path), {"fault": "one_element"})
+    found = Court(runner, catalogue.target("reference")).hear(subject, accused)
+    assert found.verdict is Ruling.COMPILER_BUG, found.reason
+    assert any("elements that this does not touch differ, too" in each.sentence for each in found.evidence)
+
+
+def test_an_open_element_alone_is_no_bug(runner: Runner) -> None:
+    subject = case([("Max", ["x", "y"], ["z"])], {"x": UNORDERED, "y": ORDERED}, FLOAT, [3])
+    found = Court(runner, catalogue.target("reference")).hear(subject, catalogue.target("tvm"))
+    assert found.verdict is Ruling.UNDEFINED, found.reason

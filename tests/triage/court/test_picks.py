@@ -1,0 +1,42 @@
+"""Whether some order of equal, or of nearly equal, values gives a result of ArgMax, TopK, Hardmax or MaxPool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from triage.court.picks import RULES
+
+TIED = np.float32([[1, 3, 3, 0], [2, 2, 2, 2]])
+LARGE = np.array([2**60, 2**60 + 1, 2**60])
+#: operator, values picked from, noise, results, attributes, whether an order explains them
+PICKS: dict[str, tuple[str, np.ndarray, float, dict[int, Any], dict[str, Any], bool]] = {
+    "any of the largest": ("ArgMax", TIED, 0, {0: [[2], [3]]}, {"axis": 1}, True),
+    "one that is not the largest": ("ArgMax", TIED, 0, {0: [[0], [3]]}, {"axis": 1}, False),
+    "a place that does not exist": ("ArgMax", TIED, 0, {0: [[7], [3]]}, {"axis": 1}, False),
+    "without the reduced axis": ("ArgMin", TIED, 0, {0: [3, 1]}, {"axis": -1, "keepdims": 0}, True),
+    "a near one within the noise": ("ArgMin", np.float32([1, 1.0001]), 1e-4, {0: [1]}, {}, True),
+    "a near one beyond the noise": ("ArgMin", np.float32([1, 1.01]), 1e-4, {0: [1]}, {}, False),
+    "large integers that differ by one": ("ArgMax", LARGE, 0, {0: [0]}, {}, False),
+    "the largest of large integers": ("ArgMax", LARGE, 0, {0: [1]}, {}, True),
+    "the top in another order": ("TopK", TIED, 0, {0: [[3, 3], [2, 2]], 1: [[2, 1], [3, 0]]}, {"axis": 1}, True),
+    "the same place twice": ("TopK", TIED, 0, {0: [[3, 3], [2, 2]], 1: [[1, 1], [3, 0]]}, {"axis": 1}, False),
+    "values from elsewhere": ("TopK", TIED, 0, {0: [[3, 1], [2, 2]], 1: [[2, 1], [3, 0]]}, {"axis": 1}, False),
+    "a larger one left out": ("TopK", TIED, 0, {0: [[3, 1], [2, 2]], 1: [[2, 0], [3, 0]]}, {"axis": 1}, False),
+    "the wrong way round": ("TopK", TIED, 0, {0: [[1, 3, 3]], 1: [[0, 1, 2], [0, 1, 2]]}, {"axis": 1}, False),
+    "the smallest": ("TopK", TIED, 0, {0: [[0], [2]], 1: [[3], [2]]}, {"axis": 1, "largest": 0}, True),
+    "unsorted": ("TopK", TIED, 0, {0: [[1, 3, 3], [2] * 3], 1: [[0, 2, 1], [0, 1, 2]]}, {"axis": 1, "sorted": 0}, True),
+    "one of several maxima": ("Hardmax", TIED, 0, {0: [[0, 0, 1, 0], [0, 0, 0, 1]]}, {"axis": 1}, True),
+    "all of several maxima": ("Hardmax", TIED, 0, {0: [[0, 1, 1, 0], [0, 0, 0, 1]]}, {"axis": 1}, False),
+    "another equal maximum": ("MaxPool", np.ones((1, 1, 3), "f"), 0, {0: [[[1, 1]]], 1: [[[1, 2]]]}, {}, True),
+    "a place of another value": ("MaxPool", np.float32([[[1, 2, 1]]]), 0, {0: [[[2, 2]]], 1: [[[0, 1]]]}, {}, False),
+}
+
+
+@pytest.mark.parametrize("name", PICKS)
+def test_an_order_of_equal_values_explains_a_pick_or_none_does(name: str) -> None:
+    operator, values, noise, results, given, explained = PICKS[name]
+    found = {at: np.array(value) for at, value in results.items()}
+    assert RULES[operator](values, np.full(values.shape, float(noise)), found, given) is explained

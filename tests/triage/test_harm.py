@@ -1,0 +1,50 @@
+"""A wrong type is shown with values that it spoils, where there are any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+from triage.effect import effect
+from triage.harm import harmful
+
+NARROW = catalogue.target(str(Path(__file__).with_name("planted_types.py")))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(Limits(seconds=60), jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def failure(judge: Judge, op_type: str, value: np.ndarray[Any, Any]) -> Failure:
+    kind = helper.np_dtype_to_tensor_dtype(value.dtype)
+    infos = [helper.make_tensor_value_info(name, kind, value.shape) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node(op_type, ["x"], ["y"])], "g", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    found = judge.examine(Case("onnx", model.SerializeToString(), {"x": value}, Origin("test")), NARROW).failure
+    assert found is not None and found.symptom == "wrong:dtype"
+    return found
+
+
+def test_a_number_that_the_wrong_type_cannot_hold_is_found(judge: Judge) -> None:
+    small = failure(judge, "Neg", np.array([1, 2]))
+    found = harmful(judge, small)
+    assert found is not None and found.reference is not None
+    [(_, want)], [(_, got)] = found.reference.outputs, found.outcome.outputs
+    assert effect(want, got, {}) == "returns int32 2147483647 instead of int64 -2147483649"
+    assert harmful(judge, found) is None, "it does harm already"
+
+
+def test_a_type_that_holds_all_numbers_there_are_does_none(judge: Judge) -> None:
+    assert harmful(judge, failure(judge, "Not", np.array([True, False]))) is None

@@ -1,0 +1,59 @@
+"""Of a long message a title gets the words that somebody wrote for people."""
+
+from __future__ import annotations
+
+import pytest
+
+from triage.wording import telling
+
+OPENVINO = (
+    "Exception from src/inference/src/cpp/core.cpp:105:\n"
+    "Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_report.cpp:151:\n"
+    "FrontEnd API failed with OpConversionFailure:\n"
+    "Model wasn't fully converted. Failed operations detailed log:\n"
+    "-- Scan-27 with a message:\n"
+    "While validating ONNX node '<Node(Scan): outs, y0>': "
+)
+ENFORCED = (
+    "[ONNXRuntimeError] : 1 : FAIL : Non-zero status code returned while running Attention node. Name:'' "
+    "Status Message: /onnxruntime_src/onnxruntime/core/attention_helper.h:159 "
+    "onnxruntime::common::Status onnxruntime::helper::Compute(const onnxruntime::Tensor*, bool, float) "
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (
+            OPENVINO + "Check 'a.size() >= b' failed at src/frontends/onnx/frontend/src/op/scan.cpp:36:\n"
+            "FrontEnd API failed with OpConversionFailure:\nouts, y0 Number of inputs (6) is less than required",
+            "Number of inputs (6) is less than required",
+        ),
+        (
+            OPENVINO + "Exception from src/frontends/onnx/frontend/src/core/attribute.hpp:45:\nInvalid attribute type",
+            "Invalid attribute type",
+        ),
+        (
+            OPENVINO + "Check 'a || b' failed at src/core/x.hpp:360:\nWhile validating node 'opset1::Reshape R_9 "
+            "(opset1::Constant C[0]:i16[]) -> (dynamic[...])' with friendly_name 'R_9':\n"
+            "Shape inference input shapes {[],[3]}\nRequested output shape [3,2,1] is incompatible with input shape",
+            "Requested output shape [3,2,1] is incompatible with input shape",
+        ),
+        ("Check failed: arr_size == nbytes (2 vs. 3) : CopyFromBytes: size mismatch", "CopyFromBytes: size mismatch"),
+        ("Check failed: (IsFloatType(x.ty())) is false: power only applies to float", "power only applies to float"),
+        ("Check failed: (a && b) is false: ", "Check failed: (a && b) is false:"),
+        (ENFORCED + "y0 == nullptr || y0->Shape()[1] == p.x was false. The mask must be 2D", "The mask must be 2D"),
+        (ENFORCED + "y0 == nullptr || y0->Shape()[1] == p.length", "y0 == nullptr || y0->Shape()[1] == p.length"),
+        (ENFORCED + "mask must be 2D", "mask must be 2D"),
+        ("'num_heads'", "'num_heads'"),
+        ("?", ""),
+        ("", ""),
+    ],
+)  # fmt: skip
+def test_places_checks_and_signatures_are_no_words(message: str, words: str) -> None:
+    assert telling(message, {"outs", "y0"}) == words
+
+
+def test_a_message_of_many_brackets_ends_soon() -> None:
+    assert telling("a.h:1 f(" + "(" * 3000 + "x" * 3000)
+    assert telling("Check failed: " + "(a vs. " * 3000)

@@ -1,0 +1,101 @@
+"""What was found out about a bug, as the sentences of a report: conditions, place, severity, labels. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx
+
+from fuzz.case import Case
+from triage import severity
+from triage.construct_meaning import parsed
+from triage.differ import differing_beyond_type
+from triage.facts import Facts
+from triage.localize import Part
+from triage.schemas import needed_opset
+
+_MOST_EXAMPLES = 5
+#: How backends call functions that are not a frontend's, which a fault behind the frontend does not clear.
+_BEHIND = ("kernel ", "lowering ")
+#: Opsets this many versions behind the newest are not yet to be expected of a compiler.
+_RECENT = 3
+
+
+def recent_opset(case: Case) -> int:
+    """The opset that the model needs, where that is one of the newest; else 0."""
+    needed = needed_opset(parsed(case.model)) if case.kind == "onnx" else 0
+    return needed if needed > onnx.defs.onnx_opset_version() - _RECENT else 0
+
+
+def labels(facts: Facts) -> tuple[severity.Label, ...]:
+    """The labels of the bug, each with its reason."""
+    backend, kind = facts.target.backend, facts.case.kind
+    return severity.labels(backend, kind, facts.symptom, _grade(facts)[0], recent_opset(facts.case))
+
+
+def _converter(facts: Facts) -> Iterator[str]:
+    """The function that converts the operator, and whether it is at fault: only what was seen."""
+    name = facts.conversion_function
+    if not name or name in " ".join(facts.findings):
+        return
+    error = facts.outcome.error
+    if error is not None and error.conversion_function == name:
+        yield f"The failing call is inside {name}."
+    elif facts.part is Part.FRONTEND:
+        yield f"The frontend converts the operator in {name}."
+    elif facts.part is Part.UNKNOWN:
+        yield f"This compiler handles the operator in {name}; whether the fault lies there is not known."
+    elif name.startswith(_BEHIND):
+        yield f"This compiler handles the operator in {name}."
+
+
+def _grade(facts: Facts) -> tuple[str, str]:
+    return severity.severity(facts.symptom, facts.conditions, harmless=not _harmful(facts))
+
+
+def _harmful(facts: Facts) -> bool:
+    """Whether a wrong type comes with wrong values."""
+    if facts.reference is None:
+        return False
+    pairs = zip(facts.reference.outputs, facts.outcome.outputs, strict=False)
+    masks = (differing_beyond_type(want, got) for (_, want), (_, got) in pairs)
+    return any(mask is not None and bool(mask.any()) for mask in masks)
+
+
+def graded(facts: Facts) -> str:
+    """The severity, and why, as a sentence."""
+    level, why = _grade(facts)
+    return f"Severity: {level}, since {why}."
+
+
+def sentences(facts: Facts) -> Iterator[str]:
+    """What was found out about the bug, a sentence or two each."""
+    yield from (one.sentence for one in facts.conditions if one.needed)
+    yield from (one.sentence for one in facts.conditions if not one.needed and (one.kind == "dtype" or one.refuted))
+    known = any(one.needed for one in facts.conditions)
+    yield from filter(None, ("" if known else facts.min_good, *facts.findings))
+    if "MALLOC_PERTURB_" in facts.environment:
+        yield (
+            "The result changes with the content of fresh memory: `MALLOC_PERTURB_` makes glibc fill every new "
+            "allocation with a byte, and with it set the failure shows in every run."
+        )
+    opset = recent_opset(facts.case)
+    if opset:
+        yield f"The model needs opset {opset}, one of the newest: the answer may be that it is not supported yet."
+    yield from _converter(facts)
+    yield from _tests(facts)
+    yield graded(facts)
+    marked = (f"`{one.name}`" + (f" ({one.reason})" if one.reason else "") for one in labels(facts))
+    yield f"Labels: {', '.join(marked)}."
+
+
+def _tests(facts: Facts) -> Iterator[str]:
+    """Which tests fail, and why they count as one bug."""
+    if facts.examples:
+        listed = ", ".join(facts.examples[:_MOST_EXAMPLES])
+        variants = f" ({facts.count} with their variants)" if facts.count > facts.tests else ""
+        more = facts.tests > _MOST_EXAMPLES
+        among = f"{facts.tests} tests{variants}, among them {listed}" if more else f"{listed}{variants}"
+        yield f"Fails in {among}."
+    if facts.count > 1:
+        yield f"They count as one bug because {facts.why.removeprefix('same because ')}."

@@ -1,0 +1,118 @@
+"""Which elements of a result hang on values that the specification leaves open, and which it defines all the same.
+
+One infinity that is cast to an integer leaves one element open, not the tensor. What follows from that element is
+found out by trying: the reference evaluates the rest of the model with other values in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import onnx
+
+from fuzz.case import Case, Origin, Outcome, Status, Target
+from fuzz.judge import values
+from fuzz.oracles import undefined
+from fuzz.runner import Runner
+from fuzz.wire import Value
+
+Masks = tuple[np.ndarray, ...]
+#: The names of what stands in the model for a tensor with open elements, and of that tensor as it was.
+_GIVEN, _UNUSED = "court/given", "court/unused"
+
+
+def open_masks(
+    runner: Runner, reference: Target, case: Case, recorded: Mapping[str, Value], expected: Sequence[Value]
+) -> Masks | None:
+    """By output, in order: true where the specification leaves the element open.
+
+    None where that cannot be told element by element, so that everything counts as open. `recorded` are the values
+    of all tensors of the main graph, `expected` the reference's outputs.
+    """
+    wanted = _arrays(expected)
+    if case.kind != "onnx" or wanted is None:
+        return None
+    found = undefined.open_elements(case.model, recorded)
+    if not found:
+        return None
+    masks = [np.zeros(value.shape, bool) for value in wanted]
+    for name, mask in found.items():
+        follow = _followers(runner, reference, case, name, mask, recorded[name], expected)
+        if follow is None:
+            return None
+        masks = [one | other for one, other in zip(masks, follow, strict=True)]
+    return tuple(masks)
+
+
+def _followers(
+    runner: Runner, reference: Target, case: Case, name: str, mask: np.ndarray, value: Value, expected: Sequence[Value]
+) -> list[np.ndarray] | None:
+    """By output: the elements that change with the masked ones of one tensor; None where they cannot be told."""
+    wanted = _arrays(expected)
+    if not isinstance(value, np.ndarray) or value.shape != mask.shape or wanted is None:
+        return None
+    rest = _behind(case, name, value)
+    changed = [np.zeros(one.shape, bool) for one in wanted]
+    for other in _others(value.dtype):
+        tried = np.where(mask, other, value)
+        outcome = runner.run(replace(rest, inputs={**rest.inputs, _GIVEN: tried}), reference)
+        found = _arrays(values(outcome))
+        if outcome.status is not Status.OK or found is None or [a.shape for a in found] != [a.shape for a in wanted]:
+            return None
+        changed = [seen | _unequal(one, want) for seen, one, want in zip(changed, found, wanted, strict=True)]
+    return changed
+
+
+def _others(dtype: np.dtype) -> list[np.ndarray]:
+    """What is put in the place of an open element, one after the other: the ordinary and the extreme."""
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        return [np.asarray(number, dtype) for number in (0, 3, limits.min, limits.max)]
+    return [np.asarray(number).astype(dtype) for number in (0, 3, np.inf, -np.inf, np.nan)]
+
+
+def _arrays(found: Sequence[Value]) -> list[np.ndarray] | None:
+    """The values, if all of them are arrays."""
+    arrays = [value for value in found if isinstance(value, np.ndarray)]
+    return arrays if len(arrays) == len(found) else None
+
+
+def _unequal(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    if one.dtype.kind == other.dtype.kind == "f":
+        return np.asarray((one != other) & ~(np.isnan(one) & np.isnan(other)))
+    return np.asarray(one != other)
+
+
+def _behind(case: Case, name: str, value: np.ndarray) -> Case:
+    """The model with the input `_GIVEN` in the place of one of its tensors, whose values these are."""
+    model = onnx.load_model_from_string(case.model)
+    for node in model.graph.node:
+        renamed = [_GIVEN if taken == name else taken for taken in node.input]
+        made = [_UNUSED if given == name else given for given in node.output]
+        del node.input[:], node.output[:]
+        node.input.extend(renamed)
+        node.output.extend(made)
+    model.graph.node.append(onnx.helper.make_node("Identity", [_GIVEN], [name]))  # for bodies and outputs
+    dtype = onnx.helper.np_dtype_to_tensor_dtype(value.dtype)
+    model.graph.input.append(onnx.helper.make_tensor_value_info(_GIVEN, dtype, value.shape))
+    _sort(model.graph)
+    return Case("onnx", model.SerializeToString(), case.inputs, Origin("court"))
+
+
+def _sort(graph: onnx.GraphProto) -> None:
+    """The Identity of `_behind` first: it needs nothing but an input."""
+    nodes = [graph.node[-1], *graph.node[:-1]]
+    copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(copies)
+
+
+def defined(outcome: Outcome, expected: Sequence[Value], masks: Masks) -> Outcome:
+    """The outcome with what is open in it replaced by the reference's values, so that only the rest can differ."""
+    found, wanted = _arrays(values(outcome)), _arrays(expected)
+    if found is None or wanted is None or [one.shape for one in found] != [mask.shape for mask in masks]:
+        return outcome
+    kept = [np.where(mask, want.astype(got.dtype), got) for got, want, mask in zip(found, wanted, masks, strict=True)]
+    return replace(outcome, outputs=tuple((name, one) for (name, _), one in zip(outcome.outputs, kept, strict=True)))

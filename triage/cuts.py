@@ -1,0 +1,87 @@
+"""The candidates of a search over the nodes of one place: cuts as they are, and with all else simplified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from fuzz.case import Case
+from triage.interesting import Recorder
+from triage.nodesearch import Kept
+from triage.submodel import add_initializer, load, replace_items, with_model
+from triage.wiring import Place
+
+
+class Cuts:
+    """What a search over the nodes of one place may ask about. Nodes are numbered as in the first case.
+
+    `simplify` gives a case with the same nodes in which everything else is simpler. Once a simplified case is
+    seen to fail (`accept`), what comes later is cut out of that one.
+    """
+
+    def __init__(
+        self,
+        case: Case,
+        place: Place,
+        values: Recorder,
+        valid: Callable[[Case], bool],
+        simplify: Callable[[Case], Case],
+    ) -> None:
+        self._place, self._values, self._valid, self._simplify = place, values, valid, simplify
+        self._base = case
+        self._positions = {node: node for node in range(len(place.find(load(case)).node))}
+        self._plain: dict[Kept, list[Case]] = {}
+        self._simple: dict[str, tuple[Kept, Case]] = {}
+
+    def plain(self, kept: Kept) -> list[Case]:
+        """The likeliest valid case with only these nodes; then with constants for what configures them, if any."""
+        if kept not in self._plain:
+            positions = frozenset(self._positions[node] for node in kept)
+            cuts = self._place.cut(self._base, positions, self._values(self._base))
+            valid = [case for case in cuts if self._valid(case)][:1]
+            fixed = [_fixed(case, self._base) for case in valid]
+            self._plain[kept] = [*valid, *(case for case in fixed if case is not None and self._valid(case))]
+        return self._plain[kept]
+
+    def simple(self, kept: Kept) -> list[Case]:
+        """The likeliest of them with everything else simplified; none when its nodes would not be the same."""
+        for case in self.plain(kept)[:1] if len(kept) < len(self._positions) else [self._base]:
+            if len(_operators(case)) != len(kept):  # some nodes stay since what they make was not recorded
+                continue
+            found = self._simplify(case)
+            if found.id != case.id and _operators(found) == _operators(case):
+                self._simple[found.id] = kept, found
+                return [found]
+        return []
+
+    def accept(self, case: Case) -> None:
+        """`case` fails: if it is a simplified one, it is what is cut from now on."""
+        if case.id in self._simple:
+            kept, self._base = self._simple[case.id]
+            self._positions = {node: at for at, node in enumerate(sorted(kept))}
+            self._plain.clear()
+
+
+def _fixed(case: Case, base: Case) -> Case | None:
+    """The case with constants for those of its inputs that `base` computes and that are no real numbers.
+
+    Conditions, trip counts, indices and shapes decide what a model does, so that a value that differs from the
+    recorded one, or is not known when the model is compiled, can hide the bug. None where there is none.
+    """
+    fed = {
+        name: value
+        for name, value in case.inputs.items()
+        if name not in base.inputs and isinstance(value, np.ndarray) and value.dtype.kind in "biu"
+    }
+    if not fed:
+        return None
+    model = load(case)
+    replace_items(model.graph.input, [info for info in model.graph.input if info.name not in fed])
+    for name, value in fed.items():
+        add_initializer(model, name, value)
+    return with_model(case, model, {name: value for name, value in case.inputs.items() if name not in fed})
+
+
+def _operators(case: Case) -> list[str]:
+    return [node.op_type for node in load(case).graph.node]

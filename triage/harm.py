@@ -1,0 +1,62 @@
+"""A wrong type that does harm: inputs whose results come out wrong, and not only in another type.
+
+Nobody minds an int32 in the place of an int64 that holds a 3. So where the values are equal once they are converted,
+other inputs are tried, near the limits of what the wrong type holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from fuzz.case import Case, Failure
+from fuzz.judge import Judge, values
+from triage.conditions import with_true_shapes
+from triage.differ import differing_beyond_type
+
+SYMPTOM = "wrong:dtype"
+#: What the next smaller type cannot hold, by the dtype of an input.
+_TELLING = {
+    "int64": (2**31 + 1, 2**53 + 1, -(2**40)),
+    "uint64": (2**32 + 1, 2**63 + 1),
+    "int32": (2**24 + 1, 2**15 + 1),
+    "uint32": (2**31 + 1, 2**24 + 1),
+    "float64": (1e300, 1 + 2.0**-40),
+    "float32": (1e20, 1 + 2.0**-20),
+    "bool": (True, False),
+}
+
+
+def harmful(judge: Judge, failure: Failure) -> Failure | None:
+    """The failure with other input values, where these make values wrong too; None where none of them does.
+
+    None as well for failures other than of the dtype, and where the values are wrong already.
+    """
+    if failure.symptom != SYMPTOM or wrong_values(failure):
+        return None
+    for case in _cases(failure.case):
+        shaped = with_true_shapes(judge, case)
+        found = judge.examine(shaped, failure.target).failure if shaped else None
+        if found is not None and found.symptom == SYMPTOM and wrong_values(found):
+            return found
+    return None
+
+
+def _cases(case: Case) -> Iterator[Case]:
+    """Each input in turn full of telling numbers."""
+    for name, value in case.inputs.items():
+        if isinstance(value, np.ndarray):
+            for number in _TELLING.get(value.dtype.name, ()):
+                filled = np.full_like(value, number)
+                yield replace(case, inputs={**case.inputs, name: filled}, expected=None)
+
+
+def wrong_values(failure: Failure) -> bool:
+    """Whether values of the same shape are others, whatever their types."""
+    if failure.reference is None:
+        return False
+    pairs = zip(values(failure.reference), values(failure.outcome), strict=False)
+    masks = (differing_beyond_type(want, got) for want, got in pairs)
+    return any(mask is not None and mask.any() for mask in masks)

@@ -1,0 +1,92 @@
+"""Subjects of a comparison of orders: what one recorded campaign ran from one source on one target, and its bugs.
+
+A store keeps the models of failing cases only, so the tests are generated again by their source and seed and known by
+their content ids.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fuzz import generators
+from fuzz.case import Case, Origin, Status
+from fuzz.ranking import cases
+from fuzz.ranking.item import Call, Item
+from triage.lifecycle import State
+from triage.store import Store
+from triage.store_results import Recorded
+
+#: Never shown to the compiler, so no test of it.
+NOT_RUN = (Status.SKIPPED, Status.INVALID)
+#: Failures that turned out not to be a compiler's bug.
+NO_BUGS = (State.FLAKY, State.INVALID, State.STALE, State.SLIP)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Tests by position. `refused` says which were unsupported, `unknown` how many could not be generated again."""
+
+    source: str
+    target: str
+    items: tuple[Item, ...]
+    bugs: Mapping[str, tuple[int, ...]]
+    seconds: tuple[float, ...]
+    refused: tuple[bool, ...]
+    unknown: int
+
+    @property
+    def name(self) -> str:
+        """``source, target``."""
+        return f"{self.source}, {self.target}"
+
+
+def subjects(store: Store, campaign_id: int) -> list[Subject]:
+    """One subject for each source and target of a campaign that saw at least one bug. Raises StoreError."""
+    counted = {bug.fingerprint for bug in store.bugs() if bug.state not in NO_BUGS}
+    results = [each for each in store.recorded(campaign_id) if each.status not in NOT_RUN]
+    known = _items(each.origin for each in results)
+    groups: dict[tuple[str, str], list[Recorded]] = defaultdict(list)
+    for each in results:
+        groups[each.origin.generator, each.target_id].append(each)
+    found = [_subject(source, target, own, known, counted) for (source, target), own in groups.items()]
+    return [subject for subject in found if subject.bugs]
+
+
+def _items(origins: Iterable[Origin]) -> dict[str, Item]:
+    """The items of all cases of the generators and seeds that the origins name; of unknown generators none."""
+    found: dict[str, Item] = {}
+    for name, seed in sorted({(origin.generator, origin.seed) for origin in origins}):
+        if name in generators.names():
+            entries = generators.load(name)(seed)
+            found.update((case.id, cases.item(case)) for case in entries if isinstance(case, Case))
+    return found
+
+
+def _subject(
+    source: str,
+    target: str,
+    results: Sequence[Recorded],
+    known: Mapping[str, Item],
+    counted: set[str],
+) -> Subject:
+    items: list[Item] = []
+    bugs: dict[str, list[int]] = defaultdict(list)
+    unknown = 0
+    for at, result in enumerate(results):
+        item = known.get(result.case_id)
+        unknown += item is None
+        # Failing cases have their models in the store; to read those alone would give away which tests fail.
+        items.append(item or Item(result.case_id, (Call(result.origin.test, {}),), result.origin.test))
+        if result.bug in counted:
+            bugs[result.bug].append(at)
+    return Subject(
+        source,
+        target,
+        tuple(items),
+        {bug: tuple(tests) for bug, tests in bugs.items()},
+        tuple(result.seconds for result in results),
+        tuple(result.status is Status.UNSUPPORTED for result in results),
+        unknown,
+    )

@@ -1,0 +1,43 @@
+"""The words in an exception's message that a person wrote for a person: what a title has room for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from triage.messages import WORDS, core
+
+#: What stands before those words, in whatever order: failed checks, their places, layers, signatures.
+_BEFORE = (
+    re.compile(r"Check failed: .{1,300}? is false: (?=\S)", re.DOTALL),
+    re.compile(r"Check failed: [^\n]{1,200}? \([^()\n]{1,60} vs\. [^()\n]{1,60}\) : (?=\S)"),
+    re.compile(r"Check '.{1,300}?' failed at \S+:\d+:\s*(?=\S)", re.DOTALL),
+    re.compile(r"FrontEnd API failed with \w+:\s*(?=\S)"),
+    re.compile(r"Exception from \S+:\d+:\s*(?=\S)"),
+    re.compile(r"Shape inference input shapes \{[^}\n]*\}\s*(?=\S)"),
+    re.compile(r"\w+ node\. (?=\S)"),
+    re.compile(r"Node \([^()\n]*\) Op \(\w+\) (?=\S)"),
+    # Place and signature of a C++ function, then the condition that did not hold.
+    re.compile(r"\S+\.(?:h|hpp|cc|cpp):\d+ [^()\n]{1,200}\((?:[^()\n]|\([^()\n]*\)){0,2000}\) (?:const )?(?=\S)"),
+    re.compile(r"[^\n]{1,400}? was false\. (?=\S)"),
+)
+#: So few letters are no words.
+_LEAST = 8
+
+
+def telling(message: str, names: Collection[str] = ()) -> str:
+    """The first line of a message behind everything that says where and how it was raised; "" where there is none.
+
+    `names` are the values and nodes of the case, which OpenVINO puts before its words.
+    """
+    text = core(message).strip()
+    known = [name for name in names if name and name.lower() not in WORDS]
+    own = re.compile(rf"(?:(?:{'|'.join(map(re.escape, known))})(?:, |\s))+(?=[A-Za-z'])") if known else None
+    before = (*_BEFORE, own) if own else _BEFORE
+    shorter = True
+    while shorter:
+        found = next((match for pattern in before if (match := pattern.match(text))), None)
+        shorter = found is not None
+        if found:
+            text = text[found.end() :].strip()
+    return next((line.strip() for line in text.splitlines() if len(re.sub(r"\W", "", line)) >= _LEAST), "")
