@@ -3,6 +3,8 @@
 #   make hunt    hunt for compiler bugs for about three minutes; drafts end up in reports/
 #   make test    lint, type checks and all tests
 #
+# XLA=1 installs JAX too (about 380 MB), so that the backend `xla` works and its tests run.
+#
 # pip's own settings (PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS, pip.conf) are used as they are.
 
 VENV        ?= .venv
@@ -11,6 +13,7 @@ HUNT_DB     ?= hunt.db
 HUNT_OUT    ?= reports
 HUNT_ARGS   ?=
 PYTEST_ARGS ?= -n 2
+XLA         ?=
 
 # The first of these that really is Python 3.11 or newer (a version manager's stub may not be).
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
@@ -18,9 +21,11 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 
 PY    := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+# Everything that is to be installed.
+READY := $(STAMP) $(if $(XLA),$(VENV)/.xla)
 # An environment that was copied from another folder, or whose Python has gone, is not ours.
 ifneq ($(shell cat $(STAMP) 2>/dev/null && $(PY) -c ''),$(CURDIR))
-$(shell rm -f $(STAMP))
+$(shell rm -f $(STAMP) $(VENV)/.xla)
 endif
 
 .PHONY: help hunt test golden lint format setup lock clean
@@ -29,7 +34,7 @@ endif
 help:
 	@sed -n 's/^#   //p' Makefile
 
-hunt: $(STAMP)
+hunt: $(READY)
 	$(VENV)/bin/graphwarden hunt --budget $(HUNT_BUDGET) --db $(HUNT_DB) --out $(HUNT_OUT) $(HUNT_ARGS)
 	@echo "reports: $(abspath $(HUNT_OUT))   database: $(abspath $(HUNT_DB))"
 
@@ -37,19 +42,19 @@ test: lint
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 # Approves what the signatures' golden cases give today; read the difference before committing it.
-golden: $(STAMP)
+golden: $(READY)
 	UPDATE_GOLDEN=1 $(PY) -m pytest --quiet tests/triage/test_golden_signatures.py
 
-lint: $(STAMP)
+lint: $(READY)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy bot fuzz triage
 
-format: $(STAMP)
+format: $(READY)
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-setup: $(STAMP)
+setup: $(READY)
 
 # --no-deps: the lock is complete, so nothing that it does not name is installed; `pip check` verifies that.
 $(STAMP): pyproject.toml requirements.lock .ci/no_cuda.py
@@ -69,6 +74,11 @@ $(STAMP): pyproject.toml requirements.lock .ci/no_cuda.py
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@$(PY) -m pip --disable-pip-version-check check
 	@echo "$(CURDIR)" > $@
+
+$(VENV)/.xla: requirements-xla.lock $(STAMP)
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-xla.lock
+	@$(PY) -m pip --disable-pip-version-check check
+	@touch $@
 
 # Newest versions that pyproject.toml allows, every transitive one pinned.
 lock:

@@ -1,21 +1,28 @@
 """What grouping costs and how well it does: synthetic failures of known bugs, beside the best simple method.
 
-Run: ``python -m benchmarks.grouping [--failures N ...] [--seeds N]``. The simple method takes the innermost telling
+Run: ``python -m benchmarks.grouping [--failures N ...] [--seeds N] [--labelled FILE.jsonl ...]``.
+
+The simple method takes the innermost telling
 frame of each failure, and the normalised message where there is no trace. All figures of one table come from one run;
 time is given as a multiple of the simple method's in the same process, and per failure as a multiple of that of the
-smallest size, which is 1 for linear growth.
+smallest size, which is 1 for linear growth. Files of `graphwarden group` whose lines have a key ``label`` besides are
+grouped, too: how well their labels are found again, and how much a half grouped alone agrees with the whole.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from bot.commands.group import read
 from tests.triage.synthetic import STYLES, Style, adjusted_rand, failures
 from triage import traces
 from triage.evidence import Report, gather
@@ -27,8 +34,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--failures", type=int, nargs="+", default=[10_000, 30_000, 100_000])
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--labelled", type=Path, nargs="*", default=[])
     arguments = parser.parse_args()
     console = Console()
+    if arguments.labelled:
+        console.print(labelled(arguments.labelled))
     console.print(quality(min(arguments.failures), arguments.seeds))
     console.print(growth(sorted(arguments.failures)))
 
@@ -59,6 +69,29 @@ def growth(sizes: Sequence[int]) -> Table:
         simple = _seconds(lambda batch=batch: innermost(batch))  # type: ignore[misc]
         first = first or ours / size
         table.add_row(f"{size:,}", f"{ours / simple:.2f}", f"{ours / size / first:.2f}", f"{ours:.2f}")
+    return table
+
+
+def labelled(paths: Sequence[Path]) -> Table:
+    """How well the labels of real failures are found again, and how much a group depends on the rest of its file."""
+    table = Table("file", "failures", "labels", "groups", "grouping", "innermost frame", "half agrees with whole")
+    for path in paths:
+        found = list(read(path))
+        labels = [
+            str(json.loads(line)["label"]) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()
+        ]
+        assigned = group(found).assignment
+        half = random.Random(1).sample(found, len(found) // 2)
+        alone = group(half).assignment
+        table.add_row(
+            path.name,
+            f"{len(found):,}",
+            str(len(set(labels))),
+            str(len(set(assigned.values()))),
+            f"{adjusted_rand(labels, [assigned[report.id] for report in found]):.3f}",
+            f"{adjusted_rand(labels, innermost(found)):.3f}",
+            f"{adjusted_rand([assigned[each.id] for each in half], [alone[each.id] for each in half]):.3f}",
+        )
     return table
 
 

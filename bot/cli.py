@@ -15,7 +15,21 @@ from typing import Any
 import typer
 from typer.exceptions import Abort, TyperException
 
-from bot.commands import backends, bench, bugs, calibrate, court, group, hunt, instances, migrate, prioritize, reduce, report, run
+from bot.commands import (
+    backends,
+    bench,
+    bugs,
+    calibrate,
+    court,
+    group,
+    hunt,
+    instances,
+    migrate,
+    prioritize,
+    reduce,
+    report,
+    run,
+)
 from bot.console import err
 from bot.failures import ExitCode, Refusal
 from fuzz.zygote import BackendUnavailable

@@ -22,6 +22,10 @@ from fuzz.zygote import BackendUnavailable
 PATIENT = Limits(seconds=300.0)
 
 
+#: What the tiny case consists of, in lower case.
+TINY_OPERATOR = "relu"
+
+
 @dataclass(frozen=True)
 class Probe:
     """One line of the table of backends."""
@@ -95,6 +99,11 @@ def _trial(runner: Runner, name: str) -> str:
         return f"a tiny model fails in stage {outcome.stage}: {outcome.status} {said}"[:500]
     difference = differential.compare([value for _, value in outcome.outputs], [expected])
     return f"a tiny model computes garbage: {difference.detail}" if difference else ""
+
+
+def tiny_case(kind: str) -> Case:
+    """The case that every working backend of this `kind` computes rightly: a single Relu."""
+    return (_tiny_model() if kind == "onnx" else _tiny_instance(kind))[0]
 
 
 def _tiny_model() -> tuple[Case, np.ndarray]:

@@ -105,7 +105,7 @@ def _run(instance: Instance) -> _Results:
     except InstanceError as error:
         raise Rejected(str(error)) from error
     except Exception as error:
-        raise Rejected(f"PyTorch raises {type(error).__name__} when the call is repeated alone") from error
+        raise Rejected(f"PyTorch raises {type(error).__name__} when the call is made alone") from error
     if not found:
         raise Rejected("the result holds no tensor")
     return found

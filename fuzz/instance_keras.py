@@ -194,6 +194,8 @@ def _draw_weights(layer: Any) -> None:
         low, high = next((domain for word, domain in _DOMAINS if word in variable.name), _WEIGHTS)
         drawn = np.random.default_rng(at).uniform(low, high, tuple(variable.shape)).round(_DECIMALS)
         variable.assign(drawn.astype(np.float32))
+    if hasattr(layer, "finalize_state"):
+        layer.finalize_state()  # Normalization computes with what it has derived from its weights
 
 
 # ---------------------------------------------------------------- running it

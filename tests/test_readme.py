@@ -5,10 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.main import get_command
 
 from bot import cli
 from bot.failures import ExitCode
+from fuzz import generators, instance_store
 from triage import reproducer
 
 ROOT = Path(__file__).parent.parent
@@ -50,6 +52,19 @@ def test_the_exit_codes_are_those_of_the_program():
 def test_the_number_of_instances_is_the_number_of_files():
     [shown] = re.findall(r"^(\d+) of them lie in `data/instances/torch`", README, re.MULTILINE)
     assert int(shown) == len(list((ROOT / "data/instances/torch").glob("*.json"))) >= 30
+
+
+@pytest.mark.parametrize("source", ["pytorch", "docs", "relations", "keras"])
+def test_the_shipped_instances_of_a_source_are_as_many_as_the_table_says(source):
+    [(calls, operators)] = re.findall(rf"^\| `{source}` \|.*\| ([\d,]+) calls of ([\d,]+) ", README, re.MULTILINE)
+    found = instance_store.load(ROOT / "data" / "instances" / f"{source}.jsonl.gz")
+    counted = (len(found), len({one.operator for one in found}))
+    assert counted == (int(calls.replace(",", "")), int(operators.replace(",", "")))
+
+
+def test_every_source_is_in_the_table():
+    table = README.partition("## Where cases come from")[2].partition("## Limits")[0]
+    assert sorted(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == generators.names()
 
 
 def test_the_links_of_the_documentation_lead_somewhere():

@@ -18,7 +18,8 @@ _MOST_QUOTED = 4
 _SHORTEST_CUT = 16
 
 _CUT = re.compile(r"(?: ?(?:\.\.\.|…|[\[<(]\w*(?:truncated|snip\w*|cut)[\])>]))+$")
-_QUOTED = re.compile(r"'[^' ]{1,80}'|\"[^\" ]{1,80}\"")
+#: What a check is called in quotes is no value.
+_QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
 _DIMENSION = re.compile(r"(?<=[a-z])[123]d(?=_|$)")
 _OVERLOAD = re.compile(r"\.(?:default|Tensor|Scalar|out|int|dim|self)\w*$")
 

@@ -40,7 +40,7 @@ class Cuts:
             positions = frozenset(self._positions[node] for node in kept)
             cuts = self._place.cut(self._base, positions, self._values(self._base))
             valid = [case for case in cuts if self._valid(case)][:1]
-            fixed = [_fixed(case, self._base) for case in valid]
+            fixed = [fixed_inputs(case, self._base, "biu") for case in valid]
             self._plain[kept] = [*valid, *(case for case in fixed if case is not None and self._valid(case))]
         return self._plain[kept]
 
@@ -63,16 +63,16 @@ class Cuts:
             self._plain.clear()
 
 
-def _fixed(case: Case, base: Case) -> Case | None:
-    """The case with constants for those of its inputs that `base` computes and that are no real numbers.
+def fixed_inputs(case: Case, base: Case, kinds: str) -> Case | None:
+    """The case with constants for those of its inputs that `base` computes, of these kinds of dtype ("biu").
 
-    Conditions, trip counts, indices and shapes decide what a model does, so that a value that differs from the
-    recorded one, or is not known when the model is compiled, can hide the bug. None where there is none.
+    Conditions, trip counts, indices and shapes ("biu") decide what a model does, so that a value that differs from
+    the recorded one, or is not known when the model is compiled, can hide the bug. None where there is none.
     """
     fed = {
         name: value
         for name, value in case.inputs.items()
-        if name not in base.inputs and isinstance(value, np.ndarray) and value.dtype.kind in "biu"
+        if name not in base.inputs and isinstance(value, np.ndarray) and value.dtype.kind in kinds
     }
     if not fed:
         return None

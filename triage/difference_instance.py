@@ -83,7 +83,7 @@ def _of_tensor(at: int, one: Tensor, other: Tensor) -> Iterator[Change]:
 def _shares_values(one: Tensor, other: Tensor) -> bool:
     """Whether nothing but the shape differs: the values of the smaller are among those of the larger."""
     if one.values is None or other.values is None:
-        return _values(one) == _values(other)
+        return bool(_values(one) == _values(other))
     fewer, more = sorted(({repr(value) for value in tensor.values or ()} for tensor in (one, other)), key=len)
     return fewer <= more
 

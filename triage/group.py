@@ -1,7 +1,8 @@
 """Which raw failures are one bug, and why (issue 3, "Signature and grouping"; decision 005).
 
 1. Failures that say the same in normalised words are counted together (`evidence.py`, `cells.py`).
-2. The place is the innermost telling frame; where frames are lost, that of the whole stacks (`attach.py`).
+2. The place is the innermost telling frame, with its caller or operator where many conversions reach it (`places.py`);
+   where frames are lost, that of the whole stacks (`attach.py`).
 3. At one place one difference is noise, two that go together are another bug (`partition.py`).
 4. Failures without a trace join the bug that their message and operator point to, if it is one.
 5. The others are grouped by message; by operator where the message says nothing or is about the operator.
@@ -117,7 +118,8 @@ def _where(part: Sequence[Cell], first: Cell) -> str:
     operators = sorted({cell.operator for cell in part if cell.operator})
     symptom = f" (symptom: {first.symptom})" if first.symptom else ""
     if first.place:
-        return f"the innermost telling frame is {first.place}{symptom}"
+        named = f", which many conversions reach, for {', '.join(operators[:4])}" if first.shared and operators else ""
+        return f"the innermost telling frame is {first.place}{named}{symptom}"
     if operators and _topic(first)[2]:
         return f"without a trace the operator decides: {', '.join(operators[:4])}{symptom}"
     return f"there is no trace that tells them apart{symptom}"

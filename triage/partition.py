@@ -22,7 +22,7 @@ from triage.cells import Cell, family, unquoted
 _MANY, _SUPPORT, _SEEN = 5, 0.03, 2
 _SHARED_WORDS = 0.6
 #: At a place that many conversions reach, an operator that is met this much less often than the commonest is noise.
-_SHARED_NOISE = 0.1
+_SHARED_NOISE = 0.2
 #: So many line numbers show where a check is.
 _MOST_LINES = 400
 #: A value is compared with no more than these many others, the most frequent ones, which keeps the work linear.

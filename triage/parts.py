@@ -7,13 +7,16 @@ from functools import lru_cache
 
 import numpy as np
 import onnx
-from onnx import shape_inference
+from onnx import TensorProto, helper, shape_inference
 
 from fuzz.case import Case
 from fuzz.wire import Value
 from triage.submodel import load, mend, open_shapes, reads, rename, replace_items, value_info
 
 _Alike = Callable[[Value, Value], bool]
+_REAL = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
+#: What tensors that nobody recorded are filled with: of both signs, moderate, and exact in every type.
+_NUMBERS = (0.5, -1.0, 1.5, 2.0, -0.25)
 
 
 def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> list[Case]:
@@ -22,16 +25,33 @@ def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> lis
     A kept node that read a dropped one's result is fed from what the dropped one read, if that comes from
     a kept node and has the same dtype (first way) and shape too (second way); else, and in the last way
     always, from the recorded value. Results that nobody reads any more become outputs; of those still read,
-    only what was an output before. Where a value was not recorded its producers are kept as well.
+    only what was an output before. What was not recorded, since the evaluator does not know an operator, is
+    made up where its type is known and it is a real tensor; in the last ways its producers are kept as well.
     """
     inferred = _inferred(case.model)
     values = {name: value for name, value in values.items() if _possible(value, inferred.get(name))}
+    made_up = {name: value for name, info in inferred.items() if (value := _made_up(name, info, values)) is not None}
     found: dict[str, Case] = {}
-    for alike in (_same_dtype, _same_type, _never):
-        candidate = _part(case, kept, values, inferred, alike)
-        if candidate is not None and len(load(candidate).graph.node):
-            found.setdefault(candidate.id, candidate)
+    for told in ({**made_up, **values}, values) if made_up else (values,):
+        for alike in (_same_dtype, _same_type, _never):
+            candidate = _part(case, kept, told, inferred, alike)
+            if candidate is not None and len(load(candidate).graph.node):
+                found.setdefault(candidate.id, candidate)
     return list(found.values())
+
+
+def _made_up(name: str, info: onnx.ValueInfoProto, values: Mapping[str, Value]) -> np.ndarray | None:
+    """Numbers for a tensor that was not recorded; None where it was, or its type is not known or not real.
+
+    Integers and conditions are not made up: they may be shapes and indices.
+    """
+    kind = info.type.tensor_type
+    if name in values or not kind.HasField("shape") or kind.elem_type not in _REAL:
+        return None
+    if not all(dim.HasField("dim_value") for dim in kind.shape.dim):
+        return None
+    shape = [dim.dim_value for dim in kind.shape.dim]
+    return np.resize(np.array(_NUMBERS), shape).astype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
 
 
 def _never(one: Value, other: Value) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,8 +29,10 @@ from triage.wiring import MAIN, Place, inner_places, wiring
 
 #: Passes that take a structure apart; each of their proposals is tried on its own, before all else.
 STRUCTURE: tuple[str, ...] = ("functions", "subgraphs")
+#: Passes for what is then left of the structure, tried in the same way.
+REST: tuple[str, ...] = ("sources", "branches")
 #: Every pass in the order in which they are tried.
-ORDER: tuple[str, ...] = (*STRUCTURE, *dict.fromkeys(STACK))
+ORDER: tuple[str, ...] = (*STRUCTURE, *REST, *dict.fromkeys(STACK))
 
 #: How often the predicate may be run: each run of a hang that is still there costs the whole time limit.
 MOST_RUNS = 3000
@@ -152,11 +154,15 @@ class _Search:
     def __init__(
         self, case: Case, trials: Trials, values: Recorder, valid: Callable[[Case], bool], simplifying: int | None
     ) -> None:
-        self._trials, self._values, self._valid = trials, values, valid
+        def timely(candidate: Case) -> bool:
+            trials.check()
+            return valid(candidate)
+
+        self._trials, self._values, self._valid = trials, values, timely
         self._accepted = [case]
         self._suspects: Collection[str] = ()
-        self._neighbourhood = Neighbourhood(trials, values, valid)
-        self._simplifier = Simplifier(trials, values, valid, simplifying)
+        self._neighbourhood = Neighbourhood(trials, values, timely)
+        self._simplifier = Simplifier(trials, values, timely, simplifying)
 
     @property
     def best(self) -> Case:
@@ -178,8 +184,10 @@ class _Search:
     def _structure(self) -> None:
         """The nodes that are needed, control flow and calls taken apart as long as that helps."""
         self._main_nodes()
-        while self._unwrap():
+        while self._first(STRUCTURE):
             self._main_nodes()
+        while self._first(REST):
+            continue
         at = 0
         while at < len(places := inner_places(self.best)):
             self._nodes(places[at])
@@ -189,17 +197,20 @@ class _Search:
     def _main_nodes(self) -> None:
         """The nodes of the main graph; again where a smaller case tells values that the one before did not."""
         while True:
+            self._trials.check()
             before = self.best
             self._nodes(MAIN)
             told = len(self._values(before)) > len(before.inputs)
             if told or len(load(self.best).graph.node) >= len(load(before).graph.node):
                 return
 
-    def _unwrap(self) -> bool:
-        for name in STRUCTURE:
+    def _first(self, passes: Iterable[str]) -> bool:
+        """Whether one of the proposals of these passes fails as well; each is tried on its own."""
+        for name in passes:
             module = importlib.import_module(f"triage.passes.{name}")
             for candidate in module.candidates(self.best, self._values(self.best)):
-                if self._valid(candidate) and self._trials.ask([candidate], name)[0]:
+                new = all(candidate.id != case.id for case in self._accepted) and self._valid(candidate)
+                if new and self._trials.ask([candidate], name)[0]:
                     self._accepted.append(candidate)
                     return True
         return False

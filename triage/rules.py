@@ -7,7 +7,8 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[mask]]``      what differs between two runs, machines or tests of one bug, and what is written instead (`by`);
                   ``by = "basename"`` keeps the last part of a path to source code. `common.toml` comes last
 ``[[prefix]]``    how a runner writes exception, file and line before a sentence
-``[[converting]]`` where a message names what was being converted or run, more surely than whoever reported it
+``[[converting]]`` where a message names what was being converted or run, more surely than whoever reported it; `needs`
+                  is a text without which the pattern finds nothing, which is far quicker to see
 ``[[operator]]``  where a sentence names the operator itself
 ``[[empty]]``     normalised messages that say no more than that something failed
 ``[[chatter]]``   lines of a trace that are neither frames nor about the failure: headlines, warnings, logs
@@ -71,7 +72,7 @@ class Rules:
     drops: tuple[re.Pattern[str], ...]
     masks: tuple[tuple[re.Pattern[str], Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
-    converting: tuple[re.Pattern[str], ...]
+    converting: tuple[tuple[str, re.Pattern[str]], ...]
     operators: tuple[re.Pattern[str], ...]
     empty: re.Pattern[str]
     chatter: re.Pattern[str]
@@ -102,8 +103,8 @@ def read(folder: Path) -> Rules:
         drops=tuple(_pattern(path, rule) for path, rule in each("drop")),
         masks=tuple((_pattern(path, rule), _replacement(path, rule)) for path, rule in each("mask")),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
-        converting=tuple(_pattern(path, rule) for path, rule in each("converting")),
-        operators=tuple(_pattern(path, rule) for path, rule in each("operator")),
+        converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
+        operators=tuple(_naming(path, rule) for path, rule in each("operator")),
         empty=re.compile(alternatives("empty"), re.IGNORECASE),
         chatter=re.compile(alternatives("chatter")),
         namesakes=re.compile(alternatives("namesake")),
@@ -135,6 +136,14 @@ def _pattern(path: Path, rule: Mapping[str, Any], key: str = "pattern") -> re.Pa
         return re.compile(text, re.MULTILINE | (re.IGNORECASE if rule.get("ignore_case") else 0))
     except re.error as error:
         raise RuleError(f"{path}: {text!r} is no regular expression ({error})") from error
+
+
+def _naming(path: Path, rule: Mapping[str, Any]) -> re.Pattern[str]:
+    """A pattern whose group `operator` is what it finds."""
+    pattern = _pattern(path, rule)
+    if "operator" not in pattern.groupindex:
+        raise RuleError(f"{path}: the pattern names no group operator: {dict(rule)}")
+    return pattern
 
 
 def _replacement(path: Path, rule: Mapping[str, Any]) -> Replacement:

@@ -24,9 +24,12 @@ from triage.trials import Trials
 STACK: tuple[str, ...] = (
     "metadata",
     "unused",
+    "parameters",
     "constants",
+    "bodies",
     "sequences",
     "shapes",
+    "extents",
     "values",
     "ranks",
     "opset",

@@ -58,8 +58,9 @@ def telling(found: Sequence[Frame], most: int = 3) -> list[str]:
 def spot(file: str, function: str, code: str = "") -> tuple[str, str]:
     """(a frame's name, "" or why it tells nothing: a kind of `triage.rules.KINDS`).
 
-    Python: file and function, and where many functions share that name the line of code. Native code: the qualified function, which is the same whether the tool knows the
-    file or not; else the file with its folder. The name is "" where nothing is known.
+    Python: file and function, and where many functions share that name the line of code. Native code: the qualified
+    function, which is the same whether the tool knows the file or not; else the file with its folder. The name is ""
+    where nothing is known.
     """
     name, kind = _spot(_tail(file), function_name(function))
     if code and not kind and rules().namesakes.search(function):

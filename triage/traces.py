@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 
 from fuzz.case import Frame
@@ -109,7 +109,8 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         reading.bare = True
         return
     if bare and indented and not _NUMBERED.match(line):
-        reading.python[-1][-1] = replace(reading.python[-1][-1], code=line)
+        last = reading.python[-1][-1]
+        reading.python[-1][-1] = PythonFrame(last.file, last.line, last.function, line)
         return
     if line.startswith(_BEGINS):
         reading.aside = False

@@ -120,6 +120,7 @@ class Trials:
 
     def ask(self, cases: Sequence[Case], name: str) -> list[bool]:
         """Whether each case is interesting. Raises Over when the time or the runs are spent before one is known."""
+        self.check()
         fresh = [case for case in {case.id: case for case in cases}.values() if self.known(case) is None]
         for start in range(0, len(fresh), self.jobs):
             if self.over():
@@ -164,8 +165,15 @@ class Trials:
 
     def over(self) -> bool:
         """Whether the time or the runs are spent."""
-        late = self._deadline is not None and self._clock() >= self._deadline
-        return late or self.runs >= self._most_runs
+        return self._late() or self.runs >= self._most_runs
+
+    def check(self) -> None:
+        """Raises Over once the deadline has come: for work between runs, which takes time as well."""
+        if self._late():
+            raise Over
+
+    def _late(self) -> bool:
+        return self._deadline is not None and self._clock() >= self._deadline
 
 
 def _answer(said: Answer | bool) -> Answer:

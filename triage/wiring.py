@@ -93,7 +93,7 @@ def _without(part: Part, kept: Collection[int], types: Mapping[str, TypeProto], 
     for at, node in enumerate(nodes):
         for name in node.output if at not in inside else ():
             if name in wanted and name not in detours:
-                made = _constant(name, types.get(name))
+                made = constant(name, types.get(name))
                 if made is None:
                     return False
                 constants[name] = made
@@ -166,7 +166,7 @@ def _types(model: onnx.ModelProto, place: Place) -> dict[str, TypeProto]:
     return {info.name: info.type for info in infos}
 
 
-def _constant(name: str, kind: TypeProto | None) -> onnx.NodeProto | None:
+def constant(name: str, kind: TypeProto | None) -> onnx.NodeProto | None:
     """A Constant of ones of a known type and shape."""
     if kind is None or not kind.HasField("tensor_type"):
         return None

@@ -24,11 +24,13 @@ bench = typer.Typer(no_args_is_help=True, help="Measure on what was recorded.", 
 
 
 @bench.callback()
-def _bench() -> None:
+def _bench(context: typer.Context, as_json: Json = False) -> None:
     """Measure on what was recorded."""
+    context.obj = as_json
 
 
 def prioritize(
+    context: typer.Context,
     db: Database = Path("hunt.db"),
     campaign: Annotated[
         int | None, typer.Option("--campaign", metavar="ID", help="Which campaign; the newest with bugs without.")
@@ -59,7 +61,7 @@ def prioritize(
         scores[subject].append(comparing.score(subject, name, seeds))
     if plot:
         plot.write_text(curves.svg(scores), "utf-8")
-    if as_json:
+    if as_json or context.obj:
         print_json({"campaign": number, "seeds": seeds, "subjects": [_document(s, each) for s, each in scores.items()]})
         return
     out.print(table(scores, names))

@@ -21,6 +21,7 @@ from bot.failures import Refusal
 from fuzz import catalogue, generators, prioritize
 from fuzz.campaign import Policy
 from fuzz.case import FAILING, Status, Target
+from fuzz.instance_store import StoreError
 from fuzz.lane import Limits
 from fuzz.ranking.stream import LEARNS, Mixed, Ordered
 from fuzz.runner import Runner
@@ -39,7 +40,12 @@ def hunt(
     backend: Annotated[
         list[str], typer.Option("--backend", help="A compiler to hunt in. Repeatable; all that work here without.")
     ] = [],  # noqa: B006
-    source: Annotated[list[str], typer.Option("--source", help="Where cases come from. Repeatable; all without.")] = [],  # noqa: B006
+    source: Annotated[
+        list[str],
+        typer.Option(
+            "--source", help="Where cases come from: a source or a file of instances. Repeatable; all sources without."
+        ),
+    ] = [],  # noqa: B006
     budget: Annotated[str, typer.Option("--budget", help="Time for the whole hunt: 90s, 3m, 1h30m, none.")] = "3m",
     option: Options = [],  # noqa: B006
     strategy: Annotated[
@@ -119,8 +125,14 @@ def _check_names(sources: Sequence[str], strategy: str) -> None:
 
 
 def _ordered(sources: Sequence[str], strategy: str, seed: int, failed: Collection[str]) -> Mixed:
-    """The cases of all sources, each in the strategy's order. `failed` holds the ids of cases that failed before."""
-    ordered = [Ordered(generators.load(name)(seed), strategy, seed, failed) for name in sources]
+    """The cases of all sources, each in the strategy's order. `failed` holds the ids of cases that failed before.
+
+    Raises Refusal for a file of instances that cannot be used.
+    """
+    try:
+        ordered = [Ordered(generators.load(name)(seed), strategy, seed, failed) for name in sources]
+    except StoreError as error:
+        raise Refusal(f"--source {error}") from error
     return Mixed(list(zip(ordered, map(generators.per_turn, sources), strict=True)))
 
 

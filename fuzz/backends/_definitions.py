@@ -264,11 +264,53 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return np.asarray(1.0 / (1.0 + np.exp(-x)))
 
 
-_ACTIVATIONS: Dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "sigmoid": _sigmoid,
-    "tanh": np.tanh,
-    "relu": lambda x: np.maximum(x, 0.0),
+class Activation(NamedTuple):
+    """A function of x, alpha and beta; the defaults of these are None where the words give none."""
+
+    function: Callable[[np.ndarray, float, float], np.ndarray]
+    takes: int = 0
+    defaults: Tuple[Optional[float], Optional[float]] = (None, None)
+
+
+#: "Equations" of RNN, with the defaults of the operators of the same name.
+_ACTIVATIONS: Dict[str, Activation] = {
+    "affine": Activation(lambda x, alpha, beta: alpha * x + beta, 2),
+    "elu": Activation(lambda x, alpha, beta: np.where(x >= 0, x, alpha * (np.exp(x) - 1.0)), 1, (1.0, None)),
+    "hardsigmoid": Activation(lambda x, alpha, beta: np.clip(alpha * x + beta, 0.0, 1.0), 2, (0.2, 0.5)),
+    "leakyrelu": Activation(lambda x, alpha, beta: np.where(x >= 0, x, alpha * x), 1, (0.01, None)),
+    "relu": Activation(lambda x, alpha, beta: np.maximum(x, 0.0)),
+    "scaledtanh": Activation(lambda x, alpha, beta: alpha * np.tanh(beta * x), 2),
+    "sigmoid": Activation(lambda x, alpha, beta: _sigmoid(x)),
+    "softplus": Activation(lambda x, alpha, beta: np.logaddexp(0.0, x)),
+    "softsign": Activation(lambda x, alpha, beta: x / (1.0 + np.abs(x))),
+    "tanh": Activation(lambda x, alpha, beta: np.tanh(x)),
+    "thresholdedrelu": Activation(lambda x, alpha, beta: np.where(x >= alpha, x, 0.0), 1, (1.0, None)),
 }
+
+
+def _activations(names: Sequence[str], given: Given) -> Optional[List[Callable[[np.ndarray], np.ndarray]]]:
+    """The functions by their names; None for unknown ones, or where it is not clear which of them a number is for.
+
+    "The values are consumed in the order of activation functions": either all that take one get one, or none.
+    """
+    if set(names) - _ACTIVATIONS.keys():
+        return None
+    chosen = [_ACTIVATIONS[name] for name in names]
+    values: List[List[Optional[float]]] = []
+    for at, attribute in enumerate(("activation_alpha", "activation_beta")):
+        listed = list(given.get(attribute) or [])
+        takers = [number for number, each in enumerate(chosen) if each.takes > at]
+        if listed and len(listed) != len(takers):
+            return None
+        told = dict(zip(takers, listed))
+        values.append([told.get(number, each.defaults[at]) for number, each in enumerate(chosen)])
+    if any(values[at][number] is None for at in (0, 1) for number, each in enumerate(chosen) if each.takes > at):
+        return None
+    return [_bound(each.function, *numbers) for each, numbers in zip(chosen, zip(*values))]
+
+
+def _bound(function: Any, alpha: Optional[float], beta: Optional[float]) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda x: np.asarray(function(x, alpha or 0.0, beta or 0.0))
 
 
 class Cell(NamedTuple):
@@ -288,13 +330,14 @@ def _recurrent(gates: int, defaults: Sequence[str], cell: Callable[..., Optional
         turns = directions[given.get("direction", "forward")]
         names = [name.lower() for name in given.get("activations") or list(defaults) * len(turns)]
         hidden, batch = r.shape[-1], x.shape[1]
-        if set(names) - _ACTIVATIONS.keys() or len(names) != len(defaults) * len(turns) or w.shape[1] != gates * hidden:
+        functions = _activations(names, given)
+        if functions is None or len(names) != len(defaults) * len(turns) or w.shape[1] != gates * hidden:
             return None
         lengths = _given(inputs, 4)
         lengths = np.full(batch, x.shape[0]) if lengths is None else lengths
         whole, last = [], []
         for number, reverse in enumerate(turns):
-            chosen = [_ACTIVATIONS[name] for name in names[number * len(defaults) : (number + 1) * len(defaults)]]
+            chosen = functions[number * len(defaults) : (number + 1) * len(defaults)]
             made = cell(inputs, given, number, chosen, batch, hidden)
             if made is None:
                 return None

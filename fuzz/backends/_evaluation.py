@@ -14,6 +14,7 @@ import numpy as np
 from fuzz.backends import _definitions as definitions
 from fuzz.backends import _rounding as rounding
 from fuzz.backends import _shaken as shaken
+from fuzz.backends._jumps import Jump
 from fuzz.backends._quantizing import disturbed
 from fuzz.backends._trials import Trial, moved
 
@@ -35,6 +36,10 @@ class Known(NamedTuple):
 
 #: Operators that tell the place of a value.
 PICKING = frozenset(("ArgMax", "ArgMin", "TopK", "Hardmax", "MaxPool"))
+#: Operators that jump: what they are given decides between values that are far apart.
+JUMPING = frozenset(
+    ("Cast", "Ceil", "Equal", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Round", "Sign")
+)
 #: The classes whose inputs are moved too: what they compute inside may be off by as much.
 _NUDGED = frozenset(("function", "approximated", "composite", "quantizing", "solver"))
 
@@ -54,6 +59,8 @@ class Evaluation:
         self._recording = True
         self.dtypes: List[str] = []
         self._clean: Dict[str, Any] = {}
+        self._jumps: Dict[Tuple[int, int], Jump] = {}
+        self._met: Dict[int, int] = {}
         #: How far the trials move what an operator that picks among values (`PICKING`) is given, by its first output.
         self.picked_from: Dict[str, np.ndarray] = {}
         #: By operator of the main graph that `_definitions` knows: whether the reference's code agrees with that.
@@ -75,7 +82,7 @@ class Evaluation:
 
     def wide(self, trial: Optional[Trial] = None, by_definition: bool = False) -> List[Any]:
         """The outputs in float64, without noise or in one trial; or with the results that `_definitions` gives."""
-        self._recording, self._trial, self._calls = False, trial, {}
+        self._recording, self._trial, self._calls, self._met = False, trial, {}, {}
         self._by_definition = by_definition
         found = [rounding.widened(value) for value in self._evaluator.run(None, dict(self._inputs))]
         return [rounding.stored(value, name) for value, name in zip(found, self.dtypes)]
@@ -105,7 +112,12 @@ class Evaluation:
         if site.node.op_type in PICKING and wide and isinstance(wide[0], np.ndarray):
             self._watch(site.node.output[0], wide[0])
         with np.errstate(all="ignore"):
+            jump = self._at_jump(site, known, wide)
+            if jump is not None:
+                wide = jump.decided(wide, self._trial)
             found = list(self._outputs(site, known, wide, context))
+            if jump is not None and site.node.op_type == "Equal":
+                found = [jump.equal(found[0], self._trial)]
             names = known.outputs if known else ("",) * len(found)
             for at, (value, name) in enumerate(zip(found, names)):
                 if name in rounding.NARROW and isinstance(value, np.ndarray):
@@ -152,7 +164,7 @@ class Evaluation:
         given = _attributes(site.node.onnx_node)
         given["since"] = onnx.defs.get_schema(operator, version).since_version
         try:
-            other = definitions.compute(operator, wide, given, found[0].shape)
+            other = definitions.compute(operator, wide, given, found[0].shape)[: len(found)]
         except (ArithmeticError, IndexError, KeyError, TypeError, ValueError):
             return found  # the node is not as the words want it: no second opinion
         if not other:
@@ -165,6 +177,27 @@ class Evaluation:
             value.astype(rounding.numpy_dtype(name)) if rounding.is_wide(value) and name in rounding.NARROW else value
             for value, name in zip(wide, known.inputs)
         ]
+
+    @property
+    def is_near_a_jump(self) -> bool:
+        """Whether the trials so far moved what an operator that jumps is given."""
+        return any(jump.is_moved for jump in self._jumps.values())
+
+    def _at_jump(self, site: Site, known: Optional[Known], wide: Sequence[Any]) -> Optional[Jump]:
+        """What is known of the operands of a node that jumps; learns from every trial but those that decide."""
+        operator = site.node.op_type
+        if known is None or operator not in JUMPING or not wide or not rounding.is_wide(wide[0]):
+            return None
+        if operator == "Cast" and rounding.knows(known.outputs[0]):
+            return None  # from one floating-point type to another: no jump
+        call = self._met[id(site.node)] = self._met.get(id(site.node), -1) + 1
+        operands = [value for value in wide[:2] if rounding.is_wide(value)]
+        if self._trial is None:
+            self._jumps[id(site.node), call] = Jump(operands)
+        jump = self._jumps.get((id(site.node), call))
+        if jump is not None and self._trial is not None and not self._trial.decide:
+            jump.learn(operands)
+        return jump
 
     def _watch(self, name: str, value: np.ndarray) -> None:
         if self._trial is None:

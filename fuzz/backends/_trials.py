@@ -14,7 +14,9 @@ class Trial(NamedTuple):
 
     `sign` +1 or -1 moves everything by the whole bound one way, 0 by random parts of it. `flush` makes
     zeros of subnormal numbers, `unsigned` gives computed zeros the other sign, `unbounded` lets
-    intermediate results leave the range of their dtype, as they do inside fused kernels.
+    intermediate results leave the range of their dtype, as they do inside fused kernels. `decide` moves nothing:
+    where an operator that jumps is given values that the other trials brought near enough to its jump, it goes up (+1)
+    or down (-1).
     """
 
     random: Any
@@ -22,10 +24,16 @@ class Trial(NamedTuple):
     flush: bool = False
     unsigned: bool = False
     unbounded: bool = False
+    decide: int = 0
+
+    @property
+    def is_random(self) -> bool:
+        """Whether it moves every result on its own, and does nothing else."""
+        return not (self.sign or self.flush or self.unsigned or self.unbounded or self.decide)
 
     def parts(self, shape: Any) -> np.ndarray:
         """Which part of its bound each element is moved by."""
-        if self.sign:
+        if self.sign or self.decide:
             return np.full(shape, float(self.sign))
         return np.asarray(self.random.uniform(-1.0, 1.0, shape))
 
@@ -46,6 +54,8 @@ class Trial(NamedTuple):
     def shaken(self, value: np.ndarray) -> np.ndarray:
         """The same in a value's own narrow dtype."""
         wide = value.astype(np.float64)
+        if self.decide:
+            return value
         with np.errstate(all="ignore"):
             moved = wide + 2 * rounding.UNITS[value.dtype.name] * np.abs(wide) * self.random.uniform(
                 -1.0, 1.0, wide.shape
@@ -55,6 +65,8 @@ class Trial(NamedTuple):
     def disordered(self, value: np.ndarray, dtype: str) -> np.ndarray:
         """Values of which equal ones are no longer equal, and no others change places."""
         wide = value.astype(np.float64)
+        if self.decide:
+            return wide
         unit = rounding.UNITS.get(dtype, 2.0**-53) if value.dtype.kind == "f" else 2.0**-53
         tiny = np.spacing(np.abs(wide)) if unit == 2.0**-53 else np.abs(wide) * unit
         least = 0.25 if value.dtype.kind in "iu" else float(np.finfo(np.float32).tiny)
@@ -73,6 +85,12 @@ def trials(most: int, evaluation: Any) -> Iterator[Trial]:
         made.append(Trial(np.random.default_rng(5), unbounded=True))
     made += [Trial(np.random.default_rng(10 + at)) for at in range(most)]
     yield from made[:most]
+
+
+def decisions() -> Iterator[Trial]:
+    """Both ways to decide what the other trials brought within reach of a jump."""
+    for way in (1, -1):
+        yield Trial(np.random.default_rng(6), decide=way)
 
 
 def moved(trial: Trial, value: Any, bound: Optional[np.ndarray], dtype: str) -> Any:

@@ -12,8 +12,9 @@ from typing import Any, Dict, List, Optional, Set, Tuple
 import numpy as np
 
 from fuzz.backends import _rounding as rounding
+from fuzz.backends._coherence import Coherence
 from fuzz.backends._evaluation import PICKING, Evaluation
-from fuzz.backends._trials import Trial, trials
+from fuzz.backends._trials import Trial, decisions, trials
 
 #: Outputs in float64, their noise, what is to be said of both, and more values by name (`_widened`).
 Evaluated = Tuple[List[Any], List[Any], Dict[str, Any], Dict[str, Any]]
@@ -35,6 +36,7 @@ def evaluate(data: bytes, inputs: Dict[str, Any]) -> Evaluated:
     table, begun = rounding.model(), time.monotonic()
     noise = [_still(value) for value in wide]
     resized: Dict[int, None] = {}
+    together = Coherence()
     counted, done = amounts(onnx.load_from_string(data)), 0
     for trial in trials(table["trials"], subject):
         if done >= 2 and time.monotonic() - begun > table["seconds"]:
@@ -42,14 +44,21 @@ def evaluate(data: bytes, inputs: Dict[str, Any]) -> Evaluated:
         found = _tried(subject, trial)
         rounding.cover(noise, clean, found, counted)
         resized.update((at, None) for at, value in enumerate(found) if _shape(value) != _shape(clean[at]))
+        if trial.is_random:
+            together.see(clean, found)
         done += 1
     spread = [_spread(value, one, table["spread"]) for value, one in zip(noise, clean)]
+    if subject.is_near_a_jump:
+        for found in (_tried(subject, each) for each in decisions()):
+            rounding.cover(spread, clean, found, counted)
+            resized.update((at, None) for at, value in enumerate(found) if _shape(value) != _shape(clean[at]))
     said = {
         "trials": done,
         "unwidened": sorted(plain.unwidened),
         "first": plain.first,
         "resized": sorted(resized),
         "seconded": dict(plain.seconded),
+        "coherence": together.usual(),
     }
     more: Dict[str, Any] = {"places/" + name: value * table["spread"] for name, value in subject.picked_from.items()}
     if not all(plain.seconded.values()):

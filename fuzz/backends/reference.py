@@ -67,13 +67,14 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
         module, inputs, _ = instance_parts.build(job)
         return instance_torch.evaluate(module, inputs)
     import onnx
-    from onnx.reference import ReferenceEvaluator
+
+    from fuzz.backends._evaluator import Evaluator
 
     model = onnx.load_from_string(job.model)
     enter("convert")
     onnx.checker.check_model(model, full_check=True)
     enter("run")
-    evaluator = ReferenceEvaluator(model)
+    evaluator = Evaluator(model)
     if job.options.get("intermediates") == "on":
         found: Any = evaluator.run(None, dict(job.inputs), intermediate=True)
         return [(str(name), value) for name, value in found.items() if name]

@@ -8,9 +8,9 @@ same order. What a generator knows of but cannot turn into a case it yields as a
 
 from __future__ import annotations
 
+import functools
 import importlib
-import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -35,29 +35,23 @@ class Skip:
 Cases = Callable[[int], Iterator[Case | Skip]]
 
 
-def mixed(names: Sequence[str], seed: int) -> Iterator[Case | Skip]:
-    """The cases of several generators, in turns of ``PER_TURN`` cases each, so that a short campaign sees all.
-
-    Raises UnknownGenerator.
-    """
-    streams = [(load(name)(seed), _module(name).PER_TURN) for name in names]
-    while streams:
-        for stream in list(streams):
-            turn = list(itertools.islice(stream[0], stream[1]))
-            if not turn:
-                streams.remove(stream)
-            yield from turn
-
-
 def names() -> list[str]:
     """Registered generator names in alphabetical order."""
     return sorted(path.stem for path in GENERATORS.glob("*.py") if not path.stem.startswith("_"))
 
 
 def load(name: str) -> Cases:
-    """The ``cases`` function of the generator `name`. Raises UnknownGenerator when there is none."""
+    """The ``cases`` function of the generator `name`, or of the file of instances at that path.
+
+    Raises UnknownGenerator when there is neither.
+    """
+    if _is_file(name):
+        from fuzz.generators import _recorded  # which imports this module
+
+        return functools.partial(_recorded.of_file, Path(name))
     if name not in names():
-        raise UnknownGenerator(f"unknown source {name!r}: choose one of {', '.join(names())}")
+        known = ", ".join(names())
+        raise UnknownGenerator(f"unknown source {name!r}: choose one of {known}, or name a file of instances (.jsonl)")
     cases: Cases = _module(name).cases
     return cases
 
@@ -65,8 +59,14 @@ def load(name: str) -> Cases:
 def per_turn(name: str) -> int:
     """How many cases of the generator `name` come in a row when several share a campaign. Raises UnknownGenerator."""
     load(name)
+    if _is_file(name):
+        return 1
     turn: int = _module(name).PER_TURN
     return turn
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".jsonl", ".jsonl.gz"))
 
 
 def _module(name: str) -> ModuleType:

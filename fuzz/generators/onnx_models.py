@@ -22,7 +22,7 @@ from fuzz.generators.onnx_node import Unrepresentable, to_value
 from fuzz.wire import Value
 
 NAME = "onnx_models"
-#: Cases in a row when several sources share a campaign (see fuzz.generators.mixed).
+#: Cases in a row when several sources share a campaign (see fuzz.ranking.stream).
 PER_TURN = 4
 
 DATA = Path(onnx.backend.test.__file__).parent / "data"

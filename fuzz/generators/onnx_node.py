@@ -35,7 +35,7 @@ FIRST_IR_WITH_CONSTANTS = 4
 _EXPANDED = "_expanded"
 
 
-#: Cases in a row when several sources share a campaign (see fuzz.generators.mixed).
+#: Cases in a row when several sources share a campaign (see fuzz.ranking.stream).
 PER_TURN = 16
 
 

@@ -76,7 +76,7 @@ def _run(instance: Instance) -> list[tuple[str, Value]]:
     except (CannotFeed, InstanceError) as error:
         raise Rejected("random" if "random" in str(error) else str(error)) from error
     except Exception as error:
-        raise Rejected(f"Keras raises {type(error).__name__} when the call is repeated alone") from error
+        raise Rejected(f"Keras raises {type(error).__name__} when the call is made alone") from error
     if not found:
         raise Rejected("the result holds no tensor")
     return found

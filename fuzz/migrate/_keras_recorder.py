@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 #: A larger tensor is not recorded: its values would say no more than a small one's.
-MOST_ELEMENTS = 1 << 14
+MOST_ELEMENTS = 1 << 12
 #: How the constructor's arguments are kept on a layer.
 _KEPT = "_graphwarden_init"
 _OBJECTS = ("initializers", "regularizers", "constraints")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from fuzz.backends._definitions import compute
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._values import (
     EXACT,
@@ -100,8 +101,9 @@ _ELEMENTWISE = frozenset({"Celu", "Clip", "HardSigmoid", "Max", "Min", "Relu"})
 
 def orders_nan(site: Site) -> np.ndarray | None:
     result = site.result()
-    given = [value for value in site.inputs.values() if isinstance(value, np.ndarray) and not is_integer(value)]
-    if result is None or len(given) < len(site.given):
+    known = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
+    given = [value for value in known if not is_integer(value)]
+    if result is None or len(known) < len(site.given) or not given:
         return None
     unordered = [np.isnan(value.astype(np.float64)) for value in given]
     if site.op_type in _ELEMENTWISE:
@@ -110,6 +112,14 @@ def orders_nan(site: Site) -> np.ndarray | None:
         axis = int(site.attributes.get("axis", -1 if site.op_type == "Hardmax" else 0))
         lines = np.any(unordered[0], axis=axis, keepdims=True)
         return np.broadcast_to(lines, result.shape) if site.op_type == "Hardmax" else lines.reshape(result.shape)
+    if site.op_type == "GlobalMaxPool":
+        return np.asarray(np.any(unordered[0], axis=tuple(range(2, unordered[0].ndim)), keepdims=True))
+    if site.op_type == "TopK":
+        axis = int(site.attributes.get("axis", -1))
+        return np.broadcast_to(np.any(unordered[0], axis=axis, keepdims=True), result.shape)
+    if site.op_type == "MaxPool":  # the maximum of 1 for NaN and 0 for numbers tells the windows with a NaN
+        pooled = compute("MaxPool", [unordered[0].astype(np.float64)], dict(site.attributes), result.shape)
+        return np.asarray(pooled[0] > 0) if pooled else None
     found = reduced(site) if site.op_type in ("ReduceMax", "ReduceMin") else None
     return None if found is None else np.any(unordered[0], axis=found[1], keepdims=True).reshape(result.shape)
 

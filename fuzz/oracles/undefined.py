@@ -112,13 +112,15 @@ def _rules_of(library: str, operator: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules() if rule.library == library and operator in rule.operators)
 
 
-def nondeterministic(kind: str, model: bytes, values: Mapping[str, Value] | None = None) -> Objection | None:
-    """The first random operator that can reach an output, found without running anything.
+def nondeterministic(
+    kind: str, model: bytes, values: Mapping[str, Value] | None = None, outputs: set[str] | None = None
+) -> Objection | None:
+    """The first random operator that can reach `outputs` (default: all), found without running anything.
 
     `kind` and `model` are a Case's; `values` (its inputs, if at hand) tell whether Dropout trains.
     Raises ValueError (DecodeError, InstanceError) for a model that cannot be read.
     """
-    return next(_objections(_sites(kind, model, values or {}, None), _RANDOM), None)
+    return next(_objections(_sites(kind, model, values or {}, outputs), _RANDOM), None)
 
 
 def screen(
@@ -139,17 +141,19 @@ def refusable(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Ob
     return next((objection for objection in found if objection.refusable), None)
 
 
-def open_elements(model: bytes, intermediates: Mapping[str, Value]) -> dict[str, np.ndarray] | None:
+def open_elements(
+    model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
+) -> dict[str, np.ndarray] | None:
     """By the name of a tensor of an ONNX model's main graph: which of its elements the specification leaves open.
 
-    None where a rule holds that speaks of a whole result, or of a node in a body or function. `intermediates` as for
-    `screen`, same errors.
+    Only of what can reach `outputs` (default: all). None where a rule holds that speaks of a whole result, or of a
+    node in a body or function. `intermediates` as for `screen`, same errors.
     """
     parsed = onnx.load_model_from_string(model)
     functions = {(function.domain, function.name): function for function in parsed.functions}
     known: dict[str, Value] = {**onnx_graph.constants(parsed), **intermediates}
     found: dict[str, np.ndarray] = {}
-    for node in _reaching(parsed.graph, None):
+    for node in _reaching(parsed.graph, outputs):
         for at, (site, _, version) in enumerate(_node_sites(node, known, opsets(parsed), functions)):
             for rule in _rules_of(site.library, site.op_type):
                 if rule.kind not in _OPEN or not rule.covers(version) or not _holds(rule, site):
@@ -157,14 +161,16 @@ def open_elements(model: bytes, intermediates: Mapping[str, Value]) -> dict[str,
                 mask = _mask(rule, site) if at == 0 else None
                 if mask is None:
                     return None
-                found[node.output[0]] = found.get(node.output[0], False) | mask
+                for name in filter(None, node.output):
+                    found[name] = found.get(name, False) | mask
     return found
 
 
 def _mask(rule: Rule, site: Site) -> np.ndarray | None:
     elements, result = ELEMENTS.get(rule.when), site.result()
-    if elements is None or result is None or len(site.outputs) != 1:
-        return None
+    shapes = {value.shape if isinstance(value, np.ndarray) else None for value in site.outputs.values()}
+    if elements is None or result is None or len(shapes) != 1:
+        return None  # results of different shapes: which element belongs to which is not known
     try:
         mask = elements(replace(site, subject=rule.inputs))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):

@@ -64,3 +64,11 @@ def test_a_message_pattern_must_match_from_the_start_and_a_stage_exactly() -> No
     assert rule.matches(Error("ValueError", "Cannot do\nthat", frames), Stage.CONVERT)
     assert not rule.matches(Error("ValueError", "I Cannot do", frames), Stage.CONVERT)
     assert not rule.matches(Error("ValueError", "Cannot do", frames), Stage.RUN)
+
+
+def test_a_recurrent_operators_activation_that_openvino_does_not_know_is_refused_honestly() -> None:
+    said = "Exception from src/core/src/pass/graph_rewrite.cpp:298:\n[X] END: node CALLBACK HAS THROWN: "
+    refused = Error("RuntimeError", said + "Unknown activation function: affine")
+    assert unsupported.reason("openvino", refused, Stage.CONVERT) == "an activation function of a recurrent operator"
+    thrown = dataclasses.replace(refused, message=said + "Unexpected: CPU plugin")
+    assert not unsupported.reason("openvino", thrown, Stage.CONVERT)

@@ -243,6 +243,226 @@ def test_a_failure_of_nothing_but_an_id_is_a_group() -> None:
     assert groups({}, {}) == [{0, 1}]
 
 
+# ------------------------------------------------------------------ whose frames and whose operator
+
+
+def python(*frames: tuple[str, str, str], final: str = "ValueError: x") -> str:
+    """A traceback of (file, function, line of code), outermost first."""
+    lines = [
+        f'  File "{file}", line {12 + at}, in {function}\n    {code}'
+        for at, (file, function, code) in enumerate(frames)
+    ]
+    return "\n".join(["Traceback (most recent call last):", *lines, final])
+
+
+PACKAGES = "/opt/lib/python3.12/site-packages"
+SESSION = (
+    f"{PACKAGES}/onnxruntime/capi/onnxruntime_inference_collection.py",
+    "__init__",
+    "sess = C.InferenceSession()",
+)
+FRONTEND = f"{PACKAGES}/tvm/relax/frontend/onnx/onnx_frontend.py"
+
+
+def test_the_reporters_own_script_is_never_the_place() -> None:
+    one, other = (
+        (
+            ("/tmp/case12/main.py", "<module>", "go()"),
+            ("/tmp/case12/main.py", "run_case", "Session(m)"),
+        ),
+        (
+            ("/home/b/fuzzing/check_all.py", "<module>", "work()"),
+            ("/home/b/fuzzing/check_all.py", "work", "Session(m)"),
+        ),
+    )
+    lines = [
+        {"message": message, "trace": python(*script, SESSION)}
+        for message in ("axis must be positive", "no such input")
+        for script in (one, other)
+    ]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
+def test_frames_of_the_traced_program_are_no_place() -> None:
+    user = 'from user code:\n  File "/home/b/net.py", line 7, in forward\n    return conv(x)\n'
+    trace = python((f"{PACKAGES}/torch/_dynamo/utils.py", "run_node", "raise")) + "\n\n" + user
+    lines = [{"message": message, "trace": trace} for message in ("too many indices", "unequal reduction dims")]
+    assert len(groups(*lines)) == 2
+
+
+def test_a_helper_is_told_by_the_first_caller_that_is_a_conversions_own() -> None:
+    check = (f"{PACKAGES}/torch/_prims_common/__init__.py", "canonicalize_dim", "raise IndexError(msg)")
+    lines = [
+        {
+            "message": "Dimension out of range",
+            "trace": python((f"{PACKAGES}/torch/_refs/__init__.py", name, "go"), check),
+        }
+        for name in ("permute", "sum", "permute")
+    ]
+    assert groups(*lines) == [{0, 2}, {1}]
+
+
+def test_methods_of_one_name_are_told_by_their_line_of_code_whatever_its_number() -> None:
+    lines = [
+        {
+            "message": "index out of bounds",
+            "trace": "\n" * drift + python((FRONTEND, "_impl_v13", code)).replace("line 12", f"line {12 + drift}"),
+        }
+        for code in ("raise ValueError(axes)", "raise ValueError(pads)")
+        for drift in (0, 9)
+    ]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
+CHECK = """Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_report.cpp:151:
+FrontEnd API failed with OpConversionFailure:
+Model wasn't fully converted. Failed operations detailed log:
+-- {op}-17 with a message:
+{rethrow}While validating ONNX node '<Node({op}): {name}>': Check 'is_axis_valid(axis, r)' failed at {file}:336:
+Axis {axis} out of the tensor rank range [-2, 1].
+
+Summary:
+-- Conversion is failed for: {op}-17
+"""
+
+
+def test_a_check_that_all_conversions_share_is_told_by_the_operator_that_the_message_says_was_converted() -> None:
+    rethrow = "[ONNX Frontend] Conversion failed for {op}-17\n"
+    lines = [
+        {
+            "message": prefix
+            + CHECK.format(
+                op=op, name=f"y{at}", axis=at, file="src/core/src/validation_util.cpp", rethrow=again.format(op=op)
+            ),
+            "operator": noted,
+        }
+        for at, (op, prefix, again, noted) in enumerate(
+            [
+                ("Gather", "", "", ""),
+                ("Softmax", "", rethrow, ""),
+                ("Gather", "Exception from src/inference/src/cpp/core.cpp:84:\n", rethrow, "Gather"),
+                ("Gather", "", rethrow, "Conv"),
+            ]
+        )
+    ]
+    assert groups(*lines) == [{0, 2, 3}, {1}]
+
+
+def test_a_check_in_a_conversions_own_file_is_one_bug_whatever_is_converted() -> None:
+    lines = [
+        {
+            "message": CHECK.format(
+                op=op, name="y", axis=3, file="src/frontends/onnx/frontend/src/op/softmax.cpp", rethrow=""
+            )
+        }
+        for op in ("Softmax", "LogSoftmax")
+    ]
+    assert len(groups(*lines)) == 1
+
+
+def test_at_a_shared_place_an_operator_decides_if_it_is_no_rarity() -> None:
+    shared = {
+        "message": "In relax.add, the shapes are not broadcastable",
+        "trace": native("tvm::relax::InferBinaryBroadcastShape"),
+    }
+    found = [{**shared, "operator": name} for name in ["Gemm"] * 8 + ["Conv"] * 6 + ["Relu", ""]]
+    assert groups(*found) == [{*range(8), 14, 15}, set(range(8, 14))]
+
+
+def test_what_is_quoted_at_a_shared_place_is_a_value() -> None:
+    said = (
+        "Check 'false' failed at src/core/include/openvino/core/enum_names.hpp:34:\n\"{}\" is not a member of the enum"
+    )
+    assert len(groups(*({"message": said.format(word)} for word in ("up", "sideways", "both")))) == 1
+
+
+def test_onnxruntime_says_the_same_of_a_file_and_of_bytes_and_of_any_node() -> None:
+    begun = (
+        "[ONNXRuntimeError] : 1 : FAIL : Load model from /tmp/x3/model_602.onnx failed:Node (/m/Split) ",
+        "[ONNXRuntimeError] : 1 : FAIL : Node () ",
+        "[ONNXRuntimeError] : 1 : FAIL : Node (split7) ",
+    )
+    lines = [
+        {"message": f"{start}Op ({op}) [ShapeInferenceError] axis is out of range", "operator": noted}
+        for op in ("Split", "Squeeze")
+        for start, noted in zip(begun, ("", op, "Conv"), strict=True)
+    ]
+    assert groups(*lines) == [{0, 1, 2}, {3, 4, 5}]
+
+
+def test_what_onnxruntime_says_of_a_nodes_inputs_and_name_is_no_bug() -> None:
+    said = "[ONNXRuntimeError] : 10 : INVALID_GRAPH : {}This is an invalid model. {}"
+    node = 'In Node, ("{}", {}, "", -1) : ("{}": tensor(float),) -> ("o": tensor(float),) , Error {}'
+    one = [
+        {"message": said.format(load, node.format(name, "Cast", value, "Required attribute 'to' is missing."))}
+        for load, name, value in (("", "", "x"), ("Load model from /m/a.onnx failed:", "/net/n7", "h.3.w"))
+    ]
+    other = [
+        {
+            "message": said.format("", "Type Error: Type 'tensor(float)' of input parameter")
+            + f" ({value}) of operator (Not) in node ({name}) is invalid.",
+            "operator": noted,
+        }
+        for value, name, noted in (("x", "", "Not"), ("h.3.w", "/net/n7", ""))
+    ]
+    another = {"message": said.format("", node.format("", "Relu", "x", "Required attribute 'to' is missing."))}
+    assert groups(*one, *other, another) == [{0, 1}, {2, 3}, {4}]
+
+
+def test_a_traced_call_is_told_by_what_was_called_and_what_it_answered() -> None:
+    said = (
+        "RuntimeError when making fake tensor call\n  Explanation: Dynamo failed to run FX node with fake tensors: "
+        "call_function <built-in method {name} of type object at 0x7f1>(*(FakeTensor(..., size=({n}, 3)),), **{{}}): "
+        "got RuntimeError('{cause}')\n  Hint: Your code may result in an error when running in eager.\n"
+    )
+    calls = [("conv2d", "expected 3 channels"), ("conv2d", "padding is negative"), ("mm", "expected 3 channels")]
+    lines = [{"message": said.format(name=name, n=n, cause=cause)} for name, cause in calls for n in (2, 17)]
+    assert groups(*lines) == [{0, 1}, {2, 3}, {4, 5}]
+
+
+def test_an_operator_in_a_message_is_recognised_by_the_failures_that_were_reported_with_it() -> None:
+    at = {"message": "Flatten axis 9 is out of range", "trace": native("tvm::relax::InferTypeFlatten")}
+    assert groups({**at, "operator": "Flatten"}, at, {**at, "operator": "Flatten"}) == [{0, 1, 2}]
+
+
+def test_every_operator_without_a_conversion_is_a_bug_of_its_own() -> None:
+    importer = python((FRONTEND, "from_onnx", "g.from_onnx()"), (FRONTEND, "_check_for_unsupported_ops", "raise"))
+    lines = [
+        {
+            "message": f"The following operators are not supported for frontend ONNX: {op}",
+            "operator": noted,
+            "trace": importer,
+        }
+        for op in ("Foo", "Bar")
+        for noted in ("", op)
+    ]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
+def test_the_outer_frames_that_are_left_of_a_trace_are_no_place_where_the_message_tells() -> None:
+    whole = python((f"{PACKAGES}/x/a.py", "outer", "inner()"), (f"{PACKAGES}/x/b.py", "fold_scale", "raise"))
+    cut = python((f"{PACKAGES}/x/a.py", "outer", "inner()"), (f"{PACKAGES}/x/b.py", "fold_", "")).rsplit("\n", 2)[0]
+    at = {"message": "scale must be a scalar"}
+    other = {"message": "no such buffer", "trace": whole.replace("fold_scale", "bind_buffer")}
+    assert groups({**at, "trace": whole}, {**at, "trace": whole}, {**at, "trace": cut}, other, other) == [
+        {0, 1, 2},
+        {3, 4},
+    ]
+
+
+def test_which_end_of_a_list_is_the_inner_one_is_told_by_what_stands_there() -> None:
+    worker, bridge = (
+        {"file": "/g/fuzz/backends/tvm.py", "function": "execute"},
+        {"file": "/g/tvm_ffi/f.pxi", "function": "c"},
+    )
+    code = [{"file": f"/p/src/target/{name}.cc", "line": 9, "function": name} for name in ("llvm", "llvm", "cuda")]
+    lines = [
+        {"message": "not a float", "frames": [worker, {"file": "/p/tvm/q.py", "function": f"f{at}"}, bridge, each]}
+        for at, each in enumerate(code)
+    ]
+    assert groups(*lines) == [{0, 1}, {2}]
+
+
 # ------------------------------------------------------------------ one bug as every tool prints it
 
 

@@ -17,7 +17,7 @@ FILES = sorted(data_path("signatures").glob("*.toml"))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_rule_that_takes_something_away_says_why(path: Path) -> None:
     table = tomllib.loads(path.read_text())
-    for name in ("drop", "mask", "prefix", "chatter", "ignore"):
+    for name in ("drop", "mask", "prefix", "chatter", "ignore", "shared", "namesake", "end"):
         assert all(rule.get("why") for rule in table.get(name, ()))
 
 
@@ -31,6 +31,9 @@ def test_every_rule_that_takes_something_away_says_why(path: Path) -> None:
         ("[[mask]]\npattern = 'a'", "a mask without by"),
         ("[[ignore]]\nkind = 'odd'\nfile = 'a'", "kind is one of panic, runtime, framework"),
         ("[[ignore]]\nkind = 'panic'", "needs file or function"),
+        ("[[shared]]\nwhy = 'a'", "needs file or function"),
+        ("[[converting]]\npattern = 'no group'", "names no group operator"),
+        ("[[operator]]\npattern = 'no group'", "names no group operator"),
     ],
 )
 def test_a_broken_rule_is_named_with_its_file(tmp_path: Path, text: str, said: str) -> None:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from fuzz.case import Frame
-from triage.traces import listed, read
+from triage.traces import PythonFrame, listed, read
 
 RUST = """thread 'main' panicked at src/foo.rs:12:5:
 index out of bounds
@@ -71,6 +71,27 @@ def test_every_form_gives_its_frames_innermost_first() -> None:
     assert read(RUST).frames[1] == Frame("./src/foo.rs", 12, "foo::bar")
     assert functions(TVM) == ["tvm::relax::Foo(int)", "tvm::relax::Bar(int)", "<module>"]
     assert functions(THREADS) == ["inner", "<module>"]
+
+
+def test_a_frame_of_python_keeps_its_line_of_code_but_not_the_marks_below_it() -> None:
+    trace = (
+        'Traceback (most recent call last):\n  File "a.py", line 4, in <module>\n    f(2)\n'
+        '  File "a.py", line 2, in f\n    return (x + 1 / 0)\n                ~~^~~\n'
+        '  File "b.cc", line 9, in ns::f(int)\n  0: ns::g(int)\nZeroDivisionError: division by zero\n'
+    )
+    found = [each for each in read(trace).frames if isinstance(each, PythonFrame)]
+    assert [each.code for each in found] == ["", "return (x + 1 / 0)", "f(2)"]
+
+
+def test_where_the_traced_program_was_is_none_of_the_compilers_calls() -> None:
+    trace = (
+        'Traceback (most recent call last):\n  File "c.py", line 1, in compile\n    raise E\nE: boom\n\n'
+        'from user code:\n  File "net.py", line 9, in forward\n    return x\n\nSet A=1 for more\n'
+    )
+    assert [frame.file for frame in read(trace).frames] == ["c.py"]
+    assert not read(trace).cut
+    again = trace + 'Traceback (most recent call last):\n  File "d.py", line 1, in g\n    raise F\nF\n'
+    assert [frame.file for frame in read(again).frames] == ["d.py"]
 
 
 def test_of_several_threads_the_one_that_died_counts_below_its_handler() -> None:

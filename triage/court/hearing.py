@@ -148,6 +148,7 @@ class Hearing:
                     break
                 if found.figures.get("defined"):
                     hearing = hearing.defined()
+                    gathered[0] = hearing._charge()
         return gathered
 
     @cached_property
@@ -155,16 +156,40 @@ class Hearing:
         """Whether results differ in elements that the specification does not leave open."""
         if not self.compares_values:
             return False
-        masks = openness.open_masks(self.runner, self.reference, self.case, self.values, self.expected)
-        return masks is not None and bool(replace(self, masks=masks).defined().symptom[0])
+        masks = self._open
+        return masks is not None and bool(self._without(masks).symptom[0])
+
+    @cached_property
+    def errs_beside_random(self) -> bool:
+        """Whether results differ in outputs that no random operator reaches."""
+        masks = openness.random_masks(self.case, self.known.outcome.outputs) if self.compares_values else None
+        return masks is not None and bool(self._without(masks).symptom[0])
+
+    @cached_property
+    def _open(self) -> openness.Masks | None:
+        """What the specification leaves open, together with what is known to be open already."""
+        names = [name for name, _ in self.known.outcome.outputs]
+        known = self.masks or tuple(np.zeros(()) for _ in names)
+        asked = {name for name, mask in zip(names, known, strict=True) if not mask.size or not mask.all()}
+        found = openness.open_masks(self.runner, self.reference, self.case, self.values, self.expected, asked)
+        if found is None or self.masks is None:
+            return found
+        return tuple(one | other for one, other in zip(found, self.masks, strict=True))
 
     def defined(self) -> Hearing:
         """The same hearing of what is not open: in all that is, the compiler's result is taken for right."""
-        masks = self.masks
-        if masks is None:
-            masks = openness.open_masks(self.runner, self.reference, self.case, self.values, self.expected)
+        random = bool(self.known.incomparable)
+        masks = openness.random_masks(self.case, self.known.outcome.outputs) if random else self._open
         assert masks is not None
-        return replace(self, outcome=openness.defined(self.outcome, self.expected, masks), masks=masks)
+        return self._without(masks)
+
+    def _without(self, masks: openness.Masks) -> Hearing:
+        known = replace(self.known, incomparable="")
+        return replace(self, outcome=openness.defined(self.outcome, self.expected, masks), masks=masks, known=known)
+
+    def heard_of(self, outcome: Outcome) -> Outcome:
+        """Another outcome of the compiler, without what is open in it."""
+        return outcome if self.masks is None else openness.defined(outcome, self.expected, self.masks)
 
     def _passes(self) -> bool:
         open_question = bool(self.known.invalid or self.known.incomparable)
@@ -238,9 +263,7 @@ class Hearing:
             if found and self.hurried():
                 break
             found.append(self.runner.run_fresh(self.case, self.target, perturb=self.perturb))
-        if self.masks is not None:
-            found = [openness.defined(each, self.expected, self.masks) for each in found]
-        return found
+        return [self.heard_of(each) for each in found]
 
     @cached_property
     def widened(self) -> Widened | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fuzz.backends._coherence import SMALL, coherence
 from fuzz.oracles import differential
 from fuzz.wire import Value, dtype_name
 
@@ -108,6 +109,58 @@ def near_miss(actual: Sequence[Value], expected: Sequence[Value]) -> str:
             values = f"{got.ravel()[worst]:.7g} instead of {want.ravel()[worst]:.7g}"
             return f"{outside.size} of {got.size} elements of output {at} are close to the tolerance, worst: {values}"
     return ""
+
+
+#: From here on errors are all one error; in trials under noise they must be no more coherent than that.
+_COHERENT, _INDEPENDENT = 0.99, 0.6
+
+
+def pattern(actual: Value, truth: Value, usual: Sequence[float]) -> str:
+    """How all elements err alike (``the same proportion (1.016)``), else "".
+
+    `usual` are the coherence of factors and of offsets that trials under noise have. Only for float32 and float64: in
+    narrower types long sums stop growing, which is rounding and strikes all sums alike.
+    """
+    got, want = numbers(actual), numbers(truth)
+    if got is None or want is None or got.shape != want.shape or dtype_name(actual) not in ("float32", "float64"):
+        return ""
+    with np.errstate(all="ignore"):
+        error = got - want
+        factor, offset = coherence(error, want)
+        if factor >= _COHERENT and usual[0] <= _INDEPENDENT:
+            large = np.abs(want) > SMALL * np.nanmax(np.abs(want))
+            return f"the same proportion ({1 + float(np.nanmean(error[large] / want[large])):.4g})"
+        if offset >= _COHERENT and usual[1] <= _INDEPENDENT:
+            return f"the same direction by about as much ({float(np.nanmean(error)):.3g})"
+    return ""
+
+
+def agrees(vote: Sequence[Value], other: Sequence[Value], where: Sequence[np.ndarray], noise: Sequence[Value]) -> bool:
+    """Whether two results are equal up to the tolerance or twice the noise, in the elements that `where` marks."""
+    for one, two, marked, still in zip(vote, other, where, noise, strict=True):
+        mine, theirs, allowed = numbers(one), numbers(two), numbers(still)
+        if mine is None or theirs is None or mine.shape != theirs.shape:
+            if _same([one], [two]) == 0:
+                return False
+            continue
+        outside = beyond_tolerance(mine, theirs, dtype_name(two)) & marked
+        if allowed is not None and allowed.shape == mine.shape:
+            outside &= distance(mine, theirs) > 2 * allowed
+        if outside.any():
+            return False
+    return True
+
+
+def parted(actual: Sequence[Value], expected: Sequence[Value]) -> list[np.ndarray]:
+    """By output: the elements in which two results of the same shapes part."""
+    found = []
+    for one, other in zip(actual, expected, strict=True):
+        got, want = numbers(one), numbers(other)
+        if got is None or want is None or got.shape != want.shape:
+            found.append(np.ones((), bool))
+        else:
+            found.append(beyond_tolerance(got, want, dtype_name(other)))
+    return found
 
 
 def nearer(vote: Sequence[Value], actual: Sequence[Value], expected: Sequence[Value]) -> int:

@@ -24,17 +24,22 @@ _GIVEN, _UNUSED = "court/given", "court/unused"
 
 
 def open_masks(
-    runner: Runner, reference: Target, case: Case, recorded: Mapping[str, Value], expected: Sequence[Value]
+    runner: Runner,
+    reference: Target,
+    case: Case,
+    recorded: Mapping[str, Value],
+    expected: Sequence[Value],
+    outputs: set[str] | None = None,
 ) -> Masks | None:
     """By output, in order: true where the specification leaves the element open.
 
     None where that cannot be told element by element, so that everything counts as open. `recorded` are the values
-    of all tensors of the main graph, `expected` the reference's outputs.
+    of all tensors of the main graph, `expected` the reference's outputs. Only `outputs` are of interest (default: all).
     """
     wanted = _arrays(expected)
     if case.kind != "onnx" or wanted is None:
         return None
-    found = undefined.open_elements(case.model, recorded)
+    found = undefined.open_elements(case.model, recorded, outputs)
     if not found:
         return None
     masks = [np.zeros(value.shape, bool) for value in wanted]
@@ -44,6 +49,19 @@ def open_masks(
             return None
         masks = [one | other for one, other in zip(masks, follow, strict=True)]
     return tuple(masks)
+
+
+def random_masks(case: Case, outputs: Sequence[tuple[str, Value]]) -> Masks | None:
+    """By output: true everywhere in those that a random operator reaches; None where that is all of them, or none."""
+    wanted = _arrays([value for _, value in outputs])
+    if case.kind != "onnx" or wanted is None:
+        return None
+    reached = [
+        undefined.nondeterministic(case.kind, case.model, case.inputs, {name}) is not None for name, _ in outputs
+    ]
+    if all(reached) or not any(reached):
+        return None
+    return tuple(np.full(value.shape, hit) for value, hit in zip(wanted, reached, strict=True))
 
 
 def _followers(

@@ -7,9 +7,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import PurePath
 from typing import Any
 
+from fuzz.case import Error
 from fuzz.data import data_path
+
+#: How many of the innermost frames tell where an error comes from.
+_DEPTH = 4
 
 
 class ThresholdError(ValueError):
@@ -35,10 +40,29 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class EnvironmentRule:
-    """A failure of the machine, known by what an error or its last words say."""
+    """A failure of the machine, known by what an error says; with `last_words`, by what the process printed last, too.
+
+    Where `exception` or `frame` is given, the class of the exception (without its module) and one of the innermost
+    frames (``file.py:function``) must match from their start.
+    """
 
     says: re.Pattern[str]
     reason: str
+    last_words: bool = True
+    exception: re.Pattern[str] | None = None
+    frame: re.Pattern[str] | None = None
+
+    def matches(self, error: Error) -> bool:
+        """Whether this rule recognises the error."""
+        text = f"{error.message}\n{error.stderr}" if self.last_words else error.message
+        return self.says.search(text) is not None and self._is_class(error) and self._is_raised(error)
+
+    def _is_class(self, error: Error) -> bool:
+        return self.exception is None or self.exception.fullmatch(error.type.rpartition(".")[2]) is not None
+
+    def _is_raised(self, error: Error) -> bool:
+        sites = (f"{PurePath(frame.file).name}:{frame.function}" for frame in error.frames[-_DEPTH:])
+        return self.frame is None or any(self.frame.match(site) for site in sites)
 
 
 @dataclass(frozen=True)
@@ -84,9 +108,14 @@ def claims() -> dict[str, float]:
 def environment_rules() -> tuple[EnvironmentRule, ...]:
     """The rules of ``[[environment]]``. Raises ThresholdError."""
     try:
-        return tuple(EnvironmentRule(re.compile(e["says"]), e["reason"]) for e in _document()["environment"])
+        return tuple(map(_environment_rule, _document()["environment"]))
     except (KeyError, TypeError, re.error) as error:
         raise ThresholdError(f"data/court.toml: [[environment]]: {error}") from error
+
+
+def _environment_rule(entry: Mapping[str, Any]) -> EnvironmentRule:
+    patterns = {name: re.compile(entry[name]) for name in ("says", "exception", "frame") if name in entry}
+    return EnvironmentRule(**{**entry, **patterns})
 
 
 @cache

@@ -80,6 +80,27 @@ def _by_the_words(evidence: Sequence[Evidence]) -> Decision | None:
     return (Ruling.REFERENCE_BUG, found.sentence) if found and found.figures.get("compiler") else None
 
 
+def _wrong_by_the_words(evidence: Sequence[Evidence]) -> Decision | None:
+    """Other code for the specification's words contradicts the reference, but the compiler all the more."""
+    second, found = find(evidence, "second"), find(evidence, "float64")
+    if second is None or found is None or not second.figures.get("differ"):
+        return None
+    clear = found.side is not Side.FOR and _excess(found.figures["excess"]) >= thresholds().beyond
+    if not clear or _figure(evidence, "votes", "compiler", []):
+        return None
+    return Ruling.COMPILER_BUG, f"{second.sentence}, and the compiler's result is a third one: {found.sentence}"
+
+
+def _systematic(evidence: Sequence[Evidence]) -> Decision | None:
+    """The noise would reach that far, but all elements err alike, and nobody else errs by a tenth of it."""
+    found = find(evidence, "float64")
+    if found is None or not found.figures.get("systematic") or not _figure(evidence, "second", "agree", []):
+        return None
+    others = len(_figure(evidence, "votes", "reference", [])) > 1 and not _figure(evidence, "votes", "compiler", [])
+    exact = 10 * _excess(found.figures["reference_excess"]) <= _excess(found.figures["excess"])
+    return (Ruling.COMPILER_BUG, found.sentence) if others and exact else None
+
+
 def _contradicted_reference(evidence: Sequence[Evidence]) -> Decision | None:
     """The compiler agrees with float64, and the reference is off by more than rounding."""
     found = find(evidence, "float64")
@@ -152,21 +173,44 @@ def _near_miss(evidence: Sequence[Evidence]) -> Decision | None:
 
 
 def _proven(evidence: Sequence[Evidence]) -> Decision | None:
-    """The error is far beyond rounding, or beyond it and nobody else makes it."""
+    """The error is far beyond rounding, or beyond it and nobody else makes it.
+
+    The evaluation in float64 runs the reference's own operators, so alone it proves nothing: another implementation,
+    other code, or a library that defines its own functions must stand behind it.
+    """
     found = find(evidence, "float64")
     if found is None or found.side is not Side.AGAINST:
         return None
-    if _excess(found.figures["excess"]) >= thresholds().beyond or _figure(evidence, "votes", "reference", []):
+    if _figure(evidence, "votes", "reference", []):
         return Ruling.COMPILER_BUG, found.sentence
-    return None
+    own = _figure(evidence, "charge", "kind") != "onnx"
+    far = _excess(found.figures["excess"]) >= thresholds().beyond
+    return (Ruling.COMPILER_BUG, found.sentence) if far and (own or _has_independent_code(evidence)) else None
 
 
 def _doubtful(evidence: Sequence[Evidence]) -> Decision | None:
     """Somewhat more than rounding explains, and no other implementation confirms the reference."""
     found = find(evidence, "float64")
-    if found is None or found.side is not Side.AGAINST:
+    if found is None or found.side is not Side.AGAINST or _excess(found.figures["excess"]) >= thresholds().beyond:
         return None
     return Ruling.NOISE, f"{found.sentence}; that is too little to be sure, and nobody confirms the reference"
+
+
+def _scattered(evidence: Sequence[Evidence]) -> Decision | None:
+    """Three implementations with three results, and no evidence that one of them is right."""
+    votes = find(evidence, "votes")
+    if votes is None or not votes.figures["neither"] or _figure(evidence, "votes", "reference", []):
+        return None
+    if _has_independent_code(evidence) or _figure(evidence, "charge", "kind") != "onnx":
+        return None
+    return Ruling.UNDEFINED, f"every implementation gives another result: {votes.sentence}"
+
+
+def _has_independent_code(evidence: Sequence[Evidence]) -> bool:
+    """Whether float64 speaks against the compiler in code that is not the reference's own."""
+    found, second = find(evidence, "float64"), find(evidence, "second")
+    against = found is not None and found.side is Side.AGAINST
+    return against and second is not None and bool(second.figures.get("agree")) and not second.figures.get("differ")
 
 
 def _outvoted_compiler(evidence: Sequence[Evidence]) -> Decision | None:
@@ -179,8 +223,10 @@ def _outvoted_compiler(evidence: Sequence[Evidence]) -> Decision | None:
 
 def _alone(evidence: Sequence[Evidence]) -> Decision:
     """Nobody else can tell: the reference's word against the compiler's."""
-    charge = find(evidence, "charge")
+    charge, found = find(evidence, "charge"), find(evidence, "float64")
     assert charge is not None
+    if found is not None and found.side is Side.AGAINST:
+        return Ruling.COMPILER_BUG, f"the reference alone contradicts it: {found.sentence}"
     return Ruling.COMPILER_BUG, f"the reference alone contradicts it: {charge.sentence}"
 
 
@@ -195,7 +241,9 @@ RULES: tuple[Callable[[Sequence[Evidence]], Decision | None], ...] = (
     _unsteady,
     _died,
     _by_the_words,
+    _wrong_by_the_words,
     _misplaced,
+    _systematic,
     _contradicted_reference,
     _rounding,
     _outvoted_reference,
@@ -205,5 +253,6 @@ RULES: tuple[Callable[[Sequence[Evidence]], Decision | None], ...] = (
     _proven,
     _doubtful,
     _outvoted_compiler,
+    _scattered,
     _alone,
 )

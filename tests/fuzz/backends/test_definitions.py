@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -12,7 +13,7 @@ from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
 from fuzz import generators
-from fuzz.backends._definitions import DEFINITIONS
+from fuzz.backends._definitions import DEFINITIONS, compute
 from fuzz.backends._evaluation import Evaluation
 from fuzz.case import Case
 
@@ -21,7 +22,7 @@ from fuzz.case import Case
 def node_tests() -> dict[str, list[Case]]:
     """The plain node tests of each operator that has a definition."""
     found: dict[str, list[Case]] = {operator: [] for operator in DEFINITIONS}
-    for case in generators.mixed(["onnx_node"], 0):
+    for case in generators.load("onnx_node")(0):
         if isinstance(case, Case) and case.kind == "onnx" and case.origin.variant == "plain":
             for operator in {node.op_type for node in onnx.load_from_string(case.model).graph.node} & found.keys():
                 found[operator].append(case)
@@ -104,3 +105,55 @@ def test_what_can_be_read_in_two_ways_has_no_definition() -> None:
     x = np.float32([[[1, 2, 3, 4]]])
     model = single("AveragePool", {"x": x}, ["y"], 19, kernel_shape=[3], strides=[2], ceil_mode=1, count_include_pad=1)
     assert seconded(model, {"x": x})[0] == {}
+
+
+RNG = np.random.default_rng(7)
+CELL = [RNG.standard_normal(shape) for shape in ((3, 2, 3), (1, 2, 3), (1, 2, 2))]
+#: By the activation: its formula for the input and the recurrence 0, with alpha 0.3 and beta 0.6 where it takes them.
+FORMULAS: dict[str, tuple[dict[str, object], Callable[[np.ndarray], np.ndarray]]] = {
+    "Affine": ({"activation_alpha": [0.3], "activation_beta": [0.6]}, lambda v: 0.3 * v + 0.6),
+    "Elu": ({"activation_alpha": [0.3]}, lambda v: np.where(v >= 0, v, 0.3 * np.expm1(v))),
+    "HardSigmoid": ({}, lambda v: np.clip(0.2 * v + 0.5, 0, 1)),
+    "LeakyRelu": ({}, lambda v: np.where(v >= 0, v, 0.01 * v)),
+    "Relu": ({}, lambda v: np.maximum(v, 0)),
+    "ScaledTanh": ({"activation_alpha": [0.3], "activation_beta": [0.6]}, lambda v: 0.3 * np.tanh(0.6 * v)),
+    "Softplus": ({}, lambda v: np.log1p(np.exp(v))),
+    "Softsign": ({}, lambda v: v / (1 + abs(v))),
+    "ThresholdedRelu": ({}, lambda v: np.where(v > 1, v, 0)),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_recurrent_cell_takes_the_activation_that_it_is_given(name: str) -> None:
+    given, formula = FORMULAS[name]
+    found, _ = compute("RNN", [*CELL[:2], 0 * CELL[2]], {**given, "activations": [name]}, (3, 1, 2, 2))
+    assert found[:, 0] == pytest.approx(formula(CELL[0] @ CELL[1][0].T), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"activations": ["Affine"]}, {"activations": ["Relu"], "activation_alpha": [0.3]}, {"activations": ["Sine"]}],
+)
+def test_where_it_is_not_clear_which_activation_is_meant_there_is_no_second_opinion(given: dict[str, object]) -> None:
+    assert compute("RNN", CELL, given, (3, 1, 2, 2)) == []
+
+
+def test_numbers_are_consumed_in_the_order_of_the_activations_that_take_one() -> None:
+    """Sigmoid takes none, so both numbers are those of the second function of either direction."""
+    cell = [RNG.standard_normal(shape) for shape in ((3, 2, 3), (2, 6, 3), (2, 6, 2))]
+    names = ["Sigmoid", "LeakyRelu", "Sigmoid", "LeakyRelu"]
+    given = {"activations": names, "activation_alpha": [0.1, 0.4], "direction": "bidirectional"}
+    both, _ = compute("GRU", cell, given, (3, 2, 2, 2))
+    for at, direction in enumerate(("forward", "reverse")):
+        one = {"activations": names[:2], "activation_alpha": [(0.1, 0.4)[at]], "direction": direction}
+        alone, _ = compute("GRU", [cell[0], cell[1][at : at + 1], cell[2][at : at + 1]], one, (3, 1, 2, 2))
+        assert np.array_equal(both[:, at], alone[:, 0])
+
+
+def test_a_gru_that_the_reference_computes_with_its_own_activations_is_told() -> None:
+    inputs = {name: value.astype("f") for name, value in zip("xwr", CELL, strict=True)}
+    inputs |= {"w": np.tile(inputs["w"], (1, 3, 1)), "r": np.tile(inputs["r"], (1, 3, 1))}
+    model = single("GRU", inputs, ["y"], 14, hidden_size=2, activations=["HardSigmoid", "Relu"])
+    agree, [found] = seconded(model, inputs)
+    own = ReferenceEvaluator(model).run(None, inputs)[0]
+    assert agree == {"GRU": bool(np.allclose(found, own, atol=1e-5))}

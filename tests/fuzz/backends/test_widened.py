@@ -19,6 +19,7 @@ from fuzz.runner import Runner
 
 WIDENED = str(Path(fuzz.backends.__file__).with_name("_widened.py"))
 Arrays = dict[str, np.ndarray]
+ONE = np.array(1, np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -274,3 +275,63 @@ def test_an_instance_without_floating_point_has_no_float64_form(runner: Runner) 
     )
     found = runner.run(Case("instance", text, {}, Origin("test")), catalogue.target(WIDENED))
     assert found.status is Status.EXCEPTION
+
+
+THIRDS = np.float32([[0.1, 0.7, 0.3], [2.0, 0.0, 0.0]])
+SUM: list[tuple[Any, ...]] = [
+    ("Softmax", ["x"], ["s"], {"axis": 1}),
+    ("ReduceSum", ["s", "n"], ["t"], {"keepdims": 0}),
+]
+
+
+@pytest.mark.parametrize("operator", ["Equal", "GreaterOrEqual", "Less"])
+def test_a_comparison_of_what_rounding_makes_equal_is_open(runner: Runner, operator: str) -> None:
+    """A sum of Softmax is 1 but for its rounding: no comparison with 1 is decided."""
+    found = noise(runner, [*SUM, (operator, ["t", "one"], ["z"])], {"x": THIRDS}, {"n": np.array([1]), "one": ONE})
+    assert np.isinf(found).all()
+
+
+def test_a_step_within_reach_of_rounding_is_open_and_no_other_amount(runner: Runner) -> None:
+    nodes = [*SUM, ("Floor", ["t"], ["z"])]
+    found = noise(runner, nodes, {"x": THIRDS}, {"n": np.array([1])})
+    assert (found >= 1).all() and (found <= 3).all()
+
+
+def test_a_comparison_of_exact_numbers_is_decided(runner: Runner) -> None:
+    x = np.float32([1.0, 2.0, 0.1])
+    for operator in ("Equal", "Less", "GreaterOrEqual"):
+        assert not noise(runner, [(operator, ["x", "x"], ["z"])], {"x": x}).any()
+    apart = [("Exp", ["x"], ["e"]), ("Less", ["e", "x"], ["z"])]  # moved by rounding, but far from equal
+    assert not noise(runner, apart, {"x": x}).any()
+
+
+def test_a_loop_whose_end_rounding_decides_ends(runner: Runner) -> None:
+    """The condition of every turn hangs on a computed value that comes near the limit."""
+    infos = [
+        helper.make_tensor_value_info(name, code, [])
+        for name, code in (("i", TensorProto.INT64), ("go", TensorProto.BOOL), ("v", TensorProto.FLOAT))
+    ]
+    body = helper.make_graph(
+        [
+            helper.make_node("Div", ["v", "three"], ["w"]),
+            helper.make_node("Greater", ["w", "least"], ["on"]),
+        ],
+        "body",
+        infos,
+        [
+            helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("w", TensorProto.FLOAT, []),
+        ],
+    )
+    constants = {"three": np.float32(3), "least": np.float32(1 / 3), "go": np.array(True)}
+    found = run(runner, [("Loop", ["", "go", "x"], ["z"], {"body": body})], {"x": np.float32(9)}, constants)
+    assert found.status is Status.OK, found.error
+
+
+def test_how_alike_the_elements_move_under_noise_is_told(runner: Runner) -> None:
+    """What one rounded number divides moves as one; separate products do not."""
+    x = np.linspace(1, 9, 24, dtype=np.float32)
+    single = run(runner, [("Div", ["x", "x"], ["z"])], {"x": x + np.float32(0.1)})
+    assert json.loads(dict(single.outputs)["said"].item())["coherence"]["0"][0] < 0.6
+    shared = run(runner, [("ReduceLogSumExp", ["x"], ["s"]), ("Mul", ["x", "s"], ["z"])], {"x": x})
+    assert json.loads(dict(shared.outputs)["said"].item())["coherence"]["0"][0] > 0.6

@@ -10,7 +10,7 @@ import pytest
 
 from fuzz import instance_store
 from fuzz.case import Case
-from fuzz.generators import Skip, pytorch
+from fuzz.generators import Skip, _recorded, pytorch
 from fuzz.instance_store import Source, Writer, stored
 
 RELU = {"api": "torch.relu", "args": [{"dtype": "float32", "shape": [2]}]}
@@ -18,8 +18,11 @@ RELU = {"api": "torch.relu", "args": [{"dtype": "float32", "shape": [2]}]}
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pytorch, "data_path", lambda *parts: tmp_path.joinpath(*parts))
+    for module in (pytorch, _recorded):
+        monkeypatch.setattr(module, "data_path", lambda *parts: tmp_path.joinpath(*parts))
     (tmp_path / "instances" / "torch").mkdir(parents=True)
+    with Writer(tmp_path / "instances" / "pytorch.jsonl.gz"):
+        pass
     return tmp_path / "instances"
 
 

@@ -118,7 +118,7 @@ def test_what_is_not_kept_is_counted_with_its_reason(migrated: list[Stored | Omi
     assert found["random"] == 1
     assert found["equal to another"] == 1
     assert found["a layer of the test's own"] == 1
-    assert found["a tensor of more than 16384 elements"] == 1
+    assert found["a tensor of more than 4096 elements"] == 1
     assert found["an argument of type function"] == 1
     assert found["the test fails here in its call (what it did before is kept)"] == 1
     assert found["the test skips itself on this backend"] == 1

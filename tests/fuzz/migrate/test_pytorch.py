@@ -17,7 +17,7 @@ Found = list[Stored | Omitted]
 
 @pytest.fixture(scope="module")
 def found() -> Found:
-    return list(migrate(Request(1, ("sinc", "gather", "nn_Linear", "nn.functional.dropout"))))
+    return list(migrate(Request(1, ("sinc", "gather", "nn.Linear", "nn.functional.dropout"))))
 
 
 def instances(found: Found) -> list[Stored]:
@@ -66,7 +66,7 @@ def test_what_is_left_out_has_a_reason(found: Found) -> None:
 
 
 def test_the_number_of_processes_does_not_matter(found: Found) -> None:
-    request = ("sinc", "gather", "nn_Linear", "nn.functional.dropout")
+    request = ("sinc", "gather", "nn.Linear", "nn.functional.dropout")
     again = instances(list(migrate(Request(2, request))))
     assert {each.id for each in again} == {each.id for each in instances(found)}
 

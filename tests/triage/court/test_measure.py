@@ -64,3 +64,28 @@ def test_the_worst_element_is_the_least_explained_one() -> None:
 def test_strings_and_sequences_have_no_worst_element() -> None:
     text = np.array(["a"], dtype=object)
     assert measure.worst([text, [text]], [text, [text]], [None, None], [None, None]) is None
+
+
+def test_a_voter_sides_with_the_compiler_only_if_it_has_its_result() -> None:
+    actual, expected, still = [np.float32([0.30, 2.0])], [np.float32([0.80, 2.0])], [np.zeros(2)]
+    where = measure.parted(actual, expected)
+    assert where[0].tolist() == [True, False]
+    assert measure.agrees([np.float32([0.3002, 5.0])], actual, where, still)  # elsewhere is not asked
+    assert not measure.agrees([np.float32([0.34, 2.0])], actual, where, still)
+    assert measure.agrees([np.float32([0.34, 2.0])], actual, where, [np.float64([0.03, 0])])  # noise may be there
+    assert not measure.agrees([np.array(["a"], object)], [np.array(["b"], object)], where, [None])
+
+
+NOISY = np.random.default_rng(3).standard_normal(64)
+
+
+def test_errors_of_one_factor_are_no_rounding_unless_rounding_makes_such() -> None:
+    truth = np.float64(NOISY + 3)
+    scaled = (truth * (1 + 0.016 * (1 + 0.01 * NOISY))).astype("f")
+    assert measure.pattern(scaled, truth, (0.3, 0.3)) == "the same proportion (1.016)"
+    assert measure.pattern(scaled, truth, (0.99, 0.3)) == ""  # one rounded number divides them all
+    assert measure.pattern(scaled.astype(np.float16), truth, (0.3, 0.3)) == ""  # long sums stop growing there
+    assert measure.pattern(scaled[:4], truth[:4], (0.3, 0.3)) == ""
+    assert measure.pattern((truth * (1 + 0.016 * NOISY)).astype("f"), truth, (0.3, 0.3)) == ""
+    assert measure.pattern((truth + 0.02).astype("f"), truth, (0.3, 0.3)).startswith("the same direction")
+    assert measure.pattern(truth.astype("f"), np.full(64, np.nan), (0.3, 0.3)) == ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -28,14 +30,20 @@ def runner() -> Iterator[Runner]:
         yield shared
 
 
-def case(nodes: Sequence[tuple[Any, ...]], inputs: dict[str, np.ndarray], output: int, shape: Sequence[int]) -> Case:
+def case(
+    nodes: Sequence[tuple[Any, ...]],
+    inputs: dict[str, np.ndarray],
+    output: int,
+    shape: Sequence[int | str],
+    opset: int = 13,
+) -> Case:
     made = [helper.make_node(*node[:3], **(node[3] if len(node) > 3 else {})) for node in nodes]
     infos = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
         for name, value in inputs.items()
     ]
     graph = helper.make_graph(made, "g", infos, [helper.make_tensor_value_info("z", output, shape)])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
     return Case("onnx", model.SerializeToString(), inputs, Origin("test"))
 
 
@@ -50,6 +58,7 @@ def masks(runner: Runner, subject: Case) -> Any:
 WILD = np.float32([1e20, 2, 3, 4])
 CAST = ("Cast", ["x"], ["a"], {"to": INT32})
 UNORDERED, ORDERED = np.float32([np.nan, 1, 5]), np.float32([1, 2, 3])
+LINES = np.float32([[np.nan, 1, 5], [1, 2, 3]])
 OPEN: dict[str, tuple[Case, Any]] = {
     "the element itself": (case([("Cast", ["x"], ["z"], {"to": INT32})], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
     "what is computed from it": (case([CAST, ("Add", ["a", "a"], ["z"])], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
@@ -64,6 +73,30 @@ OPEN: dict[str, tuple[Case, Any]] = {
     "a maximum with NaN": (
         case([("Max", ["x", "y"], ["z"])], {"x": UNORDERED, "y": ORDERED}, FLOAT, [3]),
         [1, 0, 0],
+    ),
+    "a maximum of a line with NaN": (
+        case([("ReduceMax", ["x"], ["z"], {"axes": [1], "keepdims": 0})], {"x": LINES}, FLOAT, [2]),
+        [1, 0],
+    ),
+    "such a maximum whose axes are an input": (
+        case([("ReduceMax", ["x", "n"], ["z"], {"keepdims": 0})], {"x": LINES, "n": np.array([1])}, FLOAT, [2], 18),
+        [1, 0],
+    ),
+    "a window with NaN": (
+        case([("MaxPool", ["x"], ["z"], {"kernel_shape": [2]})], {"x": UNORDERED[None, None]}, FLOAT, [1, 1, 2]),
+        [[[1, 0]]],
+    ),
+    "the largest of a line with NaN": (
+        case([("TopK", ["x", "n"], ["z", ""])], {"x": LINES, "n": np.array([2])}, FLOAT, [2, 2]),
+        [[1, 1], [0, 0]],
+    ),
+    "the places of these": (
+        case([("TopK", ["x", "n"], ["v", "z"])], {"x": LINES, "n": np.array([2])}, TensorProto.INT64, [2, 2]),
+        [[1, 1], [0, 0]],
+    ),
+    "a maximum of all that a channel holds": (
+        case([("GlobalMaxPool", ["x"], ["z"])], {"x": LINES[None, :, None]}, FLOAT, [1, 2, 1, 1]),
+        [[[[1]], [[0]]]],
     ),
     "a division by zero": (
         case(
@@ -93,8 +126,8 @@ def test_what_hangs_on_an_open_element_is_open_and_nothing_else(name: str, runne
 
 
 def test_where_nobody_can_tell_the_elements_apart_all_of_them_are_open(runner: Runner) -> None:
-    pooled = case([("MaxPool", ["x"], ["z"], {"kernel_shape": [2]})], {"x": UNORDERED[None, None]}, FLOAT, [1, 1, 2])
-    assert masks(runner, pooled) is None
+    unique = case([("Unique", ["x"], ["z"])], {"x": UNORDERED}, FLOAT, ["n"])
+    assert masks(runner, unique) is None
 
 
 def fault(tmp_path: Path) -> str:
@@ -117,3 +150,32 @@ def test_an_open_element_alone_is_no_bug(runner: Runner) -> None:
     subject = case([("Max", ["x", "y"], ["z"])], {"x": UNORDERED, "y": ORDERED}, FLOAT, [3])
     found = Court(runner, catalogue.target("reference")).hear(subject, catalogue.target("tvm"))
     assert found.verdict is Ruling.UNDEFINED, found.reason
+
+
+def beside_random(wrong: bool) -> Case:
+    """A random output, and beside it the maximum of two inputs or, for the compiler to be right, nothing but a copy."""
+    subject = case([("Max", ["x", "y"], ["z"])], {"x": ORDERED, "y": ORDERED[::-1].copy()}, FLOAT, [3])
+    model = onnx.load_model_from_string(subject.model)
+    model.graph.node.append(helper.make_node("RandomUniformLike", ["x" if wrong else "z"], ["u"]))
+    if not wrong:
+        model.graph.node.append(helper.make_node("Sub", ["z", "u"], ["d"]))
+        del model.graph.output[:]
+    name = "u" if wrong else "d"
+    model.graph.output.append(helper.make_tensor_value_info(name, FLOAT, [3]))
+    return replace(subject, model=model.SerializeToString())
+
+
+def test_a_wrong_output_beside_a_random_one_is_a_bug(runner: Runner, tmp_path: Path) -> None:
+    accused = catalogue.target(fault(tmp_path), {"fault": "one_element"})
+    found = Court(runner, catalogue.target("reference")).hear(beside_random(wrong=True), accused)
+    assert found.verdict is Ruling.COMPILER_BUG, found.reason
+    assert any("an output that does not hang on it differs, too" in each.sentence for each in found.evidence)
+    assert found.evidence[0].figures["symptom"] == "wrong:values"
+
+
+def test_a_random_output_is_no_bug(runner: Runner, tmp_path: Path) -> None:
+    court = Court(runner, catalogue.target("reference"))
+    accused = catalogue.target(fault(tmp_path), {"fault": "one_element"})
+    for subject, target in ((beside_random(wrong=False), accused), (beside_random(wrong=True), "onnxruntime")):
+        found = court.hear(subject, catalogue.target(target) if isinstance(target, str) else target)
+        assert found.verdict is Ruling.NONDETERMINISTIC, found.reason

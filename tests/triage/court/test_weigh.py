@@ -21,14 +21,17 @@ def repeats(same: int = 3, vary: bool = False) -> Evidence:
     return Evidence("repeats", Side.AGAINST, f"{same} of 3", {"runs": 3, "same": same, "values_vary": vary})
 
 
-def float64(excess: float | None, reference: float | None = 0.1) -> Evidence:
+def float64(excess: float | None, reference: float | None = 0.1, systematic: bool = False) -> Evidence:
     explained = excess is not None and excess <= 1
     side = Side.FOR if explained else Side.NEUTRAL if reference is None or reference > 1 else Side.AGAINST
-    return Evidence("float64", side, f"off by {excess}", {"excess": excess, "reference_excess": reference})
+    figures = {"excess": excess, "reference_excess": reference, "systematic": systematic}
+    return Evidence("float64", side, f"off by {excess}", figures)
 
 
-def votes(reference: Sequence[str] = (), compiler: Sequence[str] = (), recent: bool = False) -> Evidence:
-    sides = {"reference": list(reference), "compiler": list(compiler), "neither": [], "abstained": []}
+def votes(
+    reference: Sequence[str] = (), compiler: Sequence[str] = (), recent: bool = False, neither: Sequence[str] = ()
+) -> Evidence:
+    sides = {"reference": list(reference), "compiler": list(compiler), "neither": list(neither), "abstained": []}
     return Evidence("votes", Side.NEUTRAL, "votes", {**sides, "recent_opset": recent})
 
 
@@ -41,6 +44,8 @@ def second(compiler: bool) -> Evidence:
     return Evidence("second", side, "by the words", {"compiler": True} if compiler else {})
 
 
+AGREES = Evidence("second", Side.AGAINST, "other code agrees", {"agree": ["LayerNormalization"], "differ": []})
+DIFFERS = Evidence("second", Side.NEUTRAL, "other code differs", {"agree": [], "differ": ["GRU"]})
 MEMORY = Evidence("memory", Side.AGAINST, "reads uninitialised memory", {"depends": True})
 UNDEFINED = Evidence("undefined", Side.FOR, "open", {}, Ruling.UNDEFINED)
 BOTH = ("onnxruntime", "openvino")
@@ -48,8 +53,58 @@ BOTH = ("onnxruntime", "openvino")
 CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
     "what settles the case alone does": ([charge(), UNDEFINED], Ruling.UNDEFINED, "settled"),
     "far beyond rounding": ([charge(), repeats(), float64(5e4), votes(BOTH)], Ruling.COMPILER_BUG, "proven"),
-    "far beyond rounding, nobody else": ([charge(), repeats(), float64(5e4), votes()], Ruling.COMPILER_BUG, "proven"),
-    "beyond any noise": ([charge(), repeats(), float64(None), votes()], Ruling.COMPILER_BUG, "proven"),
+    "far beyond rounding, nobody else": ([charge(), repeats(), float64(5e4), votes()], Ruling.COMPILER_BUG, "alone"),
+    "beyond any noise": ([charge(), repeats(), float64(None), votes()], Ruling.COMPILER_BUG, "alone"),
+    "far beyond rounding in other code, too": (
+        [charge(), float64(5e4), AGREES, votes()],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
+    "far from a library that defines it": (
+        [charge(kind="instance"), float64(5e4), votes()],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
+    "three results, and nothing but the reference's own code": (
+        [charge(), float64(5e4), votes(neither=["tvm"])],
+        Ruling.UNDEFINED,
+        "scattered",
+    ),
+    "three results of a comparison": (
+        [charge(), float64(None, None), AGREES, votes(neither=BOTH)],
+        Ruling.UNDEFINED,
+        "scattered",
+    ),
+    "three results, and other code agrees with the reference": (
+        [charge(), float64(5e4), AGREES, votes(neither=["tvm"])],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
+    "reference and compiler are wrong by the words": (
+        [charge(), repeats(), float64(249, 4295), DIFFERS, votes(neither=["openvino"])],
+        Ruling.COMPILER_BUG,
+        "wrong_by_the_words",
+    ),
+    "wrong by our reading of the words, but two others do the same": (
+        [charge(), repeats(), float64(249, 4295), DIFFERS, votes((), ["openvino"])],
+        Ruling.REFERENCE_BUG,
+        "outvoted_reference",
+    ),
+    "within the noise, but every element errs alike and nobody else does": (
+        [charge(), float64(0.5, 1e-3, systematic=True), AGREES, votes(BOTH)],
+        Ruling.COMPILER_BUG,
+        "systematic",
+    ),
+    "every element errs alike, and so does the reference": (
+        [charge(), float64(0.5, 0.4, systematic=True), AGREES, votes(BOTH)],
+        Ruling.NOISE,
+        "rounding",
+    ),
+    "every element errs alike, and only one other does not": (
+        [charge(), float64(0.5, 1e-3, systematic=True), AGREES, votes(["tvm"])],
+        Ruling.NOISE,
+        "rounding",
+    ),
     "a little beyond, confirmed": ([charge(), float64(3), votes(["tvm"])], Ruling.COMPILER_BUG, "proven"),
     "a little beyond, unconfirmed": ([charge(), float64(3), votes()], Ruling.NOISE, "doubtful"),
     "a place that no order explains, where noise is endless": (
@@ -89,7 +144,7 @@ CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
     "two that may not know the newest operators": (
         [charge(), float64(5e4), votes((), ["openvino"], recent=True)],
         Ruling.COMPILER_BUG,
-        "proven",
+        "alone",
     ),
     "one sides with each": (
         [charge(), float64(5e4), votes(["openvino"], ["onnxruntime"])],

@@ -1,8 +1,11 @@
-"""The machine's own failures: a full disk, missing libraries, a limit that the case alone reaches."""
+"""The machine's own failures: a full disk, missing tools, a compiler that runs nothing here, a limit too tight."""
 
 from __future__ import annotations
 
-from fuzz.case import Status
+import re
+
+from fuzz import catalogue
+from fuzz.case import Error, Status
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
 from triage.court.thresholds import environment_rules, thresholds
@@ -11,17 +14,38 @@ SYMPTOMS = ("death",)
 
 
 def gather(hearing: Hearing) -> Evidence | None:
-    """Settles the case where the error names a failure of the machine, or the case itself is too large for it."""
-    return _told(hearing) or _too_large(hearing)
+    """Settles the case where the error names a failure of the machine, or the case itself is too large for it.
+
+    And where the compiler fails on a tiny model with the same words: then it does not work here at all.
+    """
+    return _told(hearing) or _too_large(hearing) or _broken_here(hearing)
 
 
 def _told(hearing: Hearing) -> Evidence | None:
     error = hearing.outcome.error
-    text = f"{error.message}\n{error.stderr}" if error else ""
-    rule = next((rule for rule in environment_rules() if rule.says.search(text)), None)
+    rule = next((rule for rule in environment_rules() if error and rule.matches(error)), None)
     if rule is None:
         return None
     return Evidence("environment", Side.FOR, f"{rule.reason}: not the compiler's fault", {}, Ruling.ENVIRONMENT)
+
+
+def _broken_here(hearing: Hearing) -> Evidence | None:
+    """Asked of exceptions only, and where the tiny model's own operator is not on trial."""
+    outcome, case = hearing.outcome, hearing.case
+    if outcome.status is not Status.EXCEPTION or outcome.error is None or hearing.hurried():
+        return None
+    if catalogue.TINY_OPERATOR.encode() in case.model.lower():
+        return None
+    tiny = hearing.runner.run_fresh(catalogue.tiny_case(case.kind), hearing.target, limits=hearing.limits())
+    if tiny.status is not outcome.status or tiny.error is None or _words(tiny.error) != _words(outcome.error):
+        return None
+    sentence = "the compiler fails on a single Relu with the same words: it does not work here"
+    return Evidence("environment", Side.FOR, sentence, {"tiny": _words(tiny.error)[:300]}, Ruling.ENVIRONMENT)
+
+
+def _words(error: Error) -> str:
+    """What an error says, without what differs from run to run."""
+    return f"{error.type}: {re.sub(r'0x[0-9a-f]+|[0-9]+', '#', error.message)}"
 
 
 def _too_large(hearing: Hearing) -> Evidence | None:

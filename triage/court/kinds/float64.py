@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from triage.court import measure
 from triage.court.evidence import Evidence, Side
@@ -23,7 +24,20 @@ def gather(hearing: Hearing) -> Evidence | None:
     if widened is None or len(widened.wide) != len(hearing.actual):
         return None
     found = measure.worst(hearing.actual, hearing.expected, widened.truth, widened.noise)
-    return None if found is None else _evidence(found, widened)
+    return None if found is None else _with_pattern(hearing, widened, found, _evidence(found, widened))
+
+
+def _with_pattern(hearing: Hearing, widened: Widened, found: Worst, told: Evidence) -> Evidence:
+    """Told as well: whether all elements of that output err by one factor, or one offset, as no trial made them."""
+    if told.side is not Side.FOR or not math.isfinite(found.noise):
+        return told
+    usual = widened.said.get("coherence", {}).get(str(found.output))
+    pattern = usual and measure.pattern(hearing.actual[found.output], widened.truth[found.output], usual)
+    if not pattern:
+        return told
+    said = f"in {pattern}, as errors of rounding do not"
+    sentence = f"{told.sentence}; all elements of output {found.output} err {said}"
+    return replace(told, sentence=sentence, figures={**told.figures, "systematic": True})
 
 
 def _shapes(hearing: Hearing) -> Evidence | None:
@@ -81,7 +95,7 @@ def _explained(found: Worst) -> str:
 
 
 def _compared(found: Worst) -> str:
-    if found.noise == found.reference_error == 0:
+    if found.noise == found.reference_error == found.reference_excess == 0:
         return f"in float64 element {_place(found)} is {found.wide:.9g}, as the reference says; rounding plays no part"
     return (
         f"float64 gives {found.wide:.9g} at {_place(found)}: the reference is off by "

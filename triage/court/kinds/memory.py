@@ -32,7 +32,8 @@ def gather(hearing: Hearing) -> Evidence | None:
 
 
 def _run(hearing: Hearing, byte: int) -> Outcome:
-    return hearing.runner.run_fresh(hearing.case, hearing.target, perturb=byte, limits=hearing.limits())
+    outcome = hearing.runner.run_fresh(hearing.case, hearing.target, perturb=byte, limits=hearing.limits())
+    return hearing.heard_of(outcome)
 
 
 def _equal(one: Outcome, other: Outcome) -> bool:

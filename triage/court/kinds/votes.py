@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import onnx
@@ -31,7 +32,7 @@ OWN_EXPECTATION = "the test's own expectation"
 
 def gather(hearing: Hearing) -> Evidence:
     """One vote for each project, and one for what the source test itself expects."""
-    sides: dict[str, list[str]] = {"reference": [], "compiler": [], "neither": [], "abstained": []}
+    sides: dict[str, list[str]] = {"reference": [], "compiler": [], "words": [], "neither": [], "abstained": []}
     if hearing.case.expected is not None and hearing.manner == "wrong":
         sides[_side(hearing, list(hearing.case.expected))].append(OWN_EXPECTATION)
     for name in _voters(hearing):
@@ -91,7 +92,21 @@ def _vote(hearing: Hearing, outcome: Outcome | None) -> str:
 
 
 def _side(hearing: Hearing, values: list[Value]) -> str:
-    return {1: "compiler", -1: "reference", 0: "neither"}[measure.nearer(values, hearing.actual, hearing.expected)]
+    """Who is nearer. To side with the compiler, a voter must have its result, and not just one on that side of it."""
+    side = {1: "compiler", -1: "reference", 0: "neither"}[measure.nearer(values, hearing.actual, hearing.expected)]
+    if side == "reference" or not hearing.compares_values or not measure.comparable(values, hearing.expected):
+        return side
+    if side == "compiler" and _agrees(hearing, values, hearing.actual):
+        return side
+    widened = hearing.widened
+    by_words = widened is not None and widened.second and _agrees(hearing, values, widened.truth)
+    return "words" if by_words else "neither"
+
+
+def _agrees(hearing: Hearing, values: Sequence[Value], other: Sequence[Value]) -> bool:
+    widened, where = hearing.widened, measure.parted(hearing.actual, hearing.expected)
+    noise = widened.noise if widened is not None and len(widened.noise) == len(values) else [None] * len(values)
+    return measure.agrees(values, other, where, noise)
 
 
 def _leaning(sides: dict[str, list[str]]) -> Side:
@@ -111,6 +126,7 @@ def _sentence(hearing: Hearing, sides: dict[str, list[str]]) -> str:
         words = {
             "reference": "with the reference",
             "compiler": "with the compiler",
+            "words": "with what the specification's words give in float64",
             "neither": "with neither",
         }
         sided = ((sides[side], whom) for side, whom in words.items() if sides[side])

@@ -1,0 +1,63 @@
+"""Comparisons and other operators that jump, under noise: which way they go where rounding reaches the jump.
+
+A trial moves every result within its bound, so two sums that are equal but for rounding are equal in no trial, and
+a value just below a step crosses it in few. What the trials did to the operands is therefore remembered, and two
+more evaluations take every decision within reach the one way and the other. Numpy only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence
+
+import numpy as np
+
+from fuzz.backends import _rounding as rounding
+from fuzz.backends._trials import Trial
+
+
+class Jump:
+    """One call of an operator that jumps: its operands in float64 and how far the trials moved them."""
+
+    def __init__(self, operands: Sequence[np.ndarray]) -> None:
+        self._clean = list(operands)
+        self._moves: List[Optional[np.ndarray]] = [np.zeros(each.shape) for each in operands]
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether any trial moved any operand."""
+        return any(each is not None and bool(np.any(each > 0)) for each in self._moves)
+
+    def learn(self, operands: Sequence[np.ndarray]) -> None:
+        """The operands of one trial."""
+        if len(operands) == len(self._clean):
+            rounding.cover(self._moves, list(self._clean), list(operands))
+
+    def decided(self, wide: Sequence[Any], trial: Optional[Trial]) -> List[Any]:
+        """The inputs with the operands moved as far as rounding may: the first up or down, the second the other way."""
+        if trial is None or not trial.decide or not self._fits(wide):
+            return list(wide)
+        found, sign = list(wide), trial.decide
+        for at in range(len(self._clean)):
+            found[at] = wide[at] + (sign if at == 0 else -sign) * self._reach(at)
+        return found
+
+    def equal(self, result: Any, trial: Optional[Trial]) -> Any:
+        """The result of Equal: whether what may be equal is, or nothing that may be unequal."""
+        if trial is None or not trial.decide or len(self._clean) != 2:
+            return result
+        reach = self._reach(0) + self._reach(1)
+        if reach.shape != np.shape(result):
+            return result
+        near = (reach > 0) & (np.abs(self._clean[0] - self._clean[1]) <= reach)
+        return np.where(near, trial.decide > 0, result)
+
+    def _fits(self, wide: Sequence[Any]) -> bool:
+        return len(wide) >= len(self._clean) and all(
+            rounding.is_wide(value) and value.shape == clean.shape for value, clean in zip(wide, self._clean)
+        )
+
+    def _reach(self, at: int) -> np.ndarray:
+        """How far rounding may move an operand; what it may make anything of is left to the other trials."""
+        moves = self._moves[at]
+        factor = float(rounding.model()["spread"])
+        return np.zeros(self._clean[at].shape) if moves is None else np.where(np.isfinite(moves), factor * moves, 0.0)

@@ -1,0 +1,18 @@
+"""Calls made from the constraints in PyTorch's documentation as cases (``data/instances/docs.jsonl.gz``)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz.case import Case
+from fuzz.generators import Skip
+from fuzz.generators._recorded import in_turns, shipped
+
+NAME = "docs"
+#: Cases in a row when several sources share a campaign: instances are slow to compile.
+PER_TURN = 1
+
+
+def cases(seed: int) -> Iterator[Case | Skip]:
+    """Every call once, operators in turns."""
+    return in_turns(shipped(NAME), NAME, seed)

@@ -1,0 +1,89 @@
+"""Bodies without what only wires them: results that nobody reads, copies of a value, constants as nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import onnx
+from onnx import AttributeProto
+
+from fuzz.case import Case
+from fuzz.operators.graph import bodies, walk
+from fuzz.wire import Value
+from triage.submodel import load, reads, replace_items, with_model
+
+KINDS = ("onnx",)
+
+
+def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
+    """All of it at once; then each kind of change."""
+    for changes in (_CHANGES, *((change,) for change in _CHANGES)):
+        model = load(case)
+        for change in changes:
+            change(model.graph)
+        if model.SerializeToString() != load(case).SerializeToString():
+            yield with_model(case, model)
+
+
+def _without_unread(graph: onnx.GraphProto) -> None:
+    """Results of an If, and what a Loop collects, go where nobody reads them."""
+    read = {info.name for info in graph.output}.union(*(reads(node) for node in graph.node))
+    for node in graph.node:
+        inner = [attribute.g for attribute in node.attribute if attribute.type == AttributeProto.GRAPH]
+        before = _SKIPPED[node.op_type](node) if node.op_type in _SKIPPED and not node.domain else len(node.output)
+        gone = [at for at in range(before, len(node.output)) if node.output[at] not in read]
+        if len(gone) == len(node.output):
+            gone = gone[1:]
+        for body in inner if gone else ():
+            ahead = len(body.output) - len(node.output)  # a Loop's body begins with the condition
+            replace_items(body.output, [info for at, info in enumerate(body.output) if at - ahead not in gone])
+            _swept(body)
+        replace_items(node.output, [name for at, name in enumerate(node.output) if at not in gone])
+
+
+#: How many of the first outputs have to stay.
+_SKIPPED: Mapping[str, Callable[[onnx.NodeProto], int]] = {
+    "If": lambda node: 0,
+    "Loop": lambda node: max(0, len(node.input) - 2),
+}
+
+
+def _swept(body: onnx.GraphProto) -> None:
+    """Drop the nodes that nothing reads any more, in place."""
+    while True:
+        read = {info.name for info in body.output}.union(*(reads(node) for node in body.node))
+        kept = [node for node in body.node if read.intersection(node.output)]
+        if len(kept) == len(body.node):
+            return
+        replace_items(body.node, kept)
+
+
+def _without_copies(graph: onnx.GraphProto) -> None:
+    """A result that is a copy of the body's input or of a node's result is that value itself, if nothing else is."""
+    for body in _all_bodies(graph):
+        own = {info.name for info in body.input} | {name for node in body.node for name in node.output}
+        for node in [node for node in body.node if node.op_type == "Identity" and not node.domain]:
+            source, result = node.input[0], node.output[0]
+            named = {info.name for info in body.output}
+            inner = set[str]().union(*(reads(other) for other in body.node))
+            if source in own and result in named and result not in inner and source not in named:
+                body.node.remove(node)
+                for info in body.output:
+                    info.name = source if info.name == result else info.name
+
+
+def _without_constant_nodes(graph: onnx.GraphProto) -> None:
+    for body in _all_bodies(graph):
+        for node in [node for node in body.node if node.op_type == "Constant" and not node.domain]:
+            if len(node.attribute) == 1 and node.attribute[0].name == "value":
+                tensor = body.initializer.add()
+                tensor.CopyFrom(node.attribute[0].t)
+                tensor.name = node.output[0]
+                body.node.remove(node)
+
+
+def _all_bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    return [body for node in walk(graph) for body in bodies(node)]
+
+
+_CHANGES: tuple[Callable[[onnx.GraphProto], None], ...] = (_without_unread, _without_copies, _without_constant_nodes)
