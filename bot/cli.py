@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import errno
 import functools
 import importlib.metadata
@@ -164,6 +165,8 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     for again in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
         signal.signal(again, _leave)
     signal.alarm(GRACE)
+    # Once the threads have ended, Python takes its handlers away, and the alarm would kill a process that is done.
+    atexit.register(signal.alarm, 0)
     raise Interrupted
 
 

@@ -83,9 +83,9 @@ def _evidence(report: Report, reverse: bool) -> Evidence:
         stack=(f"{at.stack[0]} for {operator}", *at.stack[1:]) if at.shared and converting else at.stack,
         line=at.line,
         message=normal,
-        plain=said(message) if named else normal,
+        plain=normal.replace("OP", said(named)) if named else normal,
         empty=_empty(normal),
-        names_operator=named,
+        names_operator=bool(named),
         exception=(report.exception or exception).rpartition(".")[2].rpartition("::")[2],
         symptom=" ".join(report.symptom.lower().split()),
         operator=operator,
@@ -129,16 +129,19 @@ def _prefixed(message: str) -> tuple[str, str]:
     return message, ""
 
 
-def _operator(given: str, message: str) -> tuple[str, bool, str]:
-    """(the operator, whether the message names it, the message with OP in its place)."""
+def _operator(given: str, message: str) -> tuple[str, str, str]:
+    """(the operator, how the message spells it, "" where it does not name it, the message with OP in its place)."""
     operator = given
     if not operator:
         found = next((hit for pattern in rules().operators if (hit := pattern.search(message[:4_000]))), None)
         operator = found["operator"] if found else ""
     if len(operator) < 3 or operator.lower() in WORDS:
-        return operator, False, message
-    masked, hits = _spelling(operator).subn("OP", message[:64_000])
-    return operator, hits > 0, masked
+        return operator, "", message
+    pattern = _spelling(operator)
+    found = pattern.search(message)
+    if not found:
+        return operator, "", message
+    return operator, found[0], pattern.sub("OP", message[:64_000])
 
 
 def _converting(message: str) -> str:

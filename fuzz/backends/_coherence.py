@@ -15,18 +15,26 @@ import numpy as np
 LEAST = 8
 #: Elements smaller than this part of the largest have no meaningful ratio.
 SMALL = 0.05
+#: Elements that are equal to so many digits count as one.
+_DIGITS = 7
 
 
 def coherence(error: np.ndarray, value: np.ndarray) -> Tuple[float, float]:
     """(factor, offset): |mean| / root of the mean square of error / value and of error, from 0 to 1.
 
-    Elements that are not finite do not count. 0 where too few are left, or none has an error.
+    Elements that are not finite do not count, and of equal ones only the first: what is computed twice from the same
+    numbers is rounded alike. 0 where too few are left, or none has an error.
     """
     finite = np.isfinite(error) & np.isfinite(value)
     moves, sizes = error[finite], value[finite]
     if moves.size < LEAST:
         return 0.0, 0.0
-    large = np.abs(sizes) > SMALL * float(np.max(np.abs(sizes)))
+    largest = float(np.max(np.abs(sizes)))
+    first = np.unique(np.round(sizes / (largest or 1.0), _DIGITS), return_index=True)[1]
+    moves, sizes = moves[first], sizes[first]
+    if moves.size < LEAST:
+        return 0.0, 0.0
+    large = np.abs(sizes) > SMALL * largest
     ratios = moves[large] / sizes[large]
     return (_coherent(ratios) if ratios.size >= LEAST else 0.0), _coherent(moves)
 

@@ -116,8 +116,8 @@ class Evaluation:
             if jump is not None:
                 wide = jump.decided(wide, self._trial)
             found = list(self._outputs(site, known, wide, context))
-            if jump is not None and site.node.op_type == "Equal":
-                found = [jump.equal(found[0], self._trial)]
+            if jump is not None and known is not None and _hits_one_value(site, known):
+                found = [jump.tossed(found[0], self._trial)]
             names = known.outputs if known else ("",) * len(found)
             for at, (value, name) in enumerate(zip(found, names)):
                 if name in rounding.NARROW and isinstance(value, np.ndarray):
@@ -314,6 +314,11 @@ class Evaluation:
         self.zeros |= bool(np.any(value == 0))
         self.overflow |= bool(np.any(np.isinf(value)))
         return np.broadcast_to(bound, value.shape)
+
+
+def _hits_one_value(site: Site, known: Known) -> bool:
+    """Whether one single value decides: that of the other operand, or zero."""
+    return site.node.op_type == "Equal" or (site.node.op_type == "Cast" and known.outputs[0] == "bool")
 
 
 def _is_square(site: Site, wide: Sequence[Any]) -> bool:

@@ -15,29 +15,33 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops import op_loop
 
+#: What the base class makes for the attribute `body`: one iteration.
+_ITERATE = "_run_body"
 
-class Loop(op_loop.Loop):  # type: ignore[misc]
-    """Loop whose scan outputs are stacked along a new first axis, as ONNX says, and not joined along the first."""
+
+class Loop(op_loop.Loop):
+    """Loop as ONNX defines it: scan outputs are stacked along a new first axis, and no condition means true."""
 
     def __init__(self, onnx_node: NodeProto, run_params: Any) -> None:
-        super().__init__(onnx_node, run_params)
+        super().__init__(onnx_node, run_params)  # type: ignore[no-untyped-call]
         self._collected: List[List[Any]] = []
-        self._iterate = self._run_body  # the base class makes this one for the attribute `body`
-        self._run_body = self._remembering
+        self._iterate: Any = getattr(self, _ITERATE)
+        setattr(self, _ITERATE, self._remembering)
 
     def _remembering(self, *args: Any, **kwargs: Any) -> List[Any]:
         results = list(self._iterate(*args, **kwargs))
         self._collected.append(results[len(results) - self.K :])
         return results
 
-    def _run(self, *args: Any, **kwargs: Any) -> Tuple[Any, ...]:
+    def _run(self, M: Any, cond: Any, *args: Any, **kwargs: Any) -> Tuple[Any, ...]:
         self._collected = []
-        results = super()._run(*args, **kwargs)
+        begun = np.array(True) if cond is None else cond
+        results = super()._run(M, begun, *args, **kwargs)  # type: ignore[no-untyped-call]
         columns = [np.stack(column) for column in zip(*self._collected)]
         return (*results[: len(results) - len(columns)], *columns)
 
 
-class Evaluator(ReferenceEvaluator):  # type: ignore[misc]
+class Evaluator(ReferenceEvaluator):
     """Evaluates models, with `Loop` from above; functions may hand their attributes on to unary operators."""
 
     def _load_impl(self, node: NodeProto, input_types: Any = None) -> Any:

@@ -41,15 +41,15 @@ class Jump:
             found[at] = wide[at] + (sign if at == 0 else -sign) * self._reach(at)
         return found
 
-    def equal(self, result: Any, trial: Optional[Trial]) -> Any:
-        """The result of Equal: whether what may be equal is, or nothing that may be unequal."""
-        if trial is None or not trial.decide or len(self._clean) != 2:
+    def tossed(self, result: Any, trial: Optional[Trial]) -> Any:
+        """The result of Equal, or of a cast to booleans: true for all that may be either, or false for all of it."""
+        if trial is None or not trial.decide:
             return result
-        reach = self._reach(0) + self._reach(1)
+        reach = np.asarray(sum(self._reach(at) for at in range(len(self._clean))))
+        apart = self._clean[0] - self._clean[1] if len(self._clean) > 1 else self._clean[0]
         if reach.shape != np.shape(result):
             return result
-        near = (reach > 0) & (np.abs(self._clean[0] - self._clean[1]) <= reach)
-        return np.where(near, trial.decide > 0, result)
+        return np.where((reach > 0) & (np.abs(apart) <= reach), trial.decide > 0, result)
 
     def _fits(self, wide: Sequence[Any]) -> bool:
         return len(wide) >= len(self._clean) and all(

@@ -27,7 +27,7 @@ OPTIONS: Dict[str, Tuple[str, ...]] = {
 
 def warm() -> None:
     """Import onnx and its evaluator. Torch stays out: only instances need it (0.7 GB on disk)."""
-    for name in ("onnx.checker", "onnx.reference", "onnx.reference.ops.op_abs", "onnx.shape_inference"):
+    for name in ("onnx.checker", "onnx.reference.ops.op_abs", "onnx.shape_inference", "fuzz.backends._evaluator"):
         importlib.import_module(name)
 
 

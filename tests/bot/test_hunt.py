@@ -239,7 +239,7 @@ def listing(folder: Path) -> set[str]:
 
 BAD: dict[str, tuple[list[str], int, str]] = {
     "an unknown backend": (["--backend", "gcc"], 2, "unknown backend 'gcc'"),
-    "an unknown source": (["--source", "imagination"], 2, "unknown source 'imagination': choose one of onnx_node"),
+    "an unknown source": (["--source", "imagination"], 2, "unknown source 'imagination': choose one of docs"),
     "an unknown option": (["--option", "speed=1"], 2, "no chosen backend has the option speed"),
     "an unknown value": (["--option", "opt=fast"], 2, "of backend onnxruntime must be one of"),
     "no time": (["--budget", "0"], 2, "--budget '0' leaves no time"),

@@ -166,7 +166,7 @@ def test_skips_of_the_source_are_passed_through(pool: Runner, reference: Target,
 def test_a_case_of_a_kind_that_a_backend_does_not_take_is_skipped(
     pool: Runner, reference: Target, faulty: Target
 ) -> None:
-    instance = catalogue._tiny_instance()[0]
+    instance = catalogue._tiny_instance("instance")[0]
     [verdict] = hunt(pool, reference, [instance], [faulty])
     assert isinstance(verdict, Verdict)
     assert (verdict.status, verdict.reason) == (Status.SKIPPED, "faulty takes no operator instances")

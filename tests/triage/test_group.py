@@ -17,6 +17,7 @@ from triage.group import Grouping, group
 from triage.traces import listed
 
 OPERA = Path(__file__).parents[1] / "golden" / "opera"
+REAL = Path(__file__).parents[1] / "golden" / "grouping" / "failures.jsonl"
 
 
 def reports(lines: Sequence[dict[str, Any]]) -> list[Report]:
@@ -567,6 +568,17 @@ def test_synthetic_bugs_are_found_again(style: synthetic.Style, seed: int) -> No
     lines, labels = zip(*synthetic.failures(seed, 2_000, style), strict=True)
     found = group(reports(lines))
     assert synthetic.adjusted_rand(labels, [found.assignment[line["id"]] for line in lines]) >= 0.97
+
+
+def test_real_failures_are_grouped_by_their_cause_alone_and_in_any_company() -> None:
+    lines = [json.loads(line) for line in REAL.read_text(encoding="utf-8").splitlines()]
+    labels = {str(line["id"]): line.pop("label") for line in lines}
+    found = [Report(**{key: str(value) for key, value in line.items() if key != "compiler"}) for line in lines]
+    whole = group(found).assignment
+    assert synthetic.adjusted_rand([labels[each.id] for each in found], [whole[each.id] for each in found]) >= 0.95
+    half = found[::2]
+    alone = group(half).assignment
+    assert synthetic.adjusted_rand([whole[each.id] for each in half], [alone[each.id] for each in half]) >= 0.95
 
 
 def opera(frontend: str) -> tuple[list[dict[str, Any]], Grouping]:

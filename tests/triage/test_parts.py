@@ -38,12 +38,30 @@ def test_an_input_that_was_unused_before_stays_and_one_that_is_unused_now_goes()
     assert [info.name for info in load(alone).graph.input] == ["unread"] == list(alone.inputs)
 
 
-def test_without_recorded_values_the_producers_stay() -> None:
-    case = case_of(
-        '<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { a = Exp(x) b = Abs(a) y = Neg(b) }',
-        x=np.ones(2, np.float32),
-    )
-    assert [op_types(part) for part in parts(case, {2}, dict(case.inputs))] == [["Exp", "Abs", "Neg"]]
+UNKNOWN = """<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>
+g (float[2,3] x) => (float[2,3] y) { a = Exp(x) b = Abs(a) z = com.microsoft.Unknown(b) c = Neg(b) y = Add(c, z) }"""
+
+
+def test_without_recorded_values_they_are_made_up_or_else_the_producers_stay() -> None:
+    case = case_of(UNKNOWN, x=np.ones((2, 3), np.float32))
+    made_up, complete = parts(case, {3}, dict(case.inputs))
+    assert op_types(made_up) == ["Neg"] and op_types(complete) == ["Exp", "Abs", "Neg"]
+    value = made_up.inputs["b"]
+    assert isinstance(value, np.ndarray) and value.shape == (2, 3) and value.dtype == np.float32
+    assert len(run(made_up)) == 1
+
+
+def test_what_has_no_known_type_is_not_made_up() -> None:
+    case = case_of(UNKNOWN, x=np.ones((2, 3), np.float32))
+    kept = [op_types(part) for part in parts(case, {4}, dict(case.inputs))]
+    assert kept and all("Unknown" in operators for operators in kept)
+
+
+def test_indices_and_shapes_are_not_made_up() -> None:
+    text = """<ir_version: 8, opset_import: ["": 17]>
+    g (float[2,3] x) => (float[3,2] y) <int64[2] turn = {1,0}> { s = Shape(x) t = Gather(s, turn) y = Reshape(x, t) }"""
+    case = case_of(text, x=np.ones((2, 3), np.float32))
+    assert [op_types(part) for part in parts(case, {2}, dict(case.inputs))] == [["Shape", "Gather", "Reshape"]]
 
 
 def test_without_nodes_there_is_no_case() -> None:

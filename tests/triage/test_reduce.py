@@ -184,6 +184,40 @@ def test_the_deadline_ends_the_search_with_the_best_so_far() -> None:
     assert has_relu_of_transpose(reduction.case)
 
 
+def test_the_deadline_ends_a_search_that_never_comes_to_a_run() -> None:
+    case, asked = large(30, relu_of_transpose), list[str]()
+
+    def only_the_whole(candidate: Case) -> bool:
+        asked.append(candidate.id)
+        return candidate.id == case.id
+
+    reduction = reduce(
+        case, lambda _: True, values=record, valid=only_the_whole, deadline=9.0, clock=lambda: float(len(asked))
+    )
+    assert not reduction.finished and reduction.runs == 1
+    assert len(asked) <= 10
+
+
+def test_a_function_of_another_opset_does_not_keep_the_search_going_for_ever() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+    g (float[2] x) => (float[2] y) { a = Exp(x) y = own.block(a) }
+    <domain: "own", opset_import: ["": 18]> block (p) => (r) { q = Tanh(p) s = Neg(q) r = Abs(s) }"""
+    case = Case(
+        "onnx", parser.parse_model(text).SerializeToString(), {"x": np.array([1, 2], np.float32)}, Origin("test")
+    )
+    asked = list[str]()
+
+    def calls(candidate: Case) -> bool:
+        return bool(load(candidate).functions) and "block" in op_types(candidate)
+
+    def counted(candidate: Case) -> bool:
+        asked.append(candidate.id)
+        return valid(candidate)
+
+    reduction = reduce(case, calls, values=record, valid=counted, deadline=3000.0, clock=lambda: float(len(asked)))
+    assert reduction.finished and op_types(reduction.case) == ["block"]
+
+
 def test_the_cap_on_runs_ends_the_search() -> None:
     reduction = reduce(large(30, relu_of_transpose), has_relu_of_transpose, values=record, most_runs=7)
     assert reduction.runs <= 7

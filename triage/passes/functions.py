@@ -15,11 +15,14 @@ KINDS = ("onnx",)
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """All calls inlined."""
+    """All calls inlined; where functions import another opset, converted to the model's."""
     if not load(case).functions:
         return
-    try:
-        inlined = onnx.inliner.inline_local_functions(load(case))
-    except (RuntimeError, ValueError, checker.ValidationError, shape_inference.InferenceError):
-        return  # a model that the inliner refuses is reduced with its functions
-    yield with_model(case, inlined)
+    for convert in (False, True):
+        try:
+            inlined = onnx.inliner.inline_local_functions(load(case), convert)
+        except (RuntimeError, ValueError, checker.ValidationError, shape_inference.InferenceError):
+            return  # a model that the inliner refuses is reduced with its functions
+        if not inlined.functions:
+            yield with_model(case, inlined)
+            return

@@ -13,12 +13,12 @@ from triage.wiring import MAIN, wiring
 KINDS = ("onnx",)
 #: Fewer nodes than this are few enough: that a bug needs a constant is seldom.
 _MANY = 3
-#: How many nodes are proposed at most.
-_MOST = 2
+#: How many nodes are proposed at most: each costs a run of nearly every reduction to so many nodes.
+_MOST = 1
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """Without each node of the main graph that reads no other's result; its results are initializers."""
+    """Without the first node of the main graph that feeds others and reads none of them; its results are initializers."""
     graph = wiring(load(case).graph)
     count = len(graph.operators)
     if count < _MANY:

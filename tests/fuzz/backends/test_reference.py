@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from onnx import ModelProto, TensorProto, helper
+from onnx import ModelProto, TensorProto, helper, parser
 
 from fuzz import catalogue, validity
 from fuzz.case import Case, Origin, Stage, Status
@@ -42,7 +42,7 @@ def test_intermediates_are_kept_when_asked_for(evaluator: Runner) -> None:
 
 
 def test_eager_torch_is_the_reference_of_an_instance(evaluator: Runner) -> None:
-    case, expected = catalogue._tiny_instance()
+    case, expected = catalogue._tiny_instance("instance")
     outcome = evaluator.run(case, catalogue.target("reference"))
     assert outcome.status is Status.OK, outcome
     assert np.asarray(outcome.outputs[0][1]).tolist() == expected.tolist()
@@ -91,3 +91,46 @@ def test_a_random_operator_is_valid_and_incomparable(evaluator: Runner) -> None:
     case = Case("onnx", model.SerializeToString(), {}, Origin("t"))
     [found] = validity.judge(evaluator, [case], catalogue.target("reference"))
     assert (found.invalid, found.incomparable.partition(":")[0]) == ("", "RandomNormal")
+
+
+LOOP = """<ir_version: 10, opset_import: ["": 21]>
+g (int64 n, float[1,2] start) => (float[1,2] last, float[3,1,2] rows, int64[3] steps) {
+    last, rows, steps = Loop(n, "", start) <body = b (int64 i, bool go, float[1,2] v)
+        => (bool go, float[1,2] w, float[1,2] row, int64 step) { w = Add(v, v) row = Neg(v) step = Identity(i) }> }"""
+
+
+def test_what_a_loop_collects_is_stacked_along_a_new_axis(evaluator: Runner) -> None:
+    given: dict[str, np.ndarray] = {"n": np.array(3), "start": np.array([[1, -2]], np.float32)}
+    case = Case("onnx", parser.parse_model(LOOP).SerializeToString(), dict(given), Origin("t"))
+    outcome = evaluator.run(case, catalogue.target("reference"))
+    found = {name: np.asarray(value) for name, value in outcome.outputs}
+    assert found["last"].tolist() == [[8, -16]]
+    assert found["rows"].tolist() == [[[-1, 2]], [[-2, 4]], [[-4, 8]]]
+    assert found["steps"].shape == (3,) and found["steps"].tolist() == [0, 1, 2]
+    other = evaluator.run(case, catalogue.target("onnxruntime"))
+    assert {name: np.asarray(value).shape for name, value in other.outputs} == {n: v.shape for n, v in found.items()}
+
+
+def test_a_loop_within_a_loop_collects_for_itself(evaluator: Runner) -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]>
+    g (int64 n, float[1] x) => (float[2,2,1] y) {
+        y = Loop(n, "") <body = b (int64 i, bool go) => (bool go, float[2,1] rows) {
+            rows = Loop(n, "") <body = c (int64 j, bool more) => (bool more, float[1] row) { row = Neg(x) }> }> }"""
+    given = {"n": np.array(2), "x": np.array([5], np.float32)}
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), dict(given), Origin("t"))
+    outcome = evaluator.run(case, catalogue.target("reference"))
+    assert [np.asarray(value).tolist() for _, value in outcome.outputs] == [[[[-5.0], [-5.0]], [[-5.0], [-5.0]]]]
+
+
+@pytest.mark.parametrize(("alpha", "expected"), [(1.0, [0.0, 3.0, 4.0]), (3.5, [0.0, 0.0, 4.0])])
+def test_a_function_hands_its_attribute_on_to_an_operator(
+    evaluator: Runner, alpha: float, expected: list[float]
+) -> None:
+    text = f"""<ir_version: 10, opset_import: ["": 21, "own": 1]>
+    g (float[3] x) => (float[3] y) {{ y = own.cut <alpha = {alpha}>(x) }}
+    <domain: "own", opset_import: ["": 21]> cut <alpha>(a) => (b) {{
+        b = ThresholdedRelu <alpha: float = @alpha>(a) }}"""
+    given = {"x": np.array([1, 3, 4], np.float32)}
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), dict(given), Origin("t"))
+    outcome = evaluator.run(case, catalogue.target("reference"))
+    assert [np.asarray(value).tolist() for _, value in outcome.outputs] == [expected]

@@ -335,3 +335,22 @@ def test_how_alike_the_elements_move_under_noise_is_told(runner: Runner) -> None
     assert json.loads(dict(single.outputs)["said"].item())["coherence"]["0"][0] < 0.6
     shared = run(runner, [("ReduceLogSumExp", ["x"], ["s"]), ("Mul", ["x", "s"], ["z"])], {"x": x})
     assert json.loads(dict(shared.outputs)["said"].item())["coherence"]["0"][0] > 0.6
+
+
+def test_what_is_computed_twice_from_the_same_numbers_counts_once(runner: Runner) -> None:
+    """Eight equal rows, each divided by its own sum: rounded alike, they prove no more than one of them."""
+    x = np.tile(np.linspace(1, 3, 16, dtype=np.float32), (8, 1))
+    nodes = [("ReduceLogSumExp", ["x", "n"], ["s"]), ("Sub", ["x", "s"], ["d"]), ("Exp", ["d"], ["z"])]
+    one = run(runner, nodes, {"x": x[:1]}, {"n": np.array([1])})
+    many = run(runner, nodes, {"x": x}, {"n": np.array([1])})
+    told = [json.loads(dict(each.outputs)["said"].item())["coherence"]["0"][0] for each in (one, many)]
+    assert min(told) > 0.6
+
+
+@pytest.mark.parametrize("target", [TensorProto.BOOL, TensorProto.INT32])
+def test_a_cast_of_what_may_be_zero_is_open(runner: Runner, target: int) -> None:
+    nodes = [*SUM, ("Sub", ["t", "one"], ["d"]), ("Cast", ["d"], ["z"], {"to": target})]
+    found = noise(runner, nodes, {"x": THIRDS}, {"n": np.array([1]), "one": ONE})
+    assert (np.isinf(found) if target == TensorProto.BOOL else found == 0).all()  # both sides of 0 are cast to 0
+    exact = noise(runner, [("Cast", ["x"], ["z"], {"to": target})], {"x": np.float32([0, 1, -2])})
+    assert not exact.any()

@@ -87,7 +87,7 @@ OPEN: dict[str, tuple[Case, Any]] = {
         [[[1, 0]]],
     ),
     "the largest of a line with NaN": (
-        case([("TopK", ["x", "n"], ["z", ""])], {"x": LINES, "n": np.array([2])}, FLOAT, [2, 2]),
+        case([("TopK", ["x", "n"], ["z", "w"])], {"x": LINES, "n": np.array([2])}, FLOAT, [2, 2]),
         [[1, 1], [0, 0]],
     ),
     "the places of these": (

@@ -1,0 +1,141 @@
+"""Passes for what is left of bodies, functions and the nodes that feed others."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper, parser
+
+from fuzz.case import Case, Origin
+from tests.triage.passes.test_onnx_passes import case_of, model_of, op_types, propose, ramp, run, works
+from tests.triage.test_reduce import record, valid
+from triage.passes import parameters
+from triage.reduce import reduce
+from triage.submodel import load
+
+CHOICE = """g (bool c, float[2] x) => (float[2] y) {
+    y = If(c) <then_branch = t () => (float[2] p) { a = Tanh(x) p = Exp(a) },
+               else_branch = e () => (float[2] q) { d = Abs(x) q = Neg(d) }> }"""
+LOOP = """g (int64 n, float[2] x) => (float[2] last) {
+    yes = Constant <value = bool {1}> ()
+    last, unread, again = Loop(n, yes, x) <body = b (int64 i, bool go, float[2] v)
+        => (bool more, float[2] w, float[2] row, float[2] copy) {
+        more = Identity(go) f = Constant <value = float[2] {1, 2}> () w = Mul(v, f)
+        row = Exp(w) copy = Identity(w) }> }"""
+CALL = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+g (float[2] x, float[2] z) => (float[2] y) <float[2] w = {1, 2}> {
+    a = Neg(x) y = own.block <k = 1.0, l = 2.0>(z, a, w) }
+<domain: "own", opset_import: ["": 21]> block <k, l>(p, q, r) => (s) { t = Elu <alpha: float = @l>(q) s = Abs(t) }"""
+X = np.array([1, -2], np.float32)
+
+
+def choice(condition: bool) -> Case:
+    return case_of(CHOICE, c=np.array(condition), x=X)
+
+
+def body(case: Case, name: str) -> onnx.GraphProto:
+    found: list[onnx.GraphProto] = [a.g for node in model_of(case).graph.node for a in node.attribute if a.name == name]
+    return found[0]
+
+
+@pytest.mark.parametrize(("condition", "first"), [(True, "else_branch"), (False, "then_branch")])
+def test_the_branch_that_is_not_taken_is_the_first_to_be_emptied(condition: bool, first: str) -> None:
+    proposed = propose("branches", choice(condition))
+    assert len(proposed) == 2 and [node.op_type for node in body(proposed[0], first).node] == ["Constant"]
+    np.testing.assert_array_equal(run(proposed[0])[0], run(choice(condition))[0])
+    assert all(works(case) for case in proposed)
+    assert propose("branches", proposed[0]) == []
+
+
+def test_a_bug_in_a_branch_is_left_alone_with_its_node() -> None:
+    def has_neg(case: Case) -> bool:
+        graphs = [a.g for node in load(case).graph.node for a in node.attribute if a.HasField("g")]
+        return any(node.op_type == "Neg" for graph in graphs for node in graph.node)
+
+    found = reduce(choice(False), has_neg, values=record, valid=valid)
+    assert found.nodes_after == 2 and valid(found.case)
+
+
+def test_results_that_nobody_reads_copies_and_constant_nodes_leave_a_body() -> None:
+    case = case_of(LOOP, n=np.array(2), x=X)
+    everything, *_ = propose("bodies", case)
+    inner = body(everything, "body")
+    assert [node.op_type for node in inner.node] == ["Mul"] and [info.name for info in inner.output] == ["go", "w"]
+    np.testing.assert_array_equal(run(everything)[0], run(case)[0])
+    assert all(works(candidate) for candidate in propose("bodies", case))
+
+
+def test_a_result_of_an_if_that_is_read_stays_and_so_does_one_of_several() -> None:
+    text = """g (bool c, float[2] x) => (float[2] y) {
+        u, v = If(c) <then_branch = t () => (float[2] p, float[2] q) { p = Tanh(x) q = Exp(x) },
+                      else_branch = e () => (float[2] r, float[2] s) { r = Abs(x) s = Neg(x) }> y = Relu(v) }"""
+    case = case_of(text, c=np.array(True), x=X)
+    shorter, *_ = propose("bodies", case)
+    assert [node.op_type for node in body(shorter, "then_branch").node] == ["Exp"]
+    np.testing.assert_array_equal(run(shorter)[0], run(case)[0])
+    assert propose("bodies", shorter) == []
+
+
+def test_parameters_that_a_function_does_not_read_go_with_what_they_were_given() -> None:
+    given = {"x": X, "z": X}
+    case = Case("onnx", parser.parse_model(CALL).SerializeToString(), dict(given), Origin("test"))
+    [shorter] = parameters.candidates(case, {})
+    model = model_of(shorter)
+    assert list(model.functions[0].input) == ["q"] and list(model.functions[0].attribute) == ["l"]
+    assert list(model.graph.node[1].input) == ["a"] and [a.name for a in model.graph.node[1].attribute] == ["l"]
+    assert list(shorter.inputs) == ["x"] and not model.graph.initializer
+    onnx.checker.check_model(model, full_check=True)
+    assert list(parameters.candidates(shorter, {})) == []
+
+
+def test_a_source_becomes_a_constant_where_an_input_would_hide_the_bug() -> None:
+    text = "g (float[2,2] x) => (float[2,2] y) { a = Sin(x) b = Round(a) y = Sign(b) }"
+
+    def computed(case: Case) -> bool:
+        graph = load(case).graph
+        rounded = [node for node in graph.node if node.op_type == "Round"]
+        followed = any(node.op_type == "Sign" and node.input[0] == r.output[0] for node in graph.node for r in rounded)
+        return followed and all(node.input[0] not in {info.name for info in graph.input} for node in rounded)
+
+    found = reduce(case_of(text, x=ramp(2, 2)), computed, values=record, valid=valid)
+    assert op_types(found.case) == ["Round", "Sign"]
+
+
+def test_two_nodes_are_not_asked_whether_one_could_be_a_constant() -> None:
+    assert propose("sources", case_of("g (float[2] x) => (float[2] y) { a = Sin(x) y = Neg(a) }", x=X)) == []
+
+
+@pytest.mark.parametrize(
+    ("node", "numbers"),
+    [("Tile(x, r)", [7, 6, 4]), ("Pad(x, r)", [5, 0, 4, 9, 0, 1]), ("Reshape(x, r)", [-1, 0, 4])],
+)
+def test_numbers_that_mean_extents_become_small_and_the_result_fits(node: str, numbers: list[int]) -> None:
+    listed = ",".join(map(str, numbers))
+    case = case_of(
+        f"g (float[3,2,8] x) => (float[a,b,c] y) <int64[{len(numbers)}] r = {{{listed}}}> {{ y = {node} }}",
+        x=ramp(3, 2, 8),
+    )
+    first, *_ = propose("extents", case)
+    [tensor] = model_of(first).graph.initializer
+    lowered = numpy_helper.to_array(tensor).tolist()
+    assert all(abs(number) <= 3 for number in lowered) and works(first)
+    assert [np.sign(number) for number in lowered] == [np.sign(number) for number in numbers]
+
+
+def test_a_repeat_that_is_declared_comes_down_with_the_declaration() -> None:
+    text = "g (float[3,5,2,4] x) => (float[21,30,8,8] y) <int64[4] r = {7,6,4,2}> { y = Tile(x, r) }"
+    case = case_of(text, x=ramp(3, 5, 2, 4))
+
+    def repeats(candidate: Case) -> bool:
+        tensors = [numpy_helper.to_array(tensor) for tensor in load(candidate).graph.initializer]
+        return op_types(candidate) == ["Tile"] and any(bool((tensor >= 2).all()) for tensor in tensors)
+
+    found = reduce(case, repeats, values=record, valid=valid)
+    [tensor] = load(found.case).graph.initializer
+    assert set(numpy_helper.to_array(tensor).tolist()) == {2} and valid(found.case)
+
+
+def test_indices_and_data_are_no_extents() -> None:
+    text = "g (float[9] x, int64[2] d) => (float[2] y, int64[2] z) <int64[2] i = {7,8}> { y = Gather(x, i) z = Neg(d) }"
+    assert propose("extents", case_of(text, x=ramp(9), d=np.array([50, 60]))) == []
