@@ -67,7 +67,10 @@ def test_a_file_that_is_no_backend_is_refused_in_one_line(tmp_path: Path, text: 
     ("options", "words"),
     [
         ({"opt": "of"}, "option opt='of' of backend onnxruntime must be one of: all, off"),
-        ({"optimise": "off"}, "backend onnxruntime has no option 'optimise' (it has: opt, threads, show, disable, export)"),
+        (
+            {"optimise": "off"},
+            "backend onnxruntime has no option 'optimise' (it has: opt, threads, show, disable, export)",
+        ),
     ],
 )
 def test_an_unknown_option_is_refused_with_the_allowed_ones(options: dict[str, str], words: str) -> None:

@@ -593,15 +593,16 @@ def opera(frontend: str) -> tuple[list[dict[str, Any]], Grouping]:
 
 
 @pytest.mark.parametrize(("frontend", "clusters"), [("keras", 21), ("torch", 23)])
-@pytest.mark.parametrize("reader", ["first", "second"])
-def test_operas_failures_are_grouped_much_as_two_readings_of_them_say(
+@pytest.mark.parametrize("reader", ["first", "second", "third", "fourth"])
+def test_operas_failures_are_grouped_much_as_four_readings_of_them_say(
     frontend: str, clusters: int, reader: str
 ) -> None:
     cells, found = opera(frontend)
     assert len(found.groups) == clusters
     labels = [cell[reader] for cell in cells for _ in range(cell["count"])]
     got = [found.assignment[f"{at}/{copy}"] for at, cell in enumerate(cells) for copy in range(cell["count"])]
-    assert synthetic.adjusted_rand(labels, got) >= 0.95
+    # The two independent readers of the PyTorch data agree with each other to 0.952.
+    assert synthetic.adjusted_rand(labels, got) >= 0.94
 
 
 def test_no_rule_names_an_operator_of_operas_data() -> None:

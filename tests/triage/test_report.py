@@ -460,6 +460,11 @@ def test_a_converter_is_accused_only_where_the_frontend_is(part: Part, function:
     assert "The failing call is inside op/pad.cpp." in draft(raised).body
 
 
+def test_the_reference_evaluator_converts_nothing() -> None:
+    facts = dataclasses.replace(assumed(relu("reference"), X, X + 1), part=Part.FRONTEND, conversion_function="op_relu")
+    assert "op_relu" not in draft(facts).body
+
+
 def test_a_wrong_type_that_spoils_values_is_severe() -> None:
     harmless = assumed(relu(), X.astype(np.float64), X, "wrong:dtype")
     assert "Severity: medium" in draft(harmless).body

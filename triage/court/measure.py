@@ -111,8 +111,9 @@ def near_miss(actual: Sequence[Value], expected: Sequence[Value]) -> str:
     return ""
 
 
-#: From here on errors are all one error; in trials under noise they must be no more coherent than that.
-_COHERENT, _INDEPENDENT = 0.99, 0.6
+#: (usual, from): errors as coherent as `from` are all one error where trials under noise have `usual` at most.
+#: The fewer independent errors there are, the likelier they agree by chance (decision 004).
+_COHERENT = ((0.2, 0.9), (0.3, 0.95), (0.6, 0.99))
 
 
 def pattern(actual: Value, truth: Value, usual: Sequence[float]) -> str:
@@ -127,12 +128,16 @@ def pattern(actual: Value, truth: Value, usual: Sequence[float]) -> str:
     with np.errstate(all="ignore"):
         error = got - want
         factor, offset = coherence(error, want)
-        if factor >= _COHERENT and usual[0] <= _INDEPENDENT:
+        if _is_one_error(factor, usual[0]):
             large = np.abs(want) > SMALL * np.nanmax(np.abs(want))
             return f"the same proportion ({1 + float(np.nanmean(error[large] / want[large])):.4g})"
-        if offset >= _COHERENT and usual[1] <= _INDEPENDENT:
+        if _is_one_error(offset, usual[1]):
             return f"the same direction by about as much ({float(np.nanmean(error)):.3g})"
     return ""
+
+
+def _is_one_error(found: float, usual: float) -> bool:
+    return any(usual <= most and found >= least for most, least in _COHERENT)
 
 
 def agrees(vote: Sequence[Value], other: Sequence[Value], where: Sequence[np.ndarray], noise: Sequence[Value]) -> bool:

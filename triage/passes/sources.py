@@ -18,7 +18,7 @@ _MOST = 1
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """Without the first node of the main graph that feeds others and reads none of them; its results are initializers."""
+    """Without the first node that feeds others and reads none of them; its results are initializers."""
     graph = wiring(load(case).graph)
     count = len(graph.operators)
     if count < _MANY:

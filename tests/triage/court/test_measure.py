@@ -85,6 +85,8 @@ def test_errors_of_one_factor_are_no_rounding_unless_rounding_makes_such() -> No
     assert measure.pattern(scaled, truth, (0.3, 0.3)) == "the same proportion (1.016)"
     assert measure.pattern(scaled, truth, (0.99, 0.3)) == ""  # one rounded number divides them all
     assert measure.pattern(scaled.astype(np.float16), truth, (0.3, 0.3)) == ""  # long sums stop growing there
+    uneven = (truth * (1 + 0.016 * (1 + 0.25 * NOISY))).astype("f")  # a wrong epsilon: one sign, not quite one factor
+    assert measure.pattern(uneven, truth, (0.3, 0.3)) and not measure.pattern(uneven, truth, (0.45, 0.45))
     assert measure.pattern(scaled[:4], truth[:4], (0.3, 0.3)) == ""
     assert measure.pattern((truth * (1 + 0.016 * NOISY)).astype("f"), truth, (0.3, 0.3)) == ""
     assert measure.pattern((truth + 0.02).astype("f"), truth, (0.3, 0.3)).startswith("the same direction")
