@@ -364,8 +364,9 @@ def _take_up(session: Session, fingerprints: Sequence[str], now: datetime) -> No
 
 
 def _choose_best_failures(session: Session) -> None:
-    """Give every bug without a best failure, or whose best turned out to be another bug's, its smallest one."""
+    """Give every bug that nobody has worked on yet its smallest failure, and every one that has lost its best."""
     own = FailureRow.fingerprint == BugRow.fingerprint
     best = select(FailureRow.id).join(CaseRow).where(own).order_by(*_SMALLEST_FIRST).limit(1).scalar_subquery()
     lost = ~select(FailureRow.id).where(own, FailureRow.id == BugRow.best_failure_id).exists()
-    session.connection().execute(update(BugRow).where(lost).values(best_failure_id=best))
+    untouched = col(BugRow.state) == State.NEW
+    session.connection().execute(update(BugRow).where(lost | untouched).values(best_failure_id=best))

@@ -167,7 +167,7 @@ def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> N
 def interrupted(folder: Path, number: signal.Signals, more: int) -> Done:
     """A hunt that gets a signal once it has `more` new results; none of its processes outlives it."""
     known = results(folder)
-    process = start(folder, *HUNT, "--backend", PLANTED, *DB, "--no-drafts")
+    process = start(folder, *HUNT, "--backend", PLANTED, *DB, "--no-drafts", "--jobs", 1)
     wait_for(lambda: results(folder) >= known + more, process)
     workers = descendants(process.pid)
     assert workers

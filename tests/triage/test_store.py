@@ -527,11 +527,19 @@ def test_of_many_threads_that_move_a_bug_one_wins(store: Store) -> None:
     assert sorted(outcomes) == ["conflict"] * 7 + ["moved"]
 
 
+def test_a_smaller_failure_that_comes_later_stands_for_a_bug_that_nobody_has_worked_on(store: Store) -> None:
+    for name, size in (("large", 300), ("small", 20), ("middle", 100)):
+        record_failing(store, store.begin_campaign({}).id, [case(name, size)])
+    best = store.bug(1).best_failure_id
+    assert best and store.failure(best).failure.case.origin.test == "small"
+
+
 def test_fields_can_be_amended_without_a_move(store: Store) -> None:
     record_failing(store, store.begin_campaign({}).id, [case("a"), case("b")])
     second = store.failure_ids(1)[1]
-    store.amend(1, State.NEW, best_failure_id=second, note="chosen by hand")
-    assert (store.bug(1).best_failure_id, store.bug(1).state) == (second, State.NEW)
+    store.advance(1, State.NEW, State.CONFIRMED)
+    store.amend(1, State.CONFIRMED, best_failure_id=second, note="chosen by hand")
+    assert (store.bug(1).best_failure_id, store.bug(1).state) == (second, State.CONFIRMED)
     record_failing(store, store.begin_campaign({}).id, [case("c", 1)])
     assert store.bug(1).best_failure_id == second  # a smaller model does not undo the choice
     with pytest.raises(Conflict):
