@@ -30,6 +30,10 @@ _RESOLUTION = {
 }
 
 
+#: Distance between 0 and the next number, where it is above CHEBYSHEV.
+_SMALLEST = {"float8_e4m3fn": 2.0**-9, "float4_e2m1fn": 2.0**-1}
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """|actual - expected| may be at most ``absolute + relative * |expected|``, element by element."""
@@ -53,9 +57,11 @@ def tolerance(dtype: str) -> Tolerance:
     resolution = _RESOLUTION.get(dtype, 0.0)
     if resolution < CHEBYSHEV / _ULPS:
         return Tolerance(CHEBYSHEV, CHEBYSHEV)
-    # Two results of an eight-bit type that differ by one rounding step differ by one step, not by eight.
-    steps = _ULPS if resolution < 2.0**-5 else 1
-    return Tolerance(max(CHEBYSHEV, steps * resolution), steps * resolution)
+    if resolution > 2.0**-5:
+        # Two results of an eight-bit type that differ by one rounding step differ by one step, not by eight: 0.5 is
+        # not 1, which every such type holds exactly.
+        return Tolerance(max(CHEBYSHEV, _SMALLEST.get(dtype, 0.0)), resolution)
+    return Tolerance(max(CHEBYSHEV, _ULPS * resolution), _ULPS * resolution)
 
 
 def compare(actual: Sequence[Value], expected: Sequence[Value]) -> Difference | None:

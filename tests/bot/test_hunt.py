@@ -181,7 +181,7 @@ def test_a_hunt_goes_on_after_any_end_and_loses_nothing(hunted: Hunted, tmp_path
     whole = {"results": set(rows(hunted.folder, RESULTS)), "failures": set(rows(hunted.folder, FAILURES))}
     before: set[tuple[Any, ...]] = set()
     for at, number in enumerate((signal.SIGKILL, signal.SIGINT, signal.SIGTERM)):
-        done = interrupted(tmp_path, number, more=150)
+        done = interrupted(tmp_path, number, more=30)
         assert done.out == "" and "Traceback" not in done.err
         assert ("going on with campaign 1 where it stopped" in done.err) is (at > 0)
         if number is not signal.SIGKILL:

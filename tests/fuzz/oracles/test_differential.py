@@ -85,6 +85,11 @@ def test_nan_and_infinity_are_compared_by_position(got: Value, want: Value, foun
         (np.array([1.0], ml_dtypes.bfloat16), np.array([1.5], ml_dtypes.bfloat16), False),
         (np.array([1.0], ml_dtypes.float8_e4m3fn), np.array([1.125], ml_dtypes.float8_e4m3fn), True),
         (np.array([1.0], ml_dtypes.float8_e4m3fn), np.array([2.0], ml_dtypes.float8_e4m3fn), False),
+        (np.array([0.5], ml_dtypes.float8_e5m2fnuz), np.array([1.0], ml_dtypes.float8_e5m2fnuz), False),
+        (np.array([1.0], ml_dtypes.float8_e5m2), np.array([1.25], ml_dtypes.float8_e5m2), True),
+        (np.array([0.0], ml_dtypes.float8_e4m3fn), np.array([2.0**-9], ml_dtypes.float8_e4m3fn), True),
+        (np.array([0.0], ml_dtypes.float4_e2m1fn), np.array([0.5], ml_dtypes.float4_e2m1fn), True),
+        (np.array([0.0], ml_dtypes.float4_e2m1fn), np.array([2.0], ml_dtypes.float4_e2m1fn), False),
     ],
 )
 def test_floating_point_has_absolute_and_relative_room_by_dtype(got: Any, want: Any, agree: bool) -> None:
