@@ -32,7 +32,7 @@ from bot.commands import (
     run,
 )
 from bot.console import err
-from bot.failures import ExitCode, Refusal
+from bot.failures import ExitCode, Interrupted, Refusal
 from fuzz.zygote import BackendUnavailable
 from triage.scrub import plain
 from triage.store import StoreError
@@ -102,10 +102,6 @@ for command in (
     app.command(command.__name__)(_telling(command))
 bugs.register(app, _telling)
 bench.register(app, _telling)
-
-
-class Interrupted(BaseException):
-    """SIGINT or SIGTERM. Typer would turn a KeyboardInterrupt into a silent exit."""
 
 
 def main() -> None:

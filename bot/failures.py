@@ -22,3 +22,7 @@ class Refusal(Exception):
     def __init__(self, message: str, code: ExitCode = ExitCode.UNUSABLE) -> None:
         super().__init__(message)
         self.code = code
+
+
+class Interrupted(BaseException):
+    """SIGINT or SIGTERM. Typer would turn a KeyboardInterrupt into a silent exit."""

@@ -35,7 +35,9 @@ LIBRARIES = ("torch", "keras")
 #: Named constants of a library, by their key: {"memory_format": "channels_last"}.
 NAMED = ("dtype", "memory_format", "layout", "device", "float")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*\Z")
-_INSTANCE_KEYS = frozenset(("library", "version", "api", "args", "kwargs", "tensors", "init", "comment"))
+_CALL_KEYS = ("library", "version", "api", "args", "kwargs", "tensors", "init", "comment")
+#: A line of a file of instances tells its id, source and flags, too.
+_INSTANCE_KEYS = frozenset((*_CALL_KEYS, "id", "source", "flags"))
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ def parse(text: Union[bytes, str]) -> Instance:
     except (ValueError, RecursionError) as error:
         raise InstanceError("not JSON: %s" % error) from error
     check_keys(document, "instance", _INSTANCE_KEYS)
+    _check_text(document)
     library = document.get("library", "torch")
     if library not in LIBRARIES:
         raise InstanceError("library %r is not known (known: %s)" % (library, ", ".join(LIBRARIES)))
@@ -86,6 +89,13 @@ def parse(text: Union[bytes, str]) -> Instance:
         init=None if init is None else (_arguments(init, "args", tensors), _keywords(init, "kwargs", tensors)),
         tensors=tuple(tensors),
     )
+
+
+def _check_text(document: Dict[str, Any]) -> None:
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise InstanceError("holds half of a surrogate pair, which is no text") from error
 
 
 def _listed(document: Dict[str, Any]) -> List[Tensor]:

@@ -86,13 +86,13 @@ def hunt(
         share = HUNTING_SHARE if drafts else 1.0
         hunting_ends = None if total is None else started + total * share
         with _bar() as bar:
-            _hunt(store, campaign, cases, targets, reference, runner, Policy(invalid, hunting_ends), bar)
+            complete = _hunt(store, campaign, cases, targets, reference, runner, Policy(invalid, hunting_ends), bar)
             if drafts:
                 ends = None if total is None else started + total
                 desk = pipeline.Desk(store, runner, reference, output, ends)
                 _triage(desk, bar)
                 related.write(store, issues)
-        document = _summary(store, campaign, time.monotonic() - started)
+        document = _summary(store, campaign, time.monotonic() - started) | {"complete": complete}
         found = store.bugs(campaign_id=campaign.id)
         index = drafting.index(output, store.bugs()) if drafts else None
     if as_json:
@@ -133,6 +133,9 @@ def _ordered(sources: Sequence[str], strategy: str, seed: int, failed: Collectio
         ordered = [Ordered(generators.load(name)(seed), strategy, seed, failed) for name in sources]
     except StoreError as error:
         raise Refusal(f"--source {error}") from error
+    for name, each in zip(sources, ordered, strict=True):
+        if name not in generators.names() and not each.has_cases:
+            raise Refusal(f"--source {name}: holds no case{each.why_none}")
     return Mixed(list(zip(ordered, map(generators.per_turn, sources), strict=True)))
 
 
@@ -169,15 +172,18 @@ def _hunt(
     runner: Runner,
     policy: Policy,
     bar: Bar,
-) -> None:
+) -> bool:
+    """Whether every case was run before the time for it ended."""
     task = bar.add_task("hunting", total=None)
 
     def tell(progress: Progress) -> None:
         bar.update(task, description=f"hunting: {progress.results} results, {progress.failures} failures")
 
-    if run_hunt(store, campaign, cases, targets, reference, runner, policy, tell, cases.observe):
+    complete = run_hunt(store, campaign, cases, targets, reference, runner, policy, tell, cases.observe)
+    if complete:
         store.finish_campaign(campaign.id)
     bar.update(task, completed=1, total=1)
+    return complete
 
 
 def _triage(desk: pipeline.Desk, bar: Bar) -> None:
@@ -212,3 +218,5 @@ def _say_numbers(document: dict[str, Any]) -> None:
     parts = [f"{document[key]} {key}" for key in ("passed", "skipped", "unsupported", "invalid", "flaky", "failures")]
     out.print(f"{document['cases']} cases; results by case and compiler: {', '.join(parts)}")
     out.print(f"{document['bugs']} bugs, {document['drafts']} drafts, {document['seconds']:.0f} s")
+    if not document["complete"]:
+        out.print("not all cases were run in this time; the same command goes on")

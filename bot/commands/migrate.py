@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from rich.table import Column, Table
 
 from bot.commands.arguments import Json
 from bot.console import err, out, print_json
-from bot.failures import ExitCode, Refusal
+from bot.failures import ExitCode, Interrupted, Refusal
 from fuzz import migrate as migrations
 from fuzz.instance_store import Stored, Writer, thinned
 from fuzz.migrate import MigrationFailed, Omitted, Request, UnknownSource
@@ -49,8 +50,10 @@ def migrate(
     With a command, its output is its own and its exit status is told at the end; this command fails only if nothing
     could be recorded.
     """
+    _check(output)
     request = Request(jobs or Request().jobs, tuple(operator), seconds)
-    recording = Recording(command, request) if command else None
+    # With --json stdout is ours alone.
+    recording = Recording(command, request, sys.stderr.fileno() if as_json else None) if command else None
     items = _items(source, recording, request)
     document = _write(output, items, most)
     if recording is not None:
@@ -59,9 +62,24 @@ def migrate(
         print_json(document)
     else:
         _print(document, output)
-    if not document["instances"] and recording is not None:
-        raise Refusal(_nothing(recording), ExitCode.FAILED)
+    if not document["instances"]:
+        said = _nothing(recording) if recording else "no instance was found, for the reasons above"
+        raise Refusal(f"{said}; {output} was not written", ExitCode.FAILED)
     return ExitCode.DONE
+
+
+def _check(output: Path) -> None:
+    """Better now than after minutes of work. Raises Refusal."""
+    if not output.name.endswith((".jsonl", ".jsonl.gz")):
+        raise Refusal(f"--out {output}: name a file of instances, NAME.jsonl or NAME.jsonl.gz")
+    if output.is_dir():
+        raise Refusal(f"--out {output}: is a folder; name a file in it")
+    if not output.parent.is_dir():
+        raise Refusal(f"--out {output}: there is no folder {output.parent}")
+
+
+class _Nothing(Exception):
+    """No instance was found: a file that is there stays as it is."""
 
 
 def _items(source: list[str], recording: Recording | None, request: Request) -> Items:
@@ -97,8 +115,14 @@ def _write(output: Path, items: Items, most: int) -> dict[str, Any]:
                 writer.add(each)
             if len(found) > len(kept):
                 reasons[f"equal, or more than {most} of one operator"] += len(found) - len(kept)
+            if not len(writer):
+                raise _Nothing
+    except _Nothing:
+        pass  # told by the caller
     except MigrationFailed as error:
         raise Refusal(str(error)) from error
+    except Interrupted as end:
+        raise Refusal(f"interrupted; nothing was written to {output}", ExitCode.INTERRUPTED) from end
     return {
         "instances": len(writer),
         "operators": len(writer.operators),
@@ -113,7 +137,7 @@ def _nothing(recording: Recording) -> str:
     if not recording.processes:
         return (
             f"nothing was recorded: no Python process of {recording.command[0]!r} called an operator of PyTorch "
-            "(it must not run with -I or -E, nor empty PYTHONPATH)"
+            "(its Python must have PyTorch, and must not run with -I or -E, nor empty PYTHONPATH)"
         )
     return "no instance was recorded: every call was left out, for the reasons above"
 

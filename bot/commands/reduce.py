@@ -95,6 +95,8 @@ def reduce(
         raise Refusal("say what must be kept: --backend NAME, or --check 'COMMAND {model}' (one of the two)")
     limit = seconds(deadline, "--deadline")
     _check(output)
+    if output.resolve() == case_path.resolve():
+        raise Refusal(f"{output}: is the case itself; name another file for the reduced one")
     target = choices.one_target(backend, option) if backend else None
     with Runner(Limits(timeout, memory), jobs=jobs) as runner, err.status("reducing") as status:
         case = casefile.load(case_path, inputs, seed, runner)

@@ -23,10 +23,14 @@ _NO_LIMIT = 10**6
 
 @dataclass
 class Recording:
-    """A command whose PyTorch calls become instances. `status` is its exit status once it has ended."""
+    """A command whose PyTorch calls become instances. `status` is its exit status once it has ended.
+
+    `output` is the file descriptor that its stdout goes to; None: ours.
+    """
 
     command: Sequence[str]
     request: Request = field(default_factory=Request)
+    output: int | None = None
     status: int | None = None
     processes: int = 0
 
@@ -36,7 +40,7 @@ class Recording:
         Its output is not touched. Raises MigrationFailed for a command that cannot be started.
         """
         with tempfile.TemporaryDirectory(prefix="graphwarden-record-") as folder:
-            self.status = _run(self.command, folder)
+            self.status = _run(self.command, folder, self.output)
             files = sorted(Path(folder).glob("*.jsonl"), key=lambda path: (path.stat().st_mtime_ns, path.name))
             self.processes = len(files)
             tasks = [{"file": str(path), "name": "what a process recorded"} for path in files]
@@ -47,13 +51,12 @@ class Recording:
                         yield item
 
 
-def _run(command: Sequence[str], folder: str) -> int:
+def _run(command: Sequence[str], folder: str, output: int | None) -> int:
     """The exit status; minus the signal's number for a command that a signal ended."""
     path = os.pathsep.join(filter(None, [str(INJECTED), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, VARIABLE: json.dumps(told(folder))}
     try:
-        # An interrupt from the terminal reaches the command, too; what it has recorded by then is kept.
-        child = subprocess.Popen(command, env=environment)
+        child = subprocess.Popen(command, env=environment, stdout=output)
     except OSError as error:
         raise MigrationFailed(f"{command[0]}: {error.strerror}; name a program on the PATH or its path") from error
     try:

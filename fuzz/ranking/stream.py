@@ -40,6 +40,16 @@ class Ordered:
         for at in self._order:
             yield self._cases[at]
 
+    @property
+    def has_cases(self) -> bool:
+        """Whether the source gave any case."""
+        return bool(self._cases)
+
+    @property
+    def why_none(self) -> str:
+        """Why the source's first entry has no case; "" for a source without entries."""
+        return f" ({self._skips[0].reason})" if self._skips else ""
+
     def observe(self, case_id: str, status: Status, bug: str = "") -> None:
         """Learn what a case did on some target; `bug` is a failure's fingerprint. Foreign cases are ignored."""
         at = self._at.get(case_id)

@@ -242,6 +242,16 @@ BAD: dict[str, tuple[list[str], int, str]] = {
     "an unknown source": (["--source", "imagination"], 2, "unknown source 'imagination': choose one of docs"),
     "an unknown option": (["--option", "speed=1"], 2, "no chosen backend has the option speed"),
     "an unknown value": (["--option", "opt=fast"], 2, "of backend onnxruntime must be one of"),
+    "a file that holds no case": (
+        ["--source", "none.jsonl", "--backend", "onnxruntime"],
+        2,
+        "--source none.jsonl: holds no case",
+    ),
+    "a file that is not there": (
+        ["--source", "gone.jsonl", "--backend", "onnxruntime"],
+        2,
+        "--source gone.jsonl: no such file",
+    ),
     "no time": (["--budget", "0"], 2, "--budget '0' leaves no time"),
     "nonsense for a time": (["--budget", "soon"], 2, "--budget 'soon' is not a duration"),
     "a database in no folder": (["--db", "no/such/hunt.db"], 2, "there is no folder no/such"),
@@ -256,6 +266,7 @@ def test_a_hunt_with(name: str, gw: Run, tmp_path: Path, monkeypatch: pytest.Mon
     arguments, code, says = BAD[name]
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("do not overwrite me")
+    (tmp_path / "none.jsonl").write_text("")
     done = gw("hunt", "--budget", "5s", *arguments, "--json")
     assert (done.code, done.out) == (code, "")
     assert says in done.err and done.err.startswith("graphwarden: ") and done.err.count("\n") == 1

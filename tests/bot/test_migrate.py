@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.instance_store import load
-from tests.bot.support import Run
+from tests.bot.support import Run, ended, start
 
 PROGRAM = (
     "import torch; torch.relu(torch.ones(2)); torch.relu(torch.ones(2)); torch.exp(torch.ones(3)); raise SystemExit(4)"
@@ -57,7 +57,7 @@ def test_a_command_that_calls_nothing_is_told(gw: Run) -> None:
         (["--out", "x.jsonl", "--source", "onnx", "--", "true"], "give either --source"),
         (["--out", "x.jsonl", "--source", "nothing"], "unknown source 'nothing': choose one of"),
         (["--out", "x.jsonl", "--", "no-such-program"], "no-such-program: No such file or directory"),
-        (["--out", "no/folder/x.jsonl", "--source", "onnx"], "No such file or directory"),
+        (["--out", "no/folder/x.jsonl", "--source", "onnx"], "there is no folder"),
     ],
 )
 def test_what_cannot_be_done_is_told_in_one_line(gw: Run, arguments: list[str], message: str) -> None:
@@ -73,3 +73,37 @@ def test_a_file_that_is_no_file_of_instances_is_refused(gw: Run, tmp_path: Path)
     done = gw("instances", tmp_path / "odd.jsonl")
     assert done.code == 2
     assert "odd.jsonl:1: the id '0000000000000000' is not that of the instance" in done.err
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("script.py", "name a file of instances, NAME.jsonl or NAME.jsonl.gz"),
+        (".", "name a file of instances"),
+        ("nowhere/mine.jsonl", "there is no folder"),
+        ("folder.jsonl", "is a folder"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_told_before_anything_runs(
+    name: str, said: str, gw: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "script.py").write_text("print()")
+    done = gw("migrate", "--out", tmp_path / name, "--", "touch", tmp_path / "ran")
+    assert done.code == 2 and said in done.err and done.err.count("\n") == 1
+    assert not (tmp_path / "ran").exists() and (tmp_path / "script.py").read_text() == "print()"
+
+
+def test_a_run_that_records_nothing_leaves_an_older_file_alone(gw: Run, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text("older\n")
+    done = gw("migrate", "--out", kept, "--", "false")
+    assert done.code == 1 and "was not written" in done.err
+    assert kept.read_text() == "older\n" and list(tmp_path.iterdir()) == [kept]
+
+
+def test_with_json_the_commands_own_output_is_no_part_of_the_document(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import torch\nprint('loud')\ntorch.relu(torch.ones(2))\n")
+    done = ended(start(tmp_path, "migrate", "--json", "--out", "mine.jsonl", "--", sys.executable, script))
+    assert done.code == 0 and done.json["instances"] == 1 and "loud" in done.err

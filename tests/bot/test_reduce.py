@@ -58,6 +58,7 @@ def test_a_case_that_does_not_fail_is_not_reduced(gw: Run, tmp_path: Path) -> No
 UNUSABLE = {
     "no output": ([], "Missing option"),
     "an output that is a folder": (["-o", "."], "is a folder"),
+    "an output that is the case": (["-o", "m.onnx"], "is the case itself"),
     "an output in no folder": (["-o", "no/such/s.onnx"], "there is no folder"),
     "a deadline that is none": (["-o", "s.onnx", "--deadline", "soon"], "--deadline 'soon' is not a duration"),
     "values that are not there": (["-o", "s.onnx", "--inputs", "v.npz"], "v.npz: no such file"),

@@ -241,3 +241,14 @@ def test_bytes_hold_every_dtype(dtype: str) -> None:
 def test_bytes_that_do_not_fit_are_refused(entry: dict[str, Any], message: str) -> None:
     with pytest.raises(InstanceError, match=message):
         instance(tensors=[{"dtype": "float32", "shape": [1], **entry}])
+
+
+def test_half_of_a_surrogate_pair_is_no_text() -> None:
+    with pytest.raises(InstanceError, match="surrogate"):
+        parse('{"api": "torch.relu", "args": ["\\ud800"]}')
+
+
+def test_a_line_of_a_file_of_instances_is_an_instance() -> None:
+    plain = '{"api": "torch.relu", "args": [{"dtype": "float32", "shape": [2]}]}'
+    line = plain[:-1] + ', "id": "0123456789abcdef", "source": {"kind": "docs", "test": "t"}, "flags": []}'
+    assert canonical(parse(line)) == canonical(parse(plain))
