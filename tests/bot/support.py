@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -41,7 +42,15 @@ def start(folder: Path, *arguments: object, **options: Any) -> subprocess.Popen[
     command = [sys.executable, "-m", "bot.cli", *map(str, arguments)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(command, cwd=folder, env=environment, text=True, **pipes)
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        **pipes,
+        # A shell's background job ignores interrupts, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 def ended(process: subprocess.Popen[str]) -> Done:
