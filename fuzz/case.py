@@ -96,13 +96,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Revision:
-    """One build of a compiler and the interpreter that has it ("" means our own)."""
+    """One build of a compiler and the interpreter that has it ("" means our own).
+
+    `untrusted`: its code may be anybody's, so its workers are confined (`fuzz.confine`).
+    """
 
     version: str
     python: str = ""
     commit: str = ""
     date: str = ""
     parent: str = ""
+    untrusted: bool = False
 
 
 @dataclass(frozen=True)

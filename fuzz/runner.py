@@ -44,6 +44,7 @@ class Interpreter:
     backend: str
     python: str
     kind: str = ""  # the kind of case that it has imported more for
+    confined: bool = False
 
 
 class Runner:
@@ -82,6 +83,18 @@ class Runner:
             bases = list(self._bases.values())
             self._idle.clear()
             self._bases.clear()
+        for lane in lanes:
+            lane.close()
+        for base in bases:
+            base.close()
+
+    def forget(self, target: Target) -> None:
+        """End the workers of a target's interpreter: a sweep over many revisions needs each only once."""
+        python = target.revision.python
+        with self._lock:
+            done = [key for key in {*self._idle, *self._bases} if key.python == python]
+            lanes = [lane for key in done for lane in self._idle.pop(key, [])]
+            bases = [self._bases.pop(key) for key in done if key in self._bases]
         for lane in lanes:
             lane.close()
         for base in bases:
@@ -197,7 +210,7 @@ class Runner:
         """Borrow a lane; one that failed is closed instead of given back."""
         backend = registry.backend(target.backend)
         warmed = backend.warmed(kind, dict(target.options))
-        interpreter = Interpreter(backend.source, target.revision.python, warmed)
+        interpreter = Interpreter(backend.source, target.revision.python, warmed, target.revision.untrusted)
         with self._lock:
             lane = self._idle[interpreter].pop() if self._idle[interpreter] else None
         lane = lane or Lane(self._clone(interpreter), self.limits, self._recycling)
@@ -221,7 +234,7 @@ class Runner:
                     return base.clone()
                 except ZygoteGone:
                     base.close()
-            base = BaseZygote(interpreter.backend, interpreter.python, interpreter.kind)
+            base = BaseZygote(interpreter.backend, interpreter.python, interpreter.kind, interpreter.confined)
             with self._lock:
                 self._bases[interpreter] = base
             return base.clone()

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fuzz import confine
 from fuzz.worker import descendants, furnish
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -114,16 +115,20 @@ class BaseZygote:
     Raises BackendUnavailable when the backend cannot be imported.
     """
 
-    def __init__(self, backend_source: str, python: str = "", kind: str = "") -> None:
+    def __init__(self, backend_source: str, python: str = "", kind: str = "", confined: bool = False) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="graphwarden-"))
         self._lock = threading.Lock()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        program = [python or sys.executable, "-B", str(WORKER)]
         try:
-            self._process = self._started(theirs, [python or sys.executable, "-B", str(WORKER)], [backend_source, kind])
+            if confined:
+                program = confine.command(_cage(self.home, program[0], backend_source), program)
+            self._process = self._started(theirs, program, [backend_source, kind])
         except OSError as error:
             ours.close()
             shutil.rmtree(self.home, ignore_errors=True)
-            raise BackendUnavailable(f"its interpreter {python} cannot be started: {error.strerror}") from error
+            said = error.strerror or str(error)
+            raise BackendUnavailable(f"its interpreter {python} cannot be started: {said}") from error
         self._zygote = Zygote(ours)
         self._finalizer = weakref.finalize(self, _end, self._zygote, self._process, self.home)
         self._await_ready()
@@ -170,6 +175,12 @@ class BaseZygote:
     def close(self) -> None:
         """End the process, all clones and workers, and remove its private home folder."""
         self._finalizer()
+
+
+def _cage(home: Path, python: str, backend_source: str) -> confine.Cage:
+    """What an untrusted worker sees: its interpreter, this package and the backend's file, if it is one."""
+    own = [Path(backend_source)] if backend_source.endswith(".py") else []
+    return confine.Cage(home, read=(*confine.interpreter_folders(python), WORKER.parent, *own))
 
 
 def _hung_up(control: socket.socket) -> bool:

@@ -1,0 +1,136 @@
+"""Programs that may be anybody's: what they can see and spend (issue 5: code of a pull request is hostile).
+
+Where Bubblewrap works, a program sees the system's own folders, the folders that it is given, an empty home and
+nothing else: no files of ours, no network. Whoever starts it as root has it run as the user *nobody*, who can neither
+read another process's environment nor signal it; else a user namespace forbids the reading. Where Bubblewrap does not
+work, root can still run it as nobody, who cannot read what only its owner may. `means` says which it is; where
+nothing is possible the answer is "", and who calls decides whether that will do.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+#: Programs and libraries of the system. /etc is seen in part: names of users and hosts, certificates, the linker's
+#: cache; not what else an administrator keeps there.
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC = (
+    *("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d"),
+    *("group", "localtime", "nsswitch.conf", "passwd", "ssl"),
+)
+_NOBODY = "nobody"
+
+
+@dataclass(frozen=True)
+class Cage:
+    """What a confined program gets: folders to read, folders to write, and how much it may write elsewhere.
+
+    It starts in `folder` (without: in its home). `home` is an empty folder of its own in memory that holds at most
+    `disk_mb` MiB, as does /tmp. With `processes` it sees no process but its own; a worker's parent needs to see the
+    worker, so workers are without.
+    """
+
+    home: Path
+    read: tuple[Path, ...] = ()
+    write: tuple[Path, ...] = ()
+    disk_mb: int = 2048
+    processes: bool = False
+    folder: Path | None = None
+
+
+@cache
+def means() -> str:
+    """How programs are confined here: ``bubblewrap and user``, ``bubblewrap``, ``user``, or "" for not at all."""
+    return next((name for name, built in _MEANS.items() if _works(built)), "")
+
+
+def command(cage: Cage, program: Sequence[str]) -> list[str]:
+    """`program` as it is to be started; the folders that it may write become its user's.
+
+    Raises OSError where nothing can confine it: `means` says so before.
+    """
+    chosen = means()
+    if not chosen:
+        raise OSError("programs cannot be confined here: install bubblewrap, or allow user namespaces")
+    if "user" in chosen:
+        nobody = pwd.getpwnam(_NOBODY)
+        for folder in cage.write:
+            for place in (folder, *folder.rglob("*")):
+                os.chown(place, nobody.pw_uid, nobody.pw_gid, follow_symlinks=False)
+    return _MEANS[chosen](cage, program)
+
+
+def interpreter_folders(python: str) -> tuple[Path, ...]:
+    """The folders that a Python needs to be seen: its environment and the installation that this was made from."""
+    environment = Path(python).absolute().parent.parent
+    real = Path(os.path.realpath(python)).parent.parent
+    return tuple(dict.fromkeys((environment, real)))
+
+
+def _bubblewrap(cage: Cage) -> list[str]:
+    arguments = ["bwrap", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--die-with-parent"]
+    # A worker writes to a file of its own below /proc; what others own there is closed to its user anyway.
+    arguments += ["--unshare-pid", "--proc", "/proc"] if cage.processes else ["--bind", "/proc", "/proc"]
+    for folder in _SYSTEM:
+        path = Path(folder)
+        if path.is_symlink():
+            arguments += ["--symlink", os.readlink(folder), folder]
+        elif path.is_dir():
+            arguments += ["--ro-bind", folder, folder]
+    for name in _ETC:
+        arguments += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    room = ["--perms", "1777", "--size", str(cage.disk_mb << 20), "--tmpfs"]
+    arguments += ["--dev", "/dev", *room, "/tmp"]
+    for parent in _parents((cage.home, *cage.read, *cage.write)):  # left to bwrap, only their owner could enter them
+        arguments += ["--perms", "0755", "--dir", str(parent)]
+    arguments += [*room, str(cage.home)]
+    for seen in cage.read:
+        arguments += ["--ro-bind-try", str(seen), str(seen)]
+    for written in cage.write:
+        arguments += ["--bind", str(written), str(written)]
+    return [*arguments, "--chdir", str(cage.folder or cage.home)]
+
+
+def _parents(places: Sequence[Path]) -> list[Path]:
+    """The folders above `places` that the system's own do not bring, outermost first."""
+    above = {parent for place in places for parent in place.parents if parent != Path("/")}
+    return sorted(parent for parent in above if not str(parent).startswith(_SYSTEM) and parent != Path("/tmp"))
+
+
+def _caged_as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
+    return [*_bubblewrap(cage), "--", *_as_nobody(cage, program)]
+
+
+def _caged(cage: Cage, program: Sequence[str]) -> list[str]:
+    return [*_bubblewrap(cage), "--unshare-user", "--", *program]
+
+
+def _as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
+    nobody = pwd.getpwnam(_NOBODY)
+    who = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
+    return ["setpriv", *who, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--", *program]
+
+
+def _works(built: Callable[[Cage, Sequence[str]], list[str]]) -> bool:
+    """Whether a means works here: containers and distributions often forbid the namespaces that it needs."""
+    if built is not _caged and os.geteuid() != 0:
+        return False
+    try:
+        probe = built(Cage(Path("/tmp/home")), ["/bin/true"])
+        return subprocess.run(probe, capture_output=True, timeout=20, check=False).returncode == 0
+    except (OSError, KeyError, subprocess.TimeoutExpired):  # no bwrap, no setpriv, no user of that name
+        return False
+
+
+#: In the order of preference.
+_MEANS: dict[str, Callable[[Cage, Sequence[str]], list[str]]] = {
+    "bubblewrap and user": _caged_as_nobody,
+    "bubblewrap": _caged,
+    "user": _as_nobody,
+}

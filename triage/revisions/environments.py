@@ -1,0 +1,225 @@
+"""Environments of revisions: built once, found again by their content, preflighted, collected (decision 010).
+
+A folder below the root holds one environment: ``env/`` (a virtual environment), ``build.log``, and ``ready.json``,
+written last. A folder without it was cut off in the middle and is built anew; a lock file beside it, which the system
+releases when its holder dies, keeps two builders apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from filelock import FileLock
+
+from fuzz.case import Revision, Target, options_from
+from fuzz.runner import Runner
+from fuzz.zygote import BackendUnavailable
+from triage.revisions import places, preflight, providers
+from triage.revisions.config import Compiler
+from triage.revisions.installing import create, install
+from triage.revisions.recipe import CannotBuild, Recipe, Site
+
+#: Least recently used environments go when all of them together hold more (`GRAPHWARDEN_REVISIONS_GIB`).
+DEFAULT_GIB = 30.0
+#: What was used within this time stays, whatever it weighs: another process may be at work in it.
+_RECENT_SECONDS = 3600.0
+_LOG_TAIL = 4000
+
+
+class Untestable(Exception):
+    """A revision whose environment cannot be made or computes garbage. That is said of the environment, never of
+    the compiler: it is no bug, no regression, no failure."""
+
+    def __init__(self, revision: str, reason: str, log: str = "") -> None:
+        super().__init__(f"{revision} cannot be tested: {reason}")
+        self.revision = revision
+        self.reason = reason
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What ``ready.json`` tells. `identity` hashes what is installed: equal ones are the same build.
+
+    `problem` is why the environment must not be used, when that is certain to stay so.
+    """
+
+    compiler: str
+    revision: str
+    identity: str
+    mebibytes: float
+    seconds: float
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One environment on disk, as the listing shows it."""
+
+    folder: Path
+    ready: Ready
+    used: float  # seconds since the epoch
+
+
+class Environments:
+    """The environments below `root`. `runner` runs the preflight; it may be shared."""
+
+    def __init__(self, runner: Runner, root: Path | None = None) -> None:
+        self.root = root or places.root()
+        self._runner = runner
+        self._ready: dict[tuple[str, str], Ready] = {}
+
+    def ensure(self, compiler: Compiler, revision: Revision) -> Revision:
+        """`revision` with its interpreter, its environment built if need be. Raises Untestable."""
+        try:
+            recipe: Recipe = providers.load(compiler.provider).recipe(compiler, revision)
+        except CannotBuild as refusal:
+            raise Untestable(revision.version, refusal.reason, refusal.log) from refusal
+        folder = self._folder(compiler, recipe)
+        runnable = replace(revision, python=str(folder / "env" / "bin" / "python"), untrusted=compiler.untrusted)
+        with self._held(folder):
+            ready = _read(folder) or self._made(compiler, runnable, recipe, folder)
+        (folder / "used").touch()
+        self._ready[compiler.name, revision.version] = ready
+        if ready.problem:
+            raise Untestable(revision.version, ready.problem, _tail(folder / "build.log"))
+        return runnable
+
+    def identity(self, compiler: Compiler, revision: Revision) -> str:
+        """The hash of what is installed for an ensured revision: equal ones are the same build."""
+        return self._ready[compiler.name, revision.version].identity
+
+    def installed(self, compiler: Compiler) -> dict[str, Environment]:
+        """The environments of a compiler by revision."""
+        return {found.ready.revision: found for found in self._all() if found.ready.compiler == compiler.name}
+
+    def collect(self, gibibytes: float | None = None) -> list[Environment]:
+        """Remove the least recently used environments until all together hold at most `gibibytes`; tells which."""
+        limit = _limit() if gibibytes is None else gibibytes
+        found = sorted(self._all(), key=lambda environment: environment.used)
+        held = sum(environment.ready.mebibytes for environment in found) / 1024
+        removed = []
+        for environment in found:
+            if held <= limit or time.time() - environment.used < _RECENT_SECONDS:
+                break
+            self.remove(environment)
+            held -= environment.ready.mebibytes / 1024
+            removed.append(environment)
+        return removed
+
+    def remove(self, environment: Environment) -> None:
+        """Remove one environment; a kill in the middle leaves a folder that counts as not built."""
+        with self._held(environment.folder):
+            (environment.folder / "ready.json").unlink(missing_ok=True)
+            shutil.rmtree(environment.folder, ignore_errors=True)
+
+    # ------------------------------------------------------------ building
+
+    def _folder(self, compiler: Compiler, recipe: Recipe) -> Path:
+        key = recipe.key(os.path.realpath(compiler.python or sys.executable))
+        return self.root / f"{compiler.name}-{key}"
+
+    @contextmanager
+    def _held(self, folder: Path) -> Iterator[None]:
+        locks = self.root / "locks"
+        locks.mkdir(parents=True, exist_ok=True)
+        with FileLock(locks / f"{folder.name}.lock"):
+            yield
+
+    def _made(self, compiler: Compiler, revision: Revision, recipe: Recipe, folder: Path) -> Ready:
+        self.collect()
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        started = time.monotonic()
+        site = Site(folder, Path(revision.python), folder / "build.log")
+        problem = ""
+        try:
+            _install(compiler, recipe, site)
+            if recipe.finish is not None:
+                recipe.finish(site)
+            problem = self._preflight(compiler, revision)
+        except CannotBuild as refusal:
+            if not refusal.lasting:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise Untestable(revision.version, refusal.reason, refusal.log) from refusal
+            problem = refusal.reason
+        identity = _identity(site) if site.folder.joinpath("env").is_dir() else ""
+        seconds = time.monotonic() - started
+        ready = Ready(compiler.name, revision.version, identity, _mebibytes(folder), round(seconds, 1), problem)
+        places.write(folder / "ready.json", json.dumps(asdict(ready)))
+        return ready
+
+    def _preflight(self, compiler: Compiler, revision: Revision) -> str:
+        target = Target(compiler.backend, revision, options_from(dict(compiler.options)))
+        try:
+            said = preflight.problem(self._runner, target)
+        except BackendUnavailable as error:
+            return f"it cannot be imported: {error}"
+        finally:
+            self._runner.forget(target)
+        return f"its environment is broken: {said}" if said else ""
+
+    def _all(self) -> Iterator[Environment]:
+        for folder in sorted(self.root.glob("*-*")):
+            ready = _read(folder)
+            if ready is not None:
+                yield Environment(folder, ready, _used(folder))
+
+
+def _limit() -> float:
+    return float(os.environ.get("GRAPHWARDEN_REVISIONS_GIB", DEFAULT_GIB))
+
+
+def _read(folder: Path) -> Ready | None:
+    """What is told of a finished environment, None when it is not finished."""
+    try:
+        return Ready(**json.loads((folder / "ready.json").read_text(encoding="utf-8")))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, TypeError):  # written by another version: build it anew
+        return None
+
+
+def _used(folder: Path) -> float:
+    stamp = folder / "used"
+    return (stamp if stamp.exists() else folder / "ready.json").stat().st_mtime
+
+
+def _tail(log: Path) -> str:
+    return log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:] if log.is_file() else ""
+
+
+def _install(compiler: Compiler, recipe: Recipe, site: Site) -> None:
+    create(site, compiler.python or sys.executable)
+    if recipe.requirements:
+        install(site, list(recipe.requirements), recipe.as_of)
+
+
+def _identity(site: Site) -> str:
+    """A hash over what the packages' own lists (RECORD) say of their files, without their metadata; for files that
+    have no such entry, over their content. A new version number on the same files is the same build."""
+    digest = hashlib.sha256()
+    for record in sorted(site.packages.glob("*.dist-info/RECORD")):
+        for line in sorted(record.read_text(encoding="utf-8").splitlines()):
+            path = line.split(",")[0]
+            script = path.startswith("../")  # names its interpreter, so it differs between equal builds
+            if not script and ".dist-info/" not in path and not path.endswith((".pyc", "/version.py", "_version.py")):
+                digest.update(line.encode() + b"\n")
+    overlaid = site.folder / "overlaid"
+    if overlaid.is_file():
+        digest.update(overlaid.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _mebibytes(folder: Path) -> float:
+    total = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    return round(total / 2**20, 1)

@@ -1,0 +1,111 @@
+"""What is asked of a git repository. Its content is data: nothing of it is executed, no hook, no filter of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+
+_SECONDS = 300.0
+_FIELDS = "%H%x00%P%x00%cI"
+
+
+class GitError(RuntimeError):
+    """git cannot answer: no such repository, no such commit; the message says which."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit: full hash, first parent ("" for the first commit) and date (ISO 8601)."""
+
+    id: str
+    parent: str
+    date: str
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A local repository, bare or with a work tree."""
+
+    folder: Path
+
+    def resolve(self, name: str) -> Commit | None:
+        """The commit that `name` (a hash or its beginning, a tag, a branch) stands for, None when there is none."""
+        if name.startswith("-"):
+            return None
+        try:
+            return _commit(self._run("log", "-1", f"--format={_FIELDS}", f"{name}^{{commit}}", "--"))
+        except GitError:
+            return None
+
+    def history(self, branch: str, since: str = "") -> list[Commit]:
+        """The commits of a branch along first parents, oldest first; after `since`, which is left out."""
+        span = f"{since}..{branch}" if since else branch
+        told = self._run("log", "--first-parent", "--reverse", f"--format={_FIELDS}", span, "--")
+        return [_commit(line) for line in told.splitlines()]
+
+    def tree(self, commit: str, path: str) -> str:
+        """The hash of what lies at `path` in a commit, "" where nothing does."""
+        try:
+            return self._run("rev-parse", "--verify", "--quiet", f"{commit}:{path}").strip()
+        except GitError:
+            return ""
+
+    def changed(self, old: str, new: str, *paths: str) -> list[str]:
+        """The files below `paths` (all without) that differ between two commits."""
+        told = self._run("diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", old, new, "--", *paths)
+        return [name for name in told.split("\0") if name]
+
+    def difference(self, old: str, new: str, path: str) -> str:
+        """The unified difference of one file, without context lines."""
+        return self._run("diff", "--unified=0", "--no-ext-diff", "--no-textconv", old, new, "--", path)
+
+    def text(self, commit: str, path: str) -> str:
+        """The text of one file in a commit. Raises GitError."""
+        return self._run("show", "--no-textconv", f"{commit}:{path}")
+
+    def export(self, commit: str, path: str, target: Path) -> None:
+        """Write what lies below `path` (everything: "") in a commit into `target`; links that lead out are refused."""
+        target.mkdir(parents=True, exist_ok=True)
+        command = ["git", "-C", str(self.folder), "archive", "--format=tar", commit, *(["--", path] if path else [])]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
+            assert process.stdout is not None and process.stderr is not None
+            try:
+                with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
+                    archive.extractall(target, filter="data")
+            except tarfile.TarError as error:
+                process.kill()
+                said = process.stderr.read().decode(errors="replace").strip()
+                raise GitError(f"{path or 'the tree'} of {commit[:12]} cannot be read: {said or error}") from error
+
+    def _run(self, *arguments: str) -> str:
+        command = ["git", "-C", str(self.folder), "--no-pager", *arguments]
+        try:
+            done = subprocess.run(
+                command,
+                capture_output=True,
+                env=_environment(),
+                timeout=_SECONDS,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise GitError(f"git does not answer in {self.folder}: {error}") from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            raise GitError(f"{self.folder}: {said[-1] if said else 'git failed'}")
+        return done.stdout.decode(errors="replace")
+
+
+def _commit(line: str) -> Commit:
+    commit, parents, date = line.strip().split("\0")
+    return Commit(commit, parents.split(" ")[0], date)
+
+
+def _environment() -> dict[str, str]:
+    """No settings of the user's or the system's: they may name programs to run."""
+    quiet = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_TERMINAL_PROMPT": "0"}
+    owned = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+    return {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LANG": "C.UTF-8", **quiet, **owned}

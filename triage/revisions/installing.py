@@ -1,0 +1,52 @@
+"""Virtual environments and packages in them, by `uv`: about 2 s each where pip takes 11."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+
+from uv import find_uv_bin
+
+from triage.revisions import index
+from triage.revisions.recipe import CannotBuild, Site
+
+SECONDS = 900.0
+_LOG_TAIL = 4000
+
+
+def create(site: Site, python: str) -> None:
+    """A virtual environment made from `python`. Raises CannotBuild."""
+    _run(site, ["venv", "--quiet", "--python", python, str(site.folder / "env")])
+
+
+def install(site: Site, packages: Sequence[str], as_of: str = "") -> None:
+    """Install requirements or wheel files; of wheels only, so that nothing of a package runs yet. Raises CannotBuild.
+
+    With `as_of` (an ISO date) packages that appeared later are not taken.
+    """
+    dated = ["--exclude-newer", as_of] if as_of else []
+    options = ["--quiet", "--no-build", "--no-config", "--python", str(site.python), *dated]
+    _run(site, ["pip", "install", *options, "--", *packages])
+
+
+def _run(site: Site, arguments: list[str]) -> None:
+    with site.log.open("ab") as log:
+        try:
+            subprocess.run(
+                [find_uv_bin(), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=index.installer_environment(),
+                timeout=SECONDS,
+                check=True,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CannotBuild(f"installing did not end within {SECONDS:.0f} s", _tail(site)) from error
+        except subprocess.CalledProcessError as error:
+            said = _tail(site)
+            raise CannotBuild(f"installing failed: {' '.join(said.split())[-600:]}", said) from error
+
+
+def _tail(site: Site) -> str:
+    return site.log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:].strip()

@@ -1,0 +1,176 @@
+"""Any build command in a checkout: its environment is kept by commit, its log beside it.
+
+Settings: `repository`, `command` (a list; ``{python}``, ``{checkout}`` and ``{output}`` are replaced), `branch`,
+`since`, `timeout` (seconds), `memory_mb`, `disk_mb`. The command runs confined in a fresh checkout, without network,
+with the interpreter of the environment, into which `requires` were installed before. What it leaves in ``{output}``
+is installed: wheels if there are any, else everything is copied into site-packages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from fuzz import confine
+from fuzz.case import Revision
+from triage.revisions.config import Compiler
+from triage.revisions.git import GitError
+from triage.revisions.installing import install
+from triage.revisions.providers._commits import repository, resolve, revisions
+from triage.revisions.recipe import CannotBuild, Recipe, Site
+
+SETTINGS = ("repository", "command", "branch", "since", "timeout", "memory_mb", "disk_mb")
+NEEDED = ("repository", "command")
+UNTRUSTED = True
+__all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "recipe", "resolve", "revisions"]
+_SECONDS, _MEMORY_MB, _DISK_MB = 7200, 16384, 20480
+_LOG_TAIL = 4000
+_FILE_BYTES = 4 << 30
+_LOOK_SECONDS = 5.0
+
+
+def recipe(compiler: Compiler, revision: Revision) -> Recipe:
+    """One environment a tree and command: commits with the same files share it. Raises CannotBuild."""
+    tree = repository(compiler).tree(revision.commit, "")
+    if not tree:
+        raise CannotBuild(f"the repository has no commit {revision.commit}")
+    packages = tuple(package for entry in compiler.requires for package in entry.packages)
+    content = ("command", tree, *compiler.texts("command"))
+    return Recipe(packages, content=content, finish=partial(_build, compiler, revision))
+
+
+def _build(compiler: Compiler, revision: Revision, site: Site) -> None:
+    checkout, output = site.folder / "checkout", site.folder / "output"
+    try:
+        repository(compiler).export(revision.commit, "", checkout)
+    except GitError as error:
+        raise CannotBuild(str(error)) from error
+    output.mkdir(exist_ok=True)
+    _run(compiler, site, checkout, output)
+    wheels = sorted(output.glob("*.whl"))
+    if wheels:
+        install(site, [str(wheel) for wheel in wheels])
+    elif any(output.iterdir()):
+        shutil.copytree(output, site.packages, dirs_exist_ok=True, symlinks=True)
+    else:
+        raise CannotBuild("its build left nothing in {output}", lasting=True)
+    for folder in (checkout, output):
+        shutil.rmtree(folder)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a build may spend: seconds of wall clock, MiB of memory a process, MiB of disk in all."""
+
+    seconds: float
+    memory_mb: int
+    disk_mb: int
+
+
+def _run(compiler: Compiler, site: Site, checkout: Path, output: Path) -> None:
+    names = {"{python}": str(site.python), "{checkout}": str(checkout), "{output}": str(output)}
+    program = [_filled(word, names) for word in compiler.texts("command")]
+    limits = Limits(
+        float(compiler.text("timeout", str(_SECONDS))),
+        int(compiler.text("memory_mb", str(_MEMORY_MB))),
+        int(compiler.text("disk_mb", str(_DISK_MB))),
+    )
+    home = site.folder / "home"
+    home.mkdir(exist_ok=True)
+    readable = confine.interpreter_folders(str(site.python))
+    cage = confine.Cage(home, readable, (checkout, output), limits.disk_mb, processes=True, folder=checkout)
+    try:
+        caged = confine.command(cage, program) if compiler.untrusted else program
+        _wait(caged, site, _environment(home, site), limits)
+    except OSError as error:
+        raise CannotBuild(f"its build cannot be started: {error}") from error
+
+
+def _wait(program: list[str], site: Site, environment: dict[str, str], limits: Limits) -> None:
+    """Run to the end or a limit; everything that was started ends with it. Raises CannotBuild."""
+    with site.log.open("ab") as log:
+        process = subprocess.Popen(
+            program,
+            cwd=site.folder / "checkout",
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            preexec_fn=partial(_limit, limits.memory_mb),
+        )
+        try:
+            _watch(process, site, limits)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+    if process.returncode:
+        reason = f"its build failed with {_ended(process.returncode)}: {_last_line(site)}"
+        raise CannotBuild(reason, _tail(site), lasting=True)
+
+
+def _watch(process: subprocess.Popen[bytes], site: Site, limits: Limits) -> None:
+    """Wait for the end. Raises CannotBuild at the first limit that is passed."""
+    ends = time.monotonic() + limits.seconds
+    while process.poll() is None:
+        if time.monotonic() > ends:
+            raise CannotBuild(f"its build did not end within {limits.seconds:.0f} s", _tail(site), lasting=True)
+        if _mebibytes(site.folder) > limits.disk_mb:
+            raise CannotBuild(f"its build wrote more than {limits.disk_mb} MiB", _tail(site), lasting=True)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(min(_LOOK_SECONDS, max(0.0, ends - time.monotonic())))
+
+
+def _mebibytes(folder: Path) -> float:
+    """What lies below a folder, files that vanish meanwhile left out."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_blocks * 512
+    return total / 2**20
+
+
+def _limit(memory_mb: int) -> None:
+    """In the child: memory of one process, size of one file, no core files."""
+    resource.setrlimit(resource.RLIMIT_AS, (memory_mb << 20, memory_mb << 20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
+
+
+def _environment(home: Path, site: Site) -> dict[str, str]:
+    return {
+        "HOME": str(home),
+        "PATH": f"{site.python.parent}:/usr/local/bin:/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "CI": "true",
+        "VIRTUAL_ENV": str(site.python.parent.parent),
+    }
+
+
+def _filled(word: str, names: dict[str, str]) -> str:
+    for name, value in names.items():
+        word = word.replace(name, value)
+    return word
+
+
+def _ended(status: int) -> str:
+    return f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+
+
+def _last_line(site: Site) -> str:
+    lines = [line for line in _tail(site).splitlines() if line.strip()]
+    return lines[-1].strip()[:300] if lines else "it printed nothing"
+
+
+def _tail(site: Site) -> str:
+    return site.log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:]

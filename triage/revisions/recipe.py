@@ -1,0 +1,59 @@
+"""What an environment is made of. Equal recipes are one environment: the key is a hash of the recipe's content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+#: Raised when what is installed into environments, or how, changes: older ones are then built anew.
+VERSION = 1
+
+
+class CannotBuild(RuntimeError):
+    """This revision cannot become an environment. `log` is what the build printed, untrusted text.
+
+    `lasting`: another try on this machine would end the same way, so the answer may be remembered.
+    """
+
+    def __init__(self, reason: str, log: str = "", *, lasting: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.log = log
+        self.lasting = lasting
+
+
+@dataclass(frozen=True)
+class Site:
+    """An environment under construction: its folder and the interpreter in it."""
+
+    folder: Path
+    python: Path
+    log: Path
+
+    @property
+    def packages(self) -> Path:
+        """Its site-packages."""
+        return next(iter(sorted(self.folder.glob("env/lib/python3*/site-packages"))))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Packages to install, and what a provider does afterwards.
+
+    `as_of` is a date (ISO 8601): packages that appeared later are not taken, since an old build of a compiler was
+    written for the numpy of its day. `content` names whatever else decides what is installed: hashes of files, of
+    trees of a repository, a command. `finish` lays that into the environment; it raises CannotBuild.
+    """
+
+    requirements: tuple[str, ...]
+    as_of: str = ""
+    content: tuple[str, ...] = ()
+    finish: Callable[[Site], None] | None = field(default=None, compare=False)
+
+    def key(self, python: str) -> str:
+        """16 hex digits, the same for the same content under the same interpreter."""
+        told = json.dumps([VERSION, python, sorted(self.requirements), self.as_of, list(self.content)])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
