@@ -4,6 +4,7 @@
 #   make test    lint, type checks and all tests
 #
 # XLA=1 installs JAX too (about 380 MB), so that the backend `xla` works and its tests run.
+# TF=1 makes a second environment with TensorFlow (about 1.7 GB), for the option keras=tensorflow (docs/keras.md).
 #
 # pip's own settings (PIP_INDEX_URL, PIP_EXTRA_INDEX_URL, PIP_FIND_LINKS, pip.conf) are used as they are.
 
@@ -14,6 +15,7 @@ HUNT_OUT    ?= reports
 HUNT_ARGS   ?=
 PYTEST_ARGS ?= -n 2
 XLA         ?=
+TF          ?=
 
 # The first of these that really is Python 3.11 or newer (a version manager's stub may not be).
 PYTHON ?= $(shell for p in python3.11 python3 python; do \
@@ -21,8 +23,10 @@ PYTHON ?= $(shell for p in python3.11 python3 python; do \
 
 PY    := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+# Beside the other and named after it: there graphwarden looks for it.
+TFENV := $(VENV)-tensorflow
 # Everything that is to be installed.
-READY := $(STAMP) $(if $(XLA),$(VENV)/.xla)
+READY := $(STAMP) $(if $(XLA),$(VENV)/.xla) $(if $(TF),$(TFENV)/.installed)
 # An environment that was copied from another folder, or whose Python has gone, is not ours.
 ifneq ($(shell cat $(STAMP) 2>/dev/null && $(PY) -c ''),$(CURDIR))
 $(shell rm -f $(STAMP) $(VENV)/.xla)
@@ -80,6 +84,14 @@ $(VENV)/.xla: requirements-xla.lock $(STAMP)
 	@$(PY) -m pip --disable-pip-version-check check
 	@touch $@
 
+$(TFENV)/.installed: requirements-tensorflow.lock $(STAMP)
+	@test -e $@ || rm -rf "$(TFENV)"
+	@test -x $(TFENV)/bin/python || $(PY) -m venv "$(TFENV)"
+	@rm -f $@
+	$(TFENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-tensorflow.lock
+	@$(TFENV)/bin/python -m pip --disable-pip-version-check check
+	@touch $@
+
 # Newest versions that pyproject.toml allows, every transitive one pinned.
 lock:
 	rm -rf .venv-lock
@@ -92,4 +104,4 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf $(VENV) .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(TFENV) .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache

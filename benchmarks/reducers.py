@@ -28,11 +28,15 @@ from onnx.reference import ReferenceEvaluator
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import bug_kinds, held_out
+from benchmarks import bug_kinds, held_out, unseen
 from benchmarks.planting import KINDS, Planted, plant
 from benchmarks.random_models import OPSET
+from fuzz import catalogue
 from fuzz.case import Case
+from fuzz.lane import Limits
+from fuzz.runner import Runner
 from fuzz.wire import Value
+from triage.interesting import Recorded, recorded
 from triage.operators import node_count
 from triage.parts import parts
 from triage.reduce import reduce
@@ -53,55 +57,32 @@ class Found:
     nodes: int
 
 
+#: A reducer with what the reference evaluator says of cases.
+Reducer = Callable[[Planted, Recorded], Found]
+#: A model of a kind of bug, of about so many nodes, by a seed, with rare operators or not.
+Planter = Callable[[str, int, int, bool], Planted]
+
+
 def fails(spec: bug_kinds.Spec, model: onnx.ModelProto) -> bool:
     """Whether the model holds what a bug needs."""
+    if "unseen" in spec:
+        return unseen.fails(spec, model)
     return (held_out if spec["kind"] in held_out.KINDS else bug_kinds).fails(spec, model)
-
-
-def recorded(case: Case) -> Mapping[str, Value]:
-    """Every tensor of the main graph; the inputs alone where that cannot be evaluated."""
-    try:
-        found = ReferenceEvaluator(load(case)).run(None, dict(case.inputs), intermediate=True)
-    except Exception:  # noqa: BLE001 - whatever the reference objects to
-        return dict(case.inputs)
-    return dict(found)
-
-
-def valid(case: Case) -> bool:
-    """Whether the checker and the reference accept a case."""
-    try:
-        onnx.checker.check_model(load(case), full_check=True)
-        ReferenceEvaluator(load(case)).run(None, dict(case.inputs))
-    except Exception:  # noqa: BLE001 - whatever the reference objects to makes a case invalid
-        return False
-    return True
-
-
-def remembering(function: Callable[[Case], Any]) -> Callable[[Case], Any]:
-    """`function` with its results kept by content."""
-    known: dict[str, Any] = {}
-
-    def asked(case: Case) -> Any:
-        if case.id not in known:
-            known[case.id] = function(case)
-        return known[case.id]
-
-    return asked
 
 
 # ---------------------------------------------------------------- the reducers
 
 
-def ours(planted: Planted) -> Found:
+def ours(planted: Planted, reference: Recorded) -> Found:
     """This project's reducer, as `graphwarden reduce --check` calls it."""
     done = reduce(
         planted.case,
         lambda case: fails(planted.spec, load(case)),
-        values=remembering(recorded),
-        valid=remembering(valid),
+        values=reference,
         confirmed=False,
         neighbours=2,
         simplifying=4,
+        fed=False,
     )
     return Found(done.runs, done.nodes_after)
 
@@ -109,15 +90,15 @@ def ours(planted: Planted) -> Found:
 class _Subsets:
     """The predicate on lists of nodes, for reducers that know nothing else; what dangles becomes an input."""
 
-    def __init__(self, planted: Planted) -> None:
-        self._planted, self._values = planted, recorded(planted.case)
+    def __init__(self, planted: Planted, reference: Recorded) -> None:
+        self._planted, self._values, self._valid = planted, reference(planted.case), reference.valid
         self._known: dict[frozenset[int], bool] = {}
         self.runs = 0
 
     def __call__(self, kept: Sequence[int]) -> bool:
         key = frozenset(kept)
         if key not in self._known:
-            cuts = [case for case in parts(self._planted.case, key, self._values)[-1:] if valid(case)]
+            cuts = [case for case in parts(self._planted.case, key, self._values)[-1:] if self._valid(case)]
             self.runs += len(cuts)
             self._known[key] = bool(cuts) and fails(self._planted.spec, load(cuts[0]))
         return self._known[key]
@@ -126,9 +107,9 @@ class _Subsets:
         return node_count(parts(self._planted.case, frozenset(kept), self._values)[-1])
 
 
-def plain_dd(planted: Planted) -> Found:
+def plain_dd(planted: Planted, reference: Recorded) -> Found:
     """ddmin of Zeller and Hildebrandt on the list of nodes, with a cache."""
-    test = _Subsets(planted)
+    test = _Subsets(planted, reference)
     kept = list(range(len(load(planted.case).graph.node)))
     test(kept)
     count = 2
@@ -148,11 +129,11 @@ def plain_dd(planted: Planted) -> Found:
     return Found(test.runs, test.nodes(kept))
 
 
-def picire_dd(planted: Planted) -> Found:
+def picire_dd(planted: Planted, reference: Recorded) -> Found:
     """picire's delta debugging on the list of nodes, as it is by default."""
     import picire
 
-    test = _Subsets(planted)
+    test = _Subsets(planted, reference)
     everything = list(range(len(load(planted.case).graph.node)))
 
     def interesting(kept: Sequence[int], config_id: object) -> Any:
@@ -162,7 +143,7 @@ def picire_dd(planted: Planted) -> Found:
     return Found(test.runs, test.nodes(kept))
 
 
-def fx_minifier(planted: Planted) -> Found:
+def fx_minifier(planted: Planted, reference: Recorded) -> Found:
     """The minifier of PyTorch FX on the same graph, every node a call of the reference's operator."""
     import contextlib
     import io
@@ -170,7 +151,7 @@ def fx_minifier(planted: Planted) -> Found:
     import torch
     from functorch.compile import minifier
 
-    graph, inputs, shown = _fx_graph(planted.case)
+    graph, inputs, shown = _fx_graph(planted.case, reference)
     runs, smallest = 0, len(load(planted.case).graph.node)
 
     def failing(module: Any, given: Any) -> bool:
@@ -194,13 +175,13 @@ def fx_minifier(planted: Planted) -> Found:
     return Found(runs, smallest)
 
 
-def _fx_graph(case: Case) -> tuple[Any, list[Any], dict[Any, onnx.NodeProto]]:
+def _fx_graph(case: Case, reference: Recorded) -> tuple[Any, list[Any], dict[Any, onnx.NodeProto]]:
     """The main graph as an FX graph of the recorded tensors; the functions called, with their nodes."""
     import torch
 
     model, graph, known, shown = load(case), torch.fx.Graph(), dict[str, Any](), dict[Any, onnx.NodeProto]()
     constants = {tensor.name: onnx.numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    values = {**recorded(case), **constants}
+    values = {**reference(case), **constants}
     inputs = []
     for name, value in {**case.inputs, **constants}.items():
         known[name] = graph.placeholder(f"p{len(known)}")
@@ -248,10 +229,10 @@ def _model_of(graph: Any, shown: Mapping[Any, onnx.NodeProto]) -> onnx.ModelProt
     return onnx.helper.make_model(onnx.helper.make_graph(nodes, "fx", [], infos))
 
 
-def polygraphy(command: str) -> Callable[[Planted], Found]:
+def polygraphy(command: str) -> Reducer:
     """`polygraphy debug reduce`: bisection first, then the linear mode on what that left."""
 
-    def run(planted: Planted) -> Found:
+    def run(planted: Planted, reference: Recorded) -> Found:
         with tempfile.TemporaryDirectory() as folder:
             counter, model = Path(folder) / "runs", Path(folder) / "model.onnx"
             model.write_bytes(planted.case.model)
@@ -288,32 +269,53 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--held-out", action="store_true", help="the kinds of benchmarks.held_out instead")
+    parser.add_argument("--unseen", choices=("tuned", "held-out"), help="one half of benchmarks.unseen instead (no fx)")
     parser.add_argument("--sizes", default="60,200", help="nodes of the random models")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--polygraphy", default="", help="the command, in an environment of its own")
     parser.add_argument("--without", default="", help="reducers to leave out, e.g. fx,picire")
     chosen = parser.parse_args()
-    reducers: dict[str, Callable[[Planted], Found]] = {"ours": ours, "dd": plain_dd}
+    reducers: dict[str, Reducer] = {"ours": ours, "dd": plain_dd}
     if importlib.util.find_spec("picire"):
         reducers["picire"] = picire_dd
     reducers["fx"] = fx_minifier
     if chosen.polygraphy:
         reducers["polygraphy"] = polygraphy(chosen.polygraphy)
-    for name in chosen.without.split(","):
+    for name in [*chosen.without.split(","), *(["fx", "polygraphy"] if chosen.unseen else [])]:
         reducers.pop(name, None)
-    found: dict[str, dict[str, list[tuple[Found, int]]]] = defaultdict(lambda: defaultdict(list))
-    kinds, planter = (list(held_out.KINDS), held_out.plant) if chosen.held_out else (chosen.kinds.split(","), plant)
-    for kind in kinds:
-        for size in map(int, chosen.sizes.split(",")):
-            for seed in range(chosen.seeds):
-                for rare in (True, False):
-                    planted = planter(kind, size, seed, rare)
-                    for name, reducer in reducers.items():
-                        if name == "ours" or (kind not in _INNER and (name != "fx" or kind not in _UNTYPED)):
-                            found[kind][name].append((reducer(planted), planted.ideal))
-        print(kind, {name: [(f.runs, f.nodes) for f, _ in rows] for name, rows in found[kind].items()}, flush=True)
+    kinds, planter = _models(chosen)
+    with Runner(Limits(seconds=60), jobs=1) as runner:
+        reference = recorded(runner, catalogue.target("reference"))
+        found = {}
+        for kind in kinds:
+            found[kind] = rows = _measured(kind, planter, reducers, reference, chosen)
+            print(kind, {name: [(f.runs, f.nodes) for f, _ in each] for name, each in rows.items()}, flush=True)
     Console(width=150).print(_table(found, list(reducers)))
     return 0
+
+
+def _models(chosen: argparse.Namespace) -> tuple[Sequence[str], Planter]:
+    """The kinds of bugs and what plants them."""
+    if chosen.unseen:
+        return list({"tuned": unseen.TUNED, "held-out": unseen.HELD_OUT}[chosen.unseen]), unseen.plant
+    if chosen.held_out:
+        return list(held_out.KINDS), held_out.plant
+    return chosen.kinds.split(","), plant
+
+
+def _measured(
+    kind: str, planter: Planter, reducers: Mapping[str, Reducer], reference: Recorded, chosen: argparse.Namespace
+) -> dict[str, list[tuple[Found, int]]]:
+    """What each reducer finds in the models of one kind, beside the ideal."""
+    found: dict[str, list[tuple[Found, int]]] = defaultdict(list)
+    for size in map(int, chosen.sizes.split(",")):
+        for seed in range(chosen.seeds):
+            for rare in (True, False):
+                planted = planter(kind, size, seed, rare)
+                for name, reducer in reducers.items():
+                    if name == "ours" or (kind not in _INNER and (name != "fx" or kind not in _UNTYPED)):
+                        found[name].append((reducer(planted, reference), planted.ideal))
+    return dict(found)
 
 
 def _table(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]], reducers: Sequence[str]) -> Table:
@@ -323,8 +325,8 @@ def _table(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]], reducers:
     together: dict[str, list[tuple[Found, int]]] = defaultdict(list)
     for kind in found:
         if kind not in _INNER:
-            for name, results in found[kind].items():
-                together[name] += results
+            for name, some in found[kind].items():
+                together[name] += some
     for kind, results in {**rows, "all but bodies and functions": together}.items():
         cells = [_cell(results[name]) if results.get(name) else "" for name in reducers]
         table.add_row(kind, str(len(results["ours"])), *cells)

@@ -19,9 +19,11 @@ from typer.exceptions import Abort, TyperException
 from bot.commands import (
     backends,
     bench,
+    bisect,
     bugs,
     calibrate,
     court,
+    gate,
     group,
     hunt,
     instances,
@@ -29,7 +31,10 @@ from bot.commands import (
     prioritize,
     reduce,
     report,
+    revisions,
     run,
+    suite,
+    sweep,
 )
 from bot.console import err
 from bot.failures import ExitCode, Interrupted, Refusal
@@ -97,11 +102,16 @@ for command in (
     migrate.migrate,
     instances.instances,
     prioritize.prioritize,
+    gate.gate,
+    sweep.sweep,
+    bisect.bisect,
     backends.backends,
 ):
     app.command(command.__name__)(_telling(command))
 bugs.register(app, _telling)
+revisions.register(app, _telling)
 bench.register(app, _telling)
+suite.register(app, _telling)
 
 
 def main() -> None:

@@ -89,6 +89,7 @@ def bug(found: Bug) -> dict[str, Any]:
         "title": found.title,
         "why": found.why,
         "location": _location(found.location) if found.location else None,
+        "bisected": {str(kind): asdict(each) for kind, each in found.bisected.items()},
         "note": found.note,
         "report": found.report_path,
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -37,30 +39,35 @@ class Probe:
     devices: tuple[str, ...]
 
 
-def interpreter(name: str) -> str:
+def interpreter(name: str, options: Mapping[str, str] | None = None) -> str:
     """The Python that a backend's workers run under: GRAPHWARDEN_PYTHON_NAME of the environment; "" means our own.
 
-    For compilers whose packages cannot live beside ours.
+    For compilers whose packages cannot live beside ours. Where an option's value needs further packages (PACKAGES_WITH
+    of the backend), the value is asked for before the backend: GRAPHWARDEN_PYTHON_TENSORFLOW for ``keras=tensorflow``.
+    An environment beside ours that ends in the value's name (``.venv-tensorflow``) needs no variable.
     """
-    return os.environ.get(f"GRAPHWARDEN_PYTHON_{registry.backend(name).name.upper()}", "")
+    known = registry.backend(name)
+    for value in known.special(options or {}):
+        beside = Path(f"{sys.prefix}-{value}", "bin", "python")
+        found = os.environ.get(f"GRAPHWARDEN_PYTHON_{value.upper()}") or (str(beside) if beside.exists() else "")
+        if found:
+            return found
+    return os.environ.get(f"GRAPHWARDEN_PYTHON_{known.name.upper()}", "")
 
 
-def version(name: str) -> str:
-    """The installed version of a backend's package, "" when it is not installed."""
-    packages = registry.backend(name).packages
+def version(name: str, options: Mapping[str, str] | None = None) -> str:
+    """The installed version of the package that a backend uses under these options, "" when it is not installed."""
+    packages = registry.backend(name).packages_under(options or {})
     if not packages:
         return "0"
-    if interpreter(name):
-        return _version_under(interpreter(name), packages[0])
-    try:
-        return importlib.metadata.version(packages[0])
-    except importlib.metadata.PackageNotFoundError:
-        return ""
+    return package_version(packages[0], interpreter(name, options))
 
 
 @cache
-def _version_under(python: str, package: str) -> str:
-    """The version of a package under another Python, "" when either is missing; `probe` tells which."""
+def package_version(package: str, python: str = "") -> str:
+    """The version of a package under a Python, "" when either is missing; `probe` tells which. "" means our own."""
+    if not python:
+        return _own_version(package)
     asked = [python, "-I", "-c", f"import importlib.metadata as m; print(m.version({package!r}))"]
     try:
         return subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout.strip()
@@ -68,11 +75,18 @@ def _version_under(python: str, package: str) -> str:
         return ""
 
 
+def _own_version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
 def target(name: str, options: Mapping[str, str] | None = None) -> Target:
     """The installed build of a backend with options. Raises registry.UnknownBackend."""
-    known = registry.backend(name)
-    revision = Revision(version(name) or "unknown", python=interpreter(name))
-    return Target(name, revision, options_from(known.settle(dict(options or {}))))
+    settled = registry.backend(name).settle(dict(options or {}))
+    revision = Revision(version(name, settled) or "unknown", python=interpreter(name, settled))
+    return Target(name, revision, options_from(settled))
 
 
 def probe(runner: Runner, name: str) -> Probe:
@@ -81,7 +95,7 @@ def probe(runner: Runner, name: str) -> Probe:
     shown = registry.backend(name).name
     try:
         devices = runner.devices(target(name))
-        reason = _trial(runner, name)
+        reason = trial(runner, target(name))
     except BackendUnavailable as problem:
         devices, reason = [], str(problem)
         if not installed and registry.backend(name).packages:
@@ -89,11 +103,11 @@ def probe(runner: Runner, name: str) -> Probe:
     return Probe(shown, installed, not reason, reason, tuple(devices))
 
 
-def _trial(runner: Runner, name: str) -> str:
-    """Why the tiny model did not give the right numbers, "" when it did."""
-    kind = registry.backend(name).kinds[0]
+def trial(runner: Runner, tried: Target) -> str:
+    """Why the tiny model did not give the right numbers, "" when it did. Raises BackendUnavailable."""
+    kind = registry.backend(tried.backend).kinds[0]
     case, expected = _tiny_model() if kind == "onnx" else _tiny_instance(kind)
-    outcome = runner.run_fresh(case, target(name), limits=PATIENT)
+    outcome = runner.run_fresh(case, tried, limits=PATIENT)
     if outcome.status is not Status.OK:
         said = f"{outcome.error.type} {outcome.error.message} {outcome.error.signal}".strip() if outcome.error else ""
         return f"a tiny model fails in stage {outcome.stage}: {outcome.status} {said}"[:500]

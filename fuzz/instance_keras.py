@@ -35,6 +35,11 @@ _DESCRIBE = frozenset(("class_name", "config", "module", "registered_name"))
 _DOMAINS = (("variance", (0.5, 1.5)), ("vector_u", (0.1, 1.0)))
 _WEIGHTS = (-1.0, 1.0)
 _DECIMALS = 3
+#: What to do where a backend of Keras cannot be imported.
+_MEND = {
+    "jax": "pip install 'graphwarden[xla]'",
+    "tensorflow": "make setup TF=1, or GRAPHWARDEN_PYTHON_TENSORFLOW=/path/to/its/python (docs/keras.md)",
+}
 
 
 class _Input(NamedTuple):
@@ -47,15 +52,16 @@ class _Input(NamedTuple):
 
 
 def use(backend: str) -> None:
-    """Import Keras with one of its backends (``torch``, ``jax``, ``openvino``), for the whole life of this process.
+    """Import Keras with one of its backends (the keys of `_MEND` and others), for the whole life of this process.
 
     Raises RuntimeError with how to mend it when Keras is missing or has another backend already.
     """
     os.environ["KERAS_BACKEND"] = backend
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # TensorFlow tells of every processor feature otherwise
     try:
         import keras
     except ImportError as error:
-        mend = "pip install 'graphwarden[xla]'" if backend == "jax" else "pip install 'graphwarden[keras]'"
+        mend = _MEND.get(backend, "pip install 'graphwarden[keras]'")
         raise RuntimeError(f"Keras with its {backend} backend cannot be imported ({error}); {mend}") from error
     if keras.backend.backend() != backend:
         raise RuntimeError(f"this process has Keras with its {keras.backend.backend()} backend already")
@@ -130,6 +136,18 @@ def build(instance: Instance, seed: int = 0) -> Built:
     built.call(*built.inputs)
     _draw_weights(layer)
     return built
+
+
+def build_elsewhere(instance: Instance) -> Built:
+    """`build` on another backend than the reference's. Raises CannotFeed where the layer does not run there eagerly."""
+    import keras
+
+    try:
+        return build(instance)
+    except Exception as error:  # whatever a layer raises on this backend
+        said = (str(error).strip().splitlines() or [""])[0]
+        name, kind = keras.backend.backend(), type(error).__name__
+        raise CannotFeed(f"Keras's {name} backend does not run this layer: {kind}: {said[:500]}") from error
 
 
 def _references(encoded: Any) -> set[int]:
@@ -228,9 +246,10 @@ def run_eager(job: Job) -> list[tuple[str, Value]]:
     import torch
 
     instance = instances.parse(job.model)
+    change = _nudged if job.options.get("inputs") == "nudged" else _given
     with torch.no_grad():
-        found = evaluate(build(instance))
-        again = evaluate(build(instance, seed=1))
+        found = evaluate(change(build(instance)))
+        again = evaluate(change(build(instance, seed=1)))
     if any(not _equal(one, other) for (_, one), (_, other) in zip(found, again, strict=True)):
         raise CannotFeed(f"{instance.api} is random here")
     return found
@@ -243,6 +262,23 @@ def evaluate(built: Built) -> list[tuple[str, Value]]:
     if _generators(built.layer) != before:
         raise CannotFeed(f"{type(built.layer).__name__} draws random numbers here")
     return found
+
+
+def _given(built: Built) -> Built:
+    return built
+
+
+def _nudged(built: Built) -> Built:
+    """With every floating-point input moved by one rounding step, up or down as drawn."""
+    draw = np.random.default_rng(0)
+    return built._replace(inputs=[_stepped(array, draw) for array in built.inputs])
+
+
+def _stepped(array: np.ndarray, draw: np.random.Generator) -> np.ndarray:
+    if array.dtype.kind != "f":
+        return array
+    ends = np.where(draw.random(array.shape) < 0.5, -np.inf, np.inf).astype(array.dtype)
+    return np.asarray(np.nextafter(array, ends), array.dtype)
 
 
 def _generators(layer: Any) -> list[bytes]:

@@ -1,7 +1,8 @@
-"""Keras layers as ONNX models, for the compilers that have no path of their own from Keras.
+"""Keras layers as ONNX models or SavedModels, for the compilers that have no path of their own from Keras.
 
-``model.export(format="onnx")`` of Keras's PyTorch backend. An export that fails, or whose model computes something
-else than the layer, says nothing about a compiler: both raise `NotExported`. Runs inside workers.
+``model.export`` of Keras's PyTorch backend (ONNX) or of its TensorFlow backend (SavedModel). An export that fails, or
+an ONNX model that computes something else than the layer, says nothing about a compiler: both raise `NotExported`.
+Runs inside workers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _TOLERANCE = 1e-3
 
 
 class NotExported(Exception):
-    """Keras cannot write this layer as an ONNX model that computes what the layer does."""
+    """Keras cannot write this layer as a model that computes what the layer does."""
 
 
 def as_onnx(job: Job) -> Job:
@@ -60,11 +61,7 @@ def exported(job: Job) -> tuple[bytes, dict[str, Value]]:
     built = instance_keras.build(instances.parse(job.model))
     with torch.no_grad():
         expected = [value for _, value in instance_keras.evaluate(built)]
-        try:
-            model = _export(built, job.options.get("export", "dynamic") == "static")
-        except Exception as error:
-            said = (str(error).strip().splitlines() or [""])[0]
-            raise NotExported(f"model.export failed: {type(error).__name__}: {said[:500]}") from error
+        model = _as_onnx(built, static(job))
     inputs = dict(zip(built.names, built.inputs, strict=True))
     named = {wanted.name: inputs[wanted.name] for wanted in model.graph.input if wanted.name in inputs}
     if len(named) != len(model.graph.input):
@@ -74,21 +71,41 @@ def exported(job: Job) -> tuple[bytes, dict[str, Value]]:
     return model.SerializeToString(), dict(named)
 
 
-def _export(built: Built, static: bool) -> Any:
-    import keras
+def static(job: Job) -> bool:
+    """Whether the job wants the export to be for the example's shapes, and not for any batch size."""
+    return job.options.get("export", "dynamic") == "static"
+
+
+def save(built: Built, folder: str, fixed: bool) -> None:
+    """Write the layer as a SavedModel into `folder`, `fixed`: for the example's shapes. Raises NotExported."""
+    _export(built, folder, "tf_saved_model", fixed)
+
+
+def _as_onnx(built: Built, fixed: bool) -> Any:
     import onnx
 
-    model = functional(built)
-    more: dict[str, Any] = {}
-    if static:
-        pairs = zip(built.names, built.inputs, strict=True)
-        specs = [keras.InputSpec(shape=array.shape, dtype=_dtype(array), name=name) for name, array in pairs]
-        more = {"input_signature": [specs if len(specs) > 1 else specs[0]]}
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "layer.onnx")
-        model.export(path, format="onnx", verbose=False, **more)
+        _export(built, path, "onnx", fixed)
         return onnx.load(path)
+
+
+def _export(built: Built, path: str, manner: str, fixed: bool) -> None:
+    import keras
+
+    try:
+        model = functional(built)
+        more: dict[str, Any] = {}
+        if fixed:
+            pairs = zip(built.names, built.inputs, strict=True)
+            specs = [keras.InputSpec(shape=array.shape, dtype=_dtype(array), name=name) for name, array in pairs]
+            more = {"input_signature": [specs if len(specs) > 1 else specs[0]]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.export(path, format=manner, verbose=False, **more)
+    except Exception as error:
+        said = (str(error).strip().splitlines() or [""])[0]
+        raise NotExported(f"model.export failed: {type(error).__name__}: {said[:500]}") from error
 
 
 def _check_sizes(model: Any, inputs: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import IO, Any, cast
 
 from fuzz import instance as instances
+from fuzz import instance_names, instance_onnx
 from fuzz.case import Case, Origin, canonical_json
 
 #: Flags: a result that differs from run to run; a result that float64 and the recorded dtype disagree about.
@@ -28,6 +29,8 @@ FLAGS = (NONDETERMINISTIC, ILL_CONDITIONED)
 #: The keys of a line that tell about the instance and are no part of it.
 TOLD = ("comment", "flags", "id", "source", "version")
 _TAIL = b',"id":"'
+_API = b'{"api":"'
+_SPELLED = {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}
 
 
 class StoreError(ValueError):
@@ -88,8 +91,10 @@ def content_of(document: Mapping[str, Any]) -> bytes:
     Raises fuzz.instance.InstanceError for what is no instance.
     """
     if document.get("library") == "onnx":
-        _check_onnx(document)
+        instance_onnx.check(document)
         return canonical_json({key: value for key, value in document.items() if key not in TOLD})
+    if "op_type" in document:
+        raise instances.InstanceError('has op_type, so it is of ONNX and needs "library": "onnx" (docs/instances.md)')
     rest = {key: value for key, value in document.items() if key not in ("id", "flags", "source")}
     return instances.canonical(replace(instances.parse(json.dumps(rest)), version=""))
 
@@ -101,12 +106,6 @@ def stored(
     content = content_of(document)
     told = str(document.get("version", "")) if version is None else version
     return Stored(content_id(content), content, source, told, tuple(sorted(flags)))
-
-
-def _check_onnx(document: Mapping[str, Any]) -> None:
-    for key in ("op_type", "kwargs", "input_name", "input_shape", "input_dtype"):
-        if key not in document:
-            raise instances.InstanceError(f"an instance of onnx has no {key!r} (see docs/instances.md)")
 
 
 # ---------------------------------------------------------------- reading
@@ -147,33 +146,74 @@ def _opened(path: Path) -> IO[bytes]:
 
 def _line(line: bytes, where: str) -> Stored:
     """A line as `write` made it, told by its hash; any other line is read as an instance that a person wrote."""
-    cut = line.rfind(_TAIL)
-    if cut > 0:
-        content = line[:cut] + b"}"
-        try:
-            told = json.loads(b"{" + line[cut + 1 :])
-            if told["id"] == content_id(content):
-                return _told(told, content, told["id"], where)
-        except (ValueError, KeyError, TypeError):
-            pass  # not as `write` made it
-    return _by_hand(line, where)
-
-
-def _by_hand(line: bytes, where: str) -> Stored:
+    if told := as_written(line):
+        content = line[: line.rfind(_TAIL)] + b"}"
+        return _told(told, content, told["id"], where)
+    given = document(line, where)
     try:
-        document = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise StoreError(f"{where}: is not JSON ({error})") from error
-    if not isinstance(document, dict):
-        raise StoreError(f"{where}: is not a JSON object")
-    try:
-        content = content_of(document)
+        content = content_of(given)
+        name = content_id(content)
+        if given.get("id", name) != name:
+            raise StoreError(f"{where}: the id {given['id']!r} is not that of the instance ({name}); leave it out")
+        check(given)
     except instances.InstanceError as error:
         raise StoreError(f"{where}: {error}") from error
-    name = content_id(content)
-    if document.get("id", name) != name:
-        raise StoreError(f"{where}: the id {document['id']!r} is not that of the instance ({name}); leave it out")
-    return _told(document, content, name, where)
+    return _told(given, content, name, where)
+
+
+def as_written(line: bytes) -> dict[str, Any] | None:
+    """What a line tells about its instance if it is as `line` makes it and its id is that of its content; else None."""
+    cut = line.rfind(_TAIL)
+    if cut <= 0:
+        return None
+    content = line[:cut] + b"}"
+    try:
+        told: dict[str, Any] = json.loads(b"{" + line[cut + 1 :], parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+    return told if told.get("id") == content_id(content) and _names_operator(content) else None
+
+
+def _names_operator(content: bytes) -> bool:
+    """Whether canonical content begins with the name of an operator that its library has (not so for ONNX)."""
+    if not content.startswith(_API):
+        return False
+    api = content[len(_API) : content.find(b'"', len(_API))].decode("utf-8", "replace")
+    return api in instance_names.listed("keras" if instances.kind_of(content) == "keras" else "torch")
+
+
+def document(line: bytes, where: str) -> dict[str, Any]:
+    """The JSON object of a line. Raises StoreError, which begins with `where`, for anything else."""
+    try:
+        # Decoded first: of bytes, Python guesses the encoding.
+        found = json.loads(line.decode(), parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise StoreError(f"{where}: is not JSON: {error.msg.lower()} at column {error.colno}") from error
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{where}: is not UTF-8 text; write the file again") from error
+    except RecursionError as error:
+        raise StoreError(f"{where}: is nested too deeply to be an instance") from error
+    except _NoJson as error:
+        raise StoreError(f"{where}: {error}") from error
+    if not isinstance(found, dict):
+        raise StoreError(f"{where}: is not a JSON object")
+    return found
+
+
+def check(document: Mapping[str, Any]) -> bytes:
+    """The canonical content of an instance whose operator is one of its library. Raises fuzz.instance.InstanceError."""
+    content = content_of(document)
+    if document.get("library") != "onnx":
+        instance_names.check(str(document.get("library", "torch")), document["api"])
+    return content
+
+
+class _NoJson(ValueError):
+    """A word that Python's parser takes and JSON does not have."""
+
+
+def _no_constant(word: str) -> Any:
+    raise _NoJson(f'is not JSON: {word} is no JSON value; write {{"float": "{_SPELLED[word]}"}}')
 
 
 def _told(document: Mapping[str, Any], content: bytes, name: str, where: str) -> Stored:

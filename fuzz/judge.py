@@ -12,6 +12,9 @@ from fuzz.runner import Runner
 from fuzz.validity import Reference
 from fuzz.wire import Value
 
+#: By so many rounding steps of its inputs a layer's own arithmetic may be off.
+ROUNDINGS = 10.0
+
 
 def symptom(outcome: Outcome, known: Reference) -> tuple[str, str]:
     """(symptom, one sentence) when an oracle objects to `outcome`, else two empty strings. Pure."""
@@ -73,9 +76,20 @@ class Judge:
         broken = validity.violation(case, recorded)
         if broken:
             return self._invalid(case, target, outcome, replace(known, invalid=broken))
-        excuse = self._excuse(case, outcome, known, found, recorded) or self._uncompiled(case, target, known, found)
+        excuse = (
+            self._excuse(case, outcome, known, found, recorded)
+            or self._uncompiled(case, target, known, found)
+            or self._ill_conditioned(case, outcome, known, found)
+        )
         if excuse:
             return Verdict(case, target, Status.SKIPPED, excuse, outcome)
+        return failed(case, target, outcome, known, found, detail)
+
+    def compare(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
+        """The verdict without any excuse: whether the outcome is what the reference says."""
+        found, detail = symptom(outcome, known)
+        if not found:
+            return without_failure(case, target, outcome, known)
         return failed(case, target, outcome, known, found, detail)
 
     def _excuse(self, case: Case, outcome: Outcome, known: Reference, found: str, recorded: Mapping[str, Value]) -> str:
@@ -87,15 +101,30 @@ class Judge:
         return validity.refusable(case, recorded) if outcome.status is Status.EXCEPTION and not exited else ""
 
     def _uncompiled(self, case: Case, target: Target, known: Reference, found: str) -> str:
-        """Why a wrong result is not the compiler's: its library gives another one without a compiler. Else ""."""
+        """Why a failure is not the compiler's: its library errs without a compiler, too. Else ""."""
         backend = registry.backend(target.backend)
-        if backend.uncompiled is None or not found.startswith("wrong:"):
+        without = backend.uncompiled_under(dict(target.options))
+        if without is None or not found.startswith(("wrong:", "exception:")):
             return ""
-        plain = replace(target, options=options_from({**dict(target.options), **backend.uncompiled}))
-        own = self.runner.run(case, plain)
+        own = self.runner.run(case, replace(target, options=options_from({**dict(target.options), **without})))
+        if found.startswith("exception:"):
+            raises = f"the library that {backend.name} compiles for does not run it uncompiled, either"
+            return raises if own.status is Status.EXCEPTION else ""
         if own.status is Status.OK and not differential.compare(values(own), values(known.outcome)):
             return ""
         return f"the library that {backend.name} compiles for does not agree with the reference uncompiled, either"
+
+    def _ill_conditioned(self, case: Case, outcome: Outcome, known: Reference, found: str) -> str:
+        """Why a layer's wrong values may be honest rounding: the reference's own change as much. Else ""."""
+        if case.kind != "keras" or found != "wrong:values":
+            return ""
+        options = options_from({**dict(self.reference.options), "inputs": "nudged"})
+        nudged = self.runner.run(case, replace(self.reference, options=options))
+        own = differential.compare(values(nudged), values(known.outcome)) if nudged.status is Status.OK else None
+        difference = differential.compare(values(outcome), values(known.outcome))
+        if own is None or difference is None or own.distance * ROUNDINGS < difference.distance:
+            return ""
+        return "ill-conditioned: inputs moved by one rounding step change the reference's values as much"
 
     def _invalid(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
         """The verdict on a case whose invalidity came to light only now, when the compiler had been shown it."""

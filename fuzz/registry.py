@@ -31,12 +31,28 @@ class Backend:
     variants: tuple[dict[str, str], ...]  # the option sets that a hunt tries
     warmed_kinds: tuple[str, ...]  # the kinds, and ``KIND_VALUE`` of options called like a kind, that it warms for
     uncompiled: dict[str, str] | None  # the options that leave its compiler out, where it can run a case so
+    packages_with: dict[str, tuple[str, ...]]  # by ``option=value``: what it needs under that option instead
+    uncompiled_with: dict[str, dict[str, str]]  # the same of `uncompiled`
     reproduce: Callable[..., str] | None
 
     def warmed(self, kind: str, options: Mapping[str, str]) -> str:
         """Which ``warm_…()`` the parent of the workers for such a case calls: the rest of its name, "" for none."""
         value = options.get(kind) or next(iter(self.options.get(kind, ())), "")
         return next((name for name in (f"{kind}_{value}", kind) if name in self.warmed_kinds), "")
+
+    def packages_under(self, options: Mapping[str, str]) -> tuple[str, ...]:
+        """The packages that it needs under these options, the one that gives its version first."""
+        return next((self.packages_with[key] for key in _pairs(options) if key in self.packages_with), self.packages)
+
+    def uncompiled_under(self, options: Mapping[str, str]) -> dict[str, str] | None:
+        """The options that leave its compiler out under these, None where it cannot run a case so."""
+        return next(
+            (self.uncompiled_with[key] for key in _pairs(options) if key in self.uncompiled_with), self.uncompiled
+        )
+
+    def special(self, options: Mapping[str, str]) -> list[str]:
+        """The values among these options that need other packages, and so may have an environment of their own."""
+        return [key.partition("=")[2] for key in _pairs(options) if key in self.packages_with]
 
     def settle(self, chosen: dict[str, str]) -> dict[str, str]:
         """`chosen` checked against OPTIONS. Raises UnknownBackend naming what is allowed."""
@@ -49,6 +65,10 @@ class Backend:
                 choice = ", ".join(allowed)
                 raise UnknownBackend(f"option {key}={value!r} of backend {self.name} must be one of: {choice}")
         return chosen
+
+
+def _pairs(options: Mapping[str, str]) -> list[str]:
+    return [f"{key}={value}" for key, value in sorted(options.items())]
 
 
 def names() -> list[str]:
@@ -74,6 +94,8 @@ def backend(name: str) -> Backend:
             variants=tuple(getattr(module, "VARIANTS", ({},))),
             warmed_kinds=tuple(sorted(name[5:] for name in dir(module) if name.startswith("warm_"))),
             uncompiled=getattr(module, "UNCOMPILED", None),
+            packages_with=dict(getattr(module, "PACKAGES_WITH", {})),
+            uncompiled_with=dict(getattr(module, "UNCOMPILED_WITH", {})),
             reproduce=getattr(module, "reproduce", None),
         )
     except AttributeError as error:

@@ -29,8 +29,7 @@ def recent_opset(case: Case) -> int:
 
 def labels(facts: Facts) -> tuple[severity.Label, ...]:
     """The labels of the bug, each with its reason."""
-    backend, kind = facts.target.backend, facts.case.kind
-    return severity.labels(backend, kind, facts.symptom, _grade(facts)[0], recent_opset(facts.case))
+    return severity.labels(facts.target.backend, facts.case.kind, facts.symptom, facts.part)
 
 
 def _converter(facts: Facts) -> Iterator[str]:
@@ -85,8 +84,9 @@ def sentences(facts: Facts) -> Iterator[str]:
     yield from _converter(facts)
     yield from _tests(facts)
     yield graded(facts)
-    marked = (f"`{one.name}`" + (f" ({one.reason})" if one.reason else "") for one in labels(facts))
-    yield f"Labels: {', '.join(marked)}."
+    marked = [f"`{one.name}`" + (f" ({one.reason})" if one.reason else "") for one in labels(facts)]
+    if marked:
+        yield f"Labels: {', '.join(marked)}."
 
 
 def _tests(facts: Facts) -> Iterator[str]:
@@ -97,5 +97,6 @@ def _tests(facts: Facts) -> Iterator[str]:
         more = facts.tests > _MOST_EXAMPLES
         among = f"{facts.tests} tests{variants}, among them {listed}" if more else f"{listed}{variants}"
         yield f"Fails in {among}."
+    yield from facts.listed
     if facts.count > 1:
-        yield f"They count as one bug because {facts.why.removeprefix('same because ')}."
+        yield f"They are taken for one bug because {facts.why.removeprefix('same because ')}."

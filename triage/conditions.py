@@ -1,178 +1,202 @@
 """What a bug needs to show: neighbours of the failing case are run, and those that pass prove a condition.
 
 A title names an attribute or a kind of value only when this evidence is there, and when no further neighbour without
-it fails in the same way (`triage.contrasts`).
+it fails in the same way (`triage.contrasts`). An option counts as ignored only if other witnesses say so, too.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 
-import numpy as np
-import onnx
-from onnx import helper
-
-from fuzz.case import Case, Failure, Status, Verdict
+from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge
-from fuzz.wire import Raw
 from triage.bits import identical
 from triage.construct_meaning import parsed
 from triage.contrasts import contrasts
+from triage.extent import extent, shape_too
+from triage.inquiry import Condition, Inquiry
+from triage.likeness import likeness
+from triage.mutants import mutants, sizes
+from triage.schemas import CASTS
 from triage.variants import Variant, arguments, attributes, dtypes, inputs, values
 
-#: Neighbours that a report is worth, and the seconds after which no further one is started.
-MOST_RUNS = 16
-SECONDS = 10.0
-#: Neighbours that may refute one condition.
-MOST_CONTRASTS = 6
+__all__ = ["Condition", "conditions"]
+
+#: Runs of the compiler that a report is worth, and the seconds after which no further one is started.
+MOST_RUNS = 48
+SECONDS = 20.0
+#: Neighbours that may be conditions.
+MOST_NEIGHBOURS = 16
+#: Answers that may refute one condition, and other witnesses that must agree before an option is said to be ignored.
+MOST_CONTRASTS, WITNESSES = 6, 2
+#: Other sizes that are tried where a model is invalid without an option.
+MOST_SIZES = 24
+#: Runs that are worth the question which other operators fail.
+MOST_SIBLINGS = 16
 #: With more nodes than this a title names the operators and nothing else.
 MOST_NODES = 3
 
+#: How a run ends that has computed something.
+_COMPUTED = (Status.OK, Status.WRONG)
 #: Kinds of variants that leave something out which a compiler may fail to look at.
 _OPTIONS = ("attribute", "input")
 #: Numbers that saturate or cancel out as well as any.
-_ORDINARY = ("negative", "zero", "scalar")
+_ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 #: Makers by case kind, those first that tell a maintainer most.
-_MAKERS = {
-    "onnx": (attributes.variants, values.variants, inputs.variants, dtypes.variants),
+_MAKERS: Mapping[str, tuple[Callable[[Case], Iterator[Variant]], ...]] = {
+    "onnx": (attributes.variants, values.variants, inputs.variants),
     "instance": (arguments.variants,),
     "keras": (),
 }
 
 
-@dataclass(frozen=True)
-class Condition:
-    """One neighbour's answer. `needed`: it passes, so the bug needs what it lacks; else it fails the same way.
-
-    `kind` and `text` are the variant's; `sentence` says what was seen. `ignored`: the compiler gives the very same
-    result without the attribute or input, so it does not look at it. `refuted`: one neighbour without it passes, but
-    another one fails.
-    """
-
-    kind: str
-    text: str
-    sentence: str
-    needed: bool
-    ignored: bool = False
-    refuted: bool = False
-
-
-def conditions(judge: Judge, failure: Failure, seconds: float = SECONDS) -> tuple[Condition, ...]:
+def conditions(
+    judge: Judge, failure: Failure, seconds: float = SECONDS, most_runs: int = MOST_RUNS
+) -> tuple[Condition, ...]:
     """The answers of the neighbours of a failing case, in the order of their weight.
 
     A neighbour that is invalid, refused or excused, or that fails in another way, says nothing.
     """
-    ends = time.monotonic() + seconds
+    case = failure.case
+    if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
+        return ()
+    inquiry = Inquiry(judge, failure, seconds, most_runs)
     found: dict[tuple[str, str], Condition] = {}
     variants: dict[tuple[str, str], Variant] = {}
-    for variant in islice(_variants(failure.case), MOST_RUNS):
-        if time.monotonic() >= ends:
-            break
-        if (variant.kind, variant.text) not in found:
-            answer = _answer(judge, failure, variant)
-            if answer is not None:
-                found[variant.kind, variant.text] = answer
-                variants[variant.kind, variant.text] = variant
+    for variant in islice(chain.from_iterable(make(case) for make in _MAKERS[case.kind]), MOST_NEIGHBOURS):
+        key = (variant.kind, variant.text)
+        answer = (_answer(inquiry, variant) or _resized(inquiry, variant)) if key not in found else None
+        if answer is None and key not in found and variant.flag:
+            answer = Condition("setting", variant.text, "", needed=False)
+        if answer is not None:
+            found[key], variants[key] = answer, variant
+    types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
     for key, condition in found.items():
         if condition.needed:
-            found[key] = _challenged(judge, failure, condition, variants[key], ends + seconds)
-    return tuple(_telling(found.values()))
+            found[key] = _challenged(inquiry, condition, variants[key])
+    cause = next((variants[key] for key, one in found.items() if one.needed), None)
+    typed = any(one.needed for one in types)
+    ignored = any(one.ignored for one in found.values())
+    like = shape_too(inquiry, cause) if ignored and cause else likeness(inquiry)
+    reach = extent(Inquiry(judge, failure, seconds / 2, min(MOST_SIBLINGS, most_runs)), cause, typed)
+    wider = [one for one in (like, reach) if one]
+    return tuple(_telling([*found.values(), *types, *wider]))
 
 
-def _challenged(judge: Judge, failure: Failure, condition: Condition, variant: Variant, ends: float) -> Condition:
+def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
+    answers = {inquiry.passes(case) for case in variant.cases}
+    if len(answers) != 1 or None in answers:
+        return None
+    needed = answers == {True}
+    sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
+    ignored = needed and variant.kind in _OPTIONS and _ignored(inquiry, variant)
+    return Condition(variant.kind, variant.text, sentence, needed, ignored)
+
+
+def _resized(inquiry: Inquiry, variant: Variant) -> Condition | None:
+    """The answer for an option without which the case is invalid, or fails otherwise: of the first sizes that pass.
+
+    It counts only where the case fails with these sizes too, or must not have them: else they are what matters.
+    """
+    if variant.kind != "attribute" or inquiry.failure.case.kind != "onnx":
+        return None
+    with_option = {one.said: one.case for one in sizes(inquiry.failure.case)}
+    for mutant in islice(sizes(variant.cases[0]), MOST_SIZES):
+        if inquiry.over():
+            break
+        if not inquiry.passes(mutant.case):
+            continue
+        if inquiry.passes(with_option[mutant.said]):
+            return None
+        sentence = variant.sentence.replace(" the same model passes.", f", on {mutant.said}, the model passes.")
+        return Condition(variant.kind, variant.text, sentence, needed=True)
+    return None
+
+
+def _ignored(inquiry: Inquiry, variant: Variant) -> bool:
+    """Whether the compiler gives the same bits with and without an option, here and on other witnesses."""
+    failure = inquiry.failure
+    if not failure.symptom.startswith("wrong:"):
+        return False
+    here = inquiry.verdict(variant.cases[0])
+    if here is None or here.outcome is None or not identical(here.outcome, failure.outcome):
+        return False
+    without = {one.said: one.case for one in mutants(variant.cases[0])}
+    heard = 0
+    for mutant in mutants(failure.case):
+        other = without.get(mutant.said)
+        if heard >= WITNESSES or inquiry.over():
+            break
+        one, two = inquiry.verdict(mutant.case), inquiry.verdict(other) if other else None
+        outcomes = [each.outcome for each in (one, two) if each and each.outcome and each.status in _COMPUTED]
+        if len(outcomes) < 2:
+            continue
+        if not identical(outcomes[0], outcomes[1]):
+            return False
+        heard += one is not None and one.failure is not None
+    return True
+
+
+def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> Condition:
     """The condition after cases without it were tried: as it is, put more widely, or no condition any more.
 
-    No case is begun after the monotonic time `ends`.
+    What a compiler ignores it ignores whatever else fails: nothing refutes that.
     """
     answered = 0
-    for contrast in islice(contrasts(failure.case, variant), MOST_RUNS):
-        if time.monotonic() >= ends:
+    for contrast in contrasts(inquiry.failure.case, variant):
+        if inquiry.over() or answered >= MOST_CONTRASTS + MOST_CONTRASTS * bool(contrast.wider):
             break
-        passes = _passes(failure, _verdict(judge, failure, contrast.case))
+        if condition.ignored and not contrast.wider:
+            continue
+        passes = inquiry.passes(contrast.case)
         answered += passes is not None
-        if answered > MOST_CONTRASTS:
-            break
         if passes is not False:
             continue
         passes_else = condition.sentence.rstrip(".")
-        sentence = f"{passes_else}, but with {contrast.said} it fails as well."
         if contrast.wider:
-            sentence = f"{passes_else}; with {contrast.said} it fails as well."
             text = condition.text.partition("=")[0] if condition.ignored else contrast.wider
-            return replace(condition, text=text, sentence=sentence)
+            return replace(condition, text=text, sentence=f"{passes_else}; with {contrast.said} it fails as well.")
+        sentence = f"{passes_else}, but with {contrast.said} it fails as well."
         return replace(condition, sentence=sentence, needed=False, refuted=True)
     return condition
+
+
+def _types(inquiry: Inquiry) -> Iterator[Condition]:
+    """For each unusual type whether the ordinary one of its kind passes, and its kin."""
+    case = inquiry.failure.case
+    casts = any(node.op_type in CASTS for node in parsed(case.model).graph.node)
+    for one in dtypes.alternatives(case):
+        name, plain = one.plain if one.plain else ("", None)
+        ordinary = inquiry.passes(plain) if plain else None
+        if ordinary is False:
+            yield Condition("dtype", one.name, f"In {name} instead of {one.name} the same model fails as well.", False)
+            continue
+        passes = f"In {name} instead of {one.name} the same model passes" if ordinary else ""
+        answers = {other: inquiry.passes(changed) for other, changed in one.kin}
+        fails = tuple(other for other, answer in answers.items() if answer is False)
+        right = [other for other, answer in answers.items() if answer]
+        if fails:
+            said = f"{'; with' if passes else 'With'} {_listed(fails)} in the place of {one.name} it fails as well."
+            yield Condition("dtype", one.name, passes + said, False, also=fails if ordinary or right or casts else ())
+        elif passes or right:
+            said = passes or f"With {_listed(right)} in the place of {one.name} the same model passes"
+            yield Condition("dtype", one.name, f"{said}.", True)
+
+
+def _listed(names: Collection[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
     option = any(one.needed and one.kind in _OPTIONS for one in found)
+    odd = {one.text.removeprefix("odd ") for one in found if one.needed and one.text.startswith("odd ")}
     for one in found:
-        seen = one.needed or one.refuted
-        if not (option and seen and one.kind == "value" and one.text.split()[0] in _ORDINARY):
+        if one.text.startswith("non-zero ") and one.text.removeprefix("non-zero ") in odd:
+            continue  # an odd number is none
+        ordinary = one.kind == "value" and one.text.split()[0] in _ORDINARY and (one.needed or one.refuted)
+        if not option or not (ordinary or (one.refuted and one.kind == "input")):
             yield one
-
-
-def _variants(case: Case) -> Iterator[Variant]:
-    if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
-        return iter(())
-    return chain.from_iterable(make(case) for make in _MAKERS[case.kind])
-
-
-def _answer(judge: Judge, failure: Failure, variant: Variant) -> Condition | None:
-    verdicts = [_verdict(judge, failure, case) for case in variant.cases]
-    answers = {_passes(failure, verdict) for verdict in verdicts}
-    if len(answers) != 1 or None in answers:
-        return None
-    needed = answers == {True}
-    sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
-    option = needed and variant.kind in _OPTIONS and failure.symptom.startswith("wrong:")
-    ignored = option and all(v and v.outcome and identical(v.outcome, failure.outcome) for v in verdicts)
-    return Condition(variant.kind, variant.text, sentence, needed, ignored)
-
-
-def _verdict(judge: Judge, failure: Failure, neighbour: Case) -> Verdict | None:
-    case = with_true_shapes(judge, neighbour)
-    return judge.examine(case, failure.target, fresh=False) if case else None
-
-
-def _passes(failure: Failure, verdict: Verdict | None) -> bool | None:
-    """Whether a neighbour passes (True) or fails the same way (False); None for every other answer."""
-    if verdict is None:
-        return None
-    if verdict.status is Status.OK:
-        return True
-    same = verdict.failure is not None and verdict.failure.symptom == failure.symptom
-    return False if same else None
-
-
-def with_true_shapes(judge: Judge, case: Case) -> Case | None:
-    """The case with its outputs declared as they come out of the reference; None when that refuses it.
-
-    A neighbour's outputs may have other shapes and even other ranks, and a model must declare ranks.
-    """
-    if case.kind != "onnx":
-        return case
-    model = parsed(case.model)
-    del model.graph.value_info[:]
-    ranks = [len(info.type.tensor_type.shape.dim) for info in model.graph.output]
-    for change in (0, 1, -1, 2, -2):
-        _declare(model, [(None,) * max(rank + change, 0) for rank in ranks])
-        loose = replace(case, model=model.SerializeToString(deterministic=True))
-        outcome = judge.runner.run(loose, judge.reference)
-        if outcome.status is Status.OK:
-            values = [value for _, value in outcome.outputs]
-            _declare(model, [tuple(value.shape) if isinstance(value, np.ndarray | Raw) else () for value in values])
-            return replace(case, model=model.SerializeToString(deterministic=True))
-    return None
-
-
-def _declare(model: onnx.ModelProto, shapes: Sequence[tuple[int | None, ...]]) -> None:
-    """Give the outputs of dense tensors new shapes, None being an unknown size."""
-    for info, shape in zip(model.graph.output, shapes, strict=True):
-        if info.type.HasField("tensor_type"):
-            kind = info.type.tensor_type.elem_type
-            info.CopyFrom(helper.make_tensor_value_info(info.name, kind, shape))

@@ -26,7 +26,12 @@ from triage.layout import (
 from triage.literals import array_expr, as_array
 
 #: What a compiler's snippet says, and the backend of Keras that it is about.
-_BACKENDS = (("import jax", "jax"), ("model.predict", "openvino"))
+_BACKENDS = (
+    ("import jax", "jax"),
+    ("import tensorflow", "tensorflow"),
+    ("tf_saved_model", "tensorflow"),
+    ("model.predict", "openvino"),
+)
 _WEIGHTS = """\
 call(**inputs)  # creates the weights
 for at, weight in enumerate(layer.weights):

@@ -33,6 +33,13 @@ def instance_code(instance_json: bytes) -> str:
     return with_imports("\n".join(lines))
 
 
+def module_and_inputs(instance_json: bytes) -> tuple[str, list[Value]]:
+    """Source that defines `module` alone, without imports, and the values that `instance_code` passes to it."""
+    instance = instances.parse(instance_json)
+    values = instances.tensors(instance)
+    return "\n".join(_module(instance, values)), [values[at] for at in _inputs(instance)]
+
+
 def _inputs(instance: Instance) -> list[int]:
     """The tensors that are arguments of the module: those the call refers to and that vary."""
     referred = _references([list(instance.args), dict(instance.kwargs)])

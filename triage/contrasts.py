@@ -2,14 +2,15 @@
 
 "ReduceMin of an empty tensor is wrong" is what one passing neighbour says; that a tensor full of infinities is wrong as
 well says that the condition was another one. So cases without the condition are made as unlike the passing neighbour as
-they can be: other special numbers in the same places, other values of the same attribute.
+they can be: other special numbers in the same places, other numbers and sizes wherever (`triage.mutants`), other values
+of the same attribute.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from onnx import AttributeProto, helper, numpy_helper
@@ -20,18 +21,20 @@ from fuzz.instance import tensors
 from fuzz.wire import Value
 from triage.construct_meaning import parsed
 from triage.literals import Array
+from triage.mutants import mutants
 from triage.passes import _instances
-from triage.schemas import attribute_text, default_text, is_default, schema_of
+from triage.schemas import attribute_text, default_text, is_default, is_flag, quoted_words, schema_of
+from triage.submodel import with_tensors
 from triage.variants import Variant, neighbour
 
+#: Other witnesses that are proposed against one condition; of these the reference refuses some.
+MOST_ELSEWHERE = 24
 #: What may take the place of a special number, in words and by the kind of dtype; the numbers are in `_number`.
 _FILLS = {
     "f": ("infinity", "minus infinity", "NaN", "the largest finite number", "negative numbers", "zeros"),
     "i": ("the largest integer", "negative numbers", "zeros"),
     "u": ("the largest integer", "zeros"),
 }
-#: Words in the names of integer attributes that are more than flags, whatever their defaults.
-_NUMBERS = frozenset(("axis", "dims", "group", "groups", "heads", "size"))
 #: The fills that a condition on values itself speaks of, by its first word.
 _SAME = {
     "infinite": ("infinity", "minus infinity"),
@@ -39,9 +42,8 @@ _SAME = {
     "negative": ("negative numbers", "minus infinity"),
     "zero": ("zeros",),
 }
-
-
-_WORD = re.compile(r"[\"'`](\w+)[\"'`]")
+#: What else there is without such numbers, by the condition's first word: they are looked for in parameters only.
+_ONLY = {"fractional": ("twos", "threes"), "non-zero": (), "odd": ("zeros", "twos")}
 
 
 @dataclass(frozen=True)
@@ -54,28 +56,47 @@ class Contrast:
 
 
 def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
-    """Cases without what the variant lacks; none for kinds of conditions that leave nothing open."""
-    if variant.kind == "value":
-        yield from _other_values(case, variant)
-    elif variant.kind == "attribute" and case.kind == "onnx":
+    """Cases without what the variant lacks, those that would refute the condition before those that would widen it."""
+    changed = _changed(case, variant) if variant.kind == "value" else ""
+    if changed:
+        yield from _other_values(case, variant, changed)
+        yield from _emptied(variant.cases[0], changed)
+    found = (mutant for mutant in mutants(variant.cases[0]) if not changed or mutant.name != changed)
+    for mutant in islice(found, MOST_ELSEWHERE):
+        yield Contrast(mutant.said, mutant.case)
+    if variant.kind == "attribute" and case.kind == "onnx":
         yield from _other_attributes(case, variant)
 
 
-def _other_values(case: Case, variant: Variant) -> Iterator[Contrast]:
+def _changed(case: Case, variant: Variant) -> str:
+    """The one tensor whose numbers a variant in values changes; "" where it is not one."""
+    before, after = _arrays(case), _arrays(variant.cases[0])
+    changed = [name for name in after if name in before and not _equal(before[name], after[name])]
+    return changed[0] if len(changed) == 1 else ""
+
+
+def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]:
     """Each other special number where the condition's stood; in all places where the condition is on the shape."""
     plain = variant.cases[0]
-    before, after = _arrays(case), _arrays(plain)
-    changed = [name for name in after if name in before and not _equal(before[name], after[name])]
-    if len(changed) != 1:
-        return
-    [name] = changed
-    old, new = before[name], after[name]
+    old, new = _arrays(case)[name], _arrays(plain)[name]
     places = _differing(old, new) if old.shape == new.shape else np.ones(new.shape, np.bool_)
-    for fill in _FILLS.get(new.dtype.kind, ()):
-        if fill in _SAME.get(variant.text.split()[0], ()):
+    word = variant.text.split()[0]
+    for fill in _ONLY.get(word, _FILLS.get(new.dtype.kind, ())):
+        if fill in _SAME.get(word, ()):
             continue
         filled = np.where(places, _number(fill, new.dtype), new)
         yield Contrast(f"{fill} in `{name}`", _with(plain, name, filled.astype(new.dtype)))
+
+
+def _emptied(plain: Case, name: str) -> Iterator[Contrast]:
+    """No numbers at all, along one axis after the other."""
+    if plain.kind != "onnx" or name not in plain.inputs:
+        return
+    array = _arrays(plain)[name]
+    for axis in range(array.ndim):
+        model = parsed(plain.model)
+        empty = np.take(array, [], axis)
+        yield Contrast(f"an empty `{name}`", with_tensors(plain, model, {name: empty}))
 
 
 def _number(fill: str, dtype: np.dtype) -> Array:
@@ -87,6 +108,8 @@ def _number(fill: str, dtype: np.dtype) -> Array:
         "the largest finite number": largest,
         "the largest integer": largest,
         "negative numbers": -3,
+        "twos": 2,
+        "threes": 3,
         "zeros": 0,
     }
     return np.array(values[fill], dtype)
@@ -148,15 +171,7 @@ def _other_attributes(case: Case, variant: Variant) -> Iterator[Contrast]:
 
 def _others(given: AttributeProto, known: OpSchema.Attribute) -> Iterator[int | str]:
     """Integers beside the given one; for a word those that the specification's text names in quotes."""
-    if given.type == AttributeProto.INT and not _is_flag(given.i, known):
+    if given.type == AttributeProto.INT and not is_flag(given.i, known):
         yield from (given.i + 1, given.i - 1)
     elif given.type == AttributeProto.STRING:
-        words = dict.fromkeys(_WORD.findall(known.description))
-        yield from (word for word in words if word != given.s.decode())
-
-
-def _is_flag(value: int, known: OpSchema.Attribute) -> bool:
-    """Whether 0 and 1 are all that the attribute can be, as far as names and defaults tell."""
-    if set(known.name.split("_")) & _NUMBERS:
-        return False
-    return known.default_value.type == AttributeProto.INT and {value, known.default_value.i} <= {0, 1}
+        yield from (word for word in quoted_words(known) if word != given.s.decode())

@@ -17,7 +17,8 @@ class Cuts:
     """What a search over the nodes of one place may ask about. Nodes are numbered as in the first case.
 
     `simplify` gives a case with the same nodes in which everything else is simpler. Once a simplified case is
-    seen to fail (`accept`), what comes later is cut out of that one.
+    seen to fail (`accept`), what comes later is cut out of that one. Unless the inputs are `fed` to the predicate,
+    what configures the nodes is a constant first: nobody knows what else the predicate takes for it.
     """
 
     def __init__(
@@ -27,10 +28,14 @@ class Cuts:
         values: Recorder,
         valid: Callable[[Case], bool],
         simplify: Callable[[Case], Case],
+        *,
+        fed: bool = True,
     ) -> None:
+        self._fed = fed
         self._place, self._values, self._valid, self._simplify = place, values, valid, simplify
         self._base = case
-        self._positions = {node: node for node in range(len(place.find(load(case)).node))}
+        self._names = self._operators(case)
+        self._positions = {node: node for node in range(len(self._names))}
         self._plain: dict[Kept, list[Case]] = {}
         self._simple: dict[str, tuple[Kept, Case]] = {}
 
@@ -40,17 +45,18 @@ class Cuts:
             positions = frozenset(self._positions[node] for node in kept)
             cuts = self._place.cut(self._base, positions, self._values(self._base))
             valid = [case for case in cuts if self._valid(case)][:1]
-            fixed = [fixed_inputs(case, self._base, "biu") for case in valid]
-            self._plain[kept] = [*valid, *(case for case in fixed if case is not None and self._valid(case))]
+            fixed = [fixed_inputs(case, self._base, "biu", scalars=not self._fed) for case in valid]
+            held = [case for case in fixed if case is not None and self._valid(case)]
+            self._plain[kept] = [*valid, *held] if self._fed else [*held, *valid]
         return self._plain[kept]
 
     def simple(self, kept: Kept) -> list[Case]:
         """The likeliest of them with everything else simplified; none when its nodes would not be the same."""
         for case in self.plain(kept)[:1] if len(kept) < len(self._positions) else [self._base]:
-            if len(_operators(case)) != len(kept):  # some nodes stay since what they make was not recorded
+            if len(self._operators(case)) != len(kept):  # some nodes stay since what they make was not recorded
                 continue
             found = self._simplify(case)
-            if found.id != case.id and _operators(found) == _operators(case):
+            if found.id != case.id and self._operators(found) == self._operators(case):
                 self._simple[found.id] = kept, found
                 return [found]
         return []
@@ -58,13 +64,27 @@ class Cuts:
     def accept(self, case: Case) -> None:
         """`case` fails: if it is a simplified one, it is what is cut from now on."""
         if case.id in self._simple:
-            kept, self._base = self._simple[case.id]
+            self.rebase(*self._simple[case.id])
+
+    def rebase(self, kept: Kept, case: Case) -> None:
+        """`case` is what is cut from now on, if it has the nodes `kept` and no others."""
+        if self._operators(case) == [self._names[node] for node in sorted(kept)]:
+            self._base = case
             self._positions = {node: at for at, node in enumerate(sorted(kept))}
             self._plain.clear()
 
+    def _operators(self, case: Case) -> list[str]:
+        """Of the nodes at the place; none where the place itself is gone."""
+        try:
+            return [node.op_type for node in self._place.find(load(case)).node]
+        except IndexError:
+            return []
 
-def fixed_inputs(case: Case, base: Case, kinds: str) -> Case | None:
+
+def fixed_inputs(case: Case, base: Case, kinds: str, *, scalars: bool = False) -> Case | None:
     """The case with constants for those of its inputs that `base` computes, of these kinds of dtype ("biu").
+
+    With `scalars` also for those without an axis, as long as an input is left.
 
     Conditions, trip counts, indices and shapes ("biu") decide what a model does, so that a value that differs from
     the recorded one, or is not known when the model is compiled, can hide the bug. None where there is none.
@@ -72,16 +92,14 @@ def fixed_inputs(case: Case, base: Case, kinds: str) -> Case | None:
     fed = {
         name: value
         for name, value in case.inputs.items()
-        if name not in base.inputs and isinstance(value, np.ndarray) and value.dtype.kind in kinds
+        if name not in base.inputs
+        and isinstance(value, np.ndarray)
+        and (value.dtype.kind in kinds or (scalars and not value.ndim))
     }
-    if not fed:
+    if not fed or (scalars and len(fed) == len(case.inputs)):
         return None
     model = load(case)
     replace_items(model.graph.input, [info for info in model.graph.input if info.name not in fed])
     for name, value in fed.items():
         add_initializer(model, name, value)
     return with_model(case, model, {name: value for name, value in case.inputs.items() if name not in fed})
-
-
-def _operators(case: Case) -> list[str]:
-    return [node.op_type for node in load(case).graph.node]

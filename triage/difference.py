@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,16 +43,20 @@ def _onnx(before: Case, after: Case, named: bool) -> Iterator[str]:
         return  # nothing else can be told apart from its consequences
     for node, other in zip(nodes, others, strict=True):
         yield from _attributes(node, other)
-        if len(_given(node.input)) != len(_given(other.input)):
-            yield f"inputs of {node.op_type}: {len(_given(node.input))} -> {len(_given(other.input))}"
-        if len(_given(node.output)) != len(_given(other.output)):
-            yield f"outputs of {node.op_type}: {len(_given(node.output))} -> {len(_given(other.output))}"
+        yield from _left_out("input", node.op_type, node.input, other.input)
+        yield from _left_out("output", node.op_type, node.output, other.output)
     yield from _tensors(_by_place(before, old), _by_place(after, new), named)
     yield from _declared(old, new, named)
 
 
-def _given(names: Any) -> list[str]:
-    return [name for name in names if name]
+def _left_out(what: str, operator: str, old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
+    """How many inputs or outputs a node has now, and which of them are left out: they are no longer interchangeable."""
+    had, has = ({at for at, name in enumerate(names) if name} for names in (old, new))
+    if len(had) == len(has):
+        return
+    gone = ", ".join(str(at + 1) for at in sorted(had - has))
+    which = f" (without number {gone})" if gone and not has - had else ""
+    yield f"{what}s of {operator}: {len(had)} -> {len(has)}{which}"
 
 
 def _other_nodes(nodes: list[onnx.NodeProto], others: list[onnx.NodeProto]) -> Iterator[str]:

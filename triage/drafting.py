@@ -10,10 +10,12 @@ from pathlib import Path
 
 from fuzz import instance, registry
 from fuzz.case import Failure, Stage
+from fuzz.catalogue import package_version
 from fuzz.judge import Judge, values
 from fuzz.lane import Limits
 from fuzz.wire import dtype_name
-from triage import harm, report, reproducer, titles
+from triage import extent, harm, report, reproducer, titles, upstream
+from triage.bisect.found import with_section
 from triage.conditions import conditions
 from triage.court.evidence import find
 from triage.facts import Facts
@@ -22,7 +24,7 @@ from triage.machine import machine, private_words, version
 from triage.messages import core
 from triage.operators import node_count, value_names
 from triage.records import Bug, StoredDraft
-from triage.regression import Regression, regression
+from triage.regression import Regression, regressions, support
 from triage.scrub import leaks
 from triage.signing import Signer
 from triage.store import Store
@@ -73,7 +75,7 @@ def write(
         count=bug.count,
         tests=len(tests),
         examples=tests[:_MOST_EXAMPLES],
-        versions=_versions(failure, registry.backend(bug.backend).packages),
+        versions=_versions(failure, registry.backend(bug.backend).packages_under(dict(failure.target.options))),
         machine=machine(),
         reduced_from=node_count(original.case),
         timeout=limits.seconds,
@@ -85,13 +87,15 @@ def write(
         min_good=_min_good(bug),
         findings=_findings(bug, failure),
         part=bug.location.stage if bug.location else Part.UNKNOWN,
+        listed=tuple(upstream.sentences(bug.backend, tests)),
     )
     test = _failing_test(facts) if judge else None
     text = report.draft(replace(facts, regression=test))
     private = leaks("\n".join((text.title, text.body, text.script)), facts.private)
     if private:
         raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
-    return StoredDraft(text.title, text.body, text.script, text.labels, test.code if test else "")
+    body = with_section(text.body, bug.bisected)
+    return StoredDraft(text.title, body, text.script, text.labels, test.code if test else "")
 
 
 def _min_good(bug: Bug) -> str:
@@ -133,22 +137,24 @@ def _repeatable(bug: Bug, failure: Failure, perturb: int | None, judge: Judge | 
 
 
 def _failing_test(facts: Facts) -> Regression | None:
-    """The regression test, if it fails in a fresh process the way the bug does."""
-    test = regression(
+    """The first regression test that fails in a fresh process the way the bug does."""
+    tests = regressions(
         facts.target.backend,
         facts.case,
         facts.outcome,
         facts.reference,
         facts.symptom,
         facts.snippet,
-        titles.subject(facts.case, facts.operators, facts.conditions),
+        titles.subject(facts.case, facts.operators, [one for one in facts.conditions if one.kind != extent.KIND]),
     )
-    if test is None:
-        return None
     python = facts.target.revision.python
-    found = reproducer.rerun(test.code, python, runner=test.runner, variables=facts.environment)
     message = facts.outcome.error.message if facts.outcome.error else ""
-    return test if reproducer.reproduces(facts.symptom, message, found) else None
+    for test in tests:
+        variables = {**facts.environment, **test.variables}
+        found = reproducer.rerun(test.code, python, runner=test.runner, variables=variables, support=support(test.code))
+        if reproducer.reproduces(facts.symptom, message, found):
+            return test
+    return None
 
 
 def _snippet(bug: Bug, failure: Failure) -> str:
@@ -192,8 +198,9 @@ def _shown(message: str) -> str:
 def _versions(failure: Failure, packages: Sequence[str]) -> dict[str, str]:
     library = {"instance": "torch", "keras": "keras"}.get(failure.case.kind, "onnx")
     wanted = [*packages, library, "numpy"]
-    versions = {name: version(name) for name in dict.fromkeys(wanted)}
-    if packages and failure.target.revision.python:
+    python = failure.target.revision.python
+    versions = {name: (python and package_version(name, python)) or version(name) for name in dict.fromkeys(wanted)}
+    if packages and python:
         versions[packages[0]] = failure.target.revision.version
     return {name: version for name, version in versions.items() if version}
 
@@ -201,7 +208,8 @@ def _versions(failure: Failure, packages: Sequence[str]) -> dict[str, str]:
 def save(folder: Path, bug: Bug, text: StoredDraft) -> Path:
     """Write ``NNN-slug.md``, the reproducer ``NNN-slug.py`` and the regression test ``NNN-slug.test.py``, if any.
 
-    They go below `folder`. Returns the report's path.
+    What stands in for helpers of the project that the test imports goes beside it. Returns the report's path.
+    All go below `folder`.
     """
     slug = re.sub(r"[^a-z0-9]+", "-", text.title.lower()).strip("-")[:60].strip("-")
     home = folder / Path(bug.backend).stem
@@ -212,6 +220,8 @@ def save(folder: Path, bug: Bug, text: StoredDraft) -> Path:
     path.with_suffix(".py").write_text(text.script, encoding="utf-8")
     if text.test:
         path.with_suffix(".test.py").write_text(text.test, encoding="utf-8")
+        for name, helper in support(text.test).items():
+            (home / name).write_text(helper, encoding="utf-8")
     path.write_text(f"# {text.title}\n\n{text.body}", encoding="utf-8")
     return path
 

@@ -46,7 +46,7 @@ def effect(want: Value, got: Value, inputs: Mapping[str, Value]) -> str:
     if dtype_name(want) != dtype_name(got):
         return _type(want, got)
     if tuple(want.shape) != tuple(got.shape):
-        return f"returns shape {_shape(got)} instead of {_shape(want)}"
+        return _other_shape(want, got)
     arrays = {name: as_array(value) for name, value in inputs.items() if isinstance(value, np.ndarray | Raw)}
     mask = differing(as_array(want), as_array(got))
     return _values(_Wrong(as_array(want), as_array(got), mask, arrays)) if mask.any() else ""
@@ -59,6 +59,15 @@ def _type(want: Array | Raw, got: Array | Raw) -> str:
         return f"returns {dtype_name(got)} instead of {dtype_name(want)}"
     told = f"{dtype_name(got)} {number(got[mask][0])} instead of {dtype_name(want)} {number(want[mask][0])}"
     return f"returns {told}"
+
+
+def _other_shape(want: Array | Raw, got: Array | Raw) -> str:
+    """``returns shape (1, 3) instead of (2, 3)``; zeros where there should be numbers are worth a word."""
+    found, wanted = as_array(got), as_array(want)
+    if not found.size or found.dtype.kind == "O" or np.any(found) or not np.any(wanted):
+        return f"returns shape {_shape(got)} instead of {_shape(want)}"
+    zeros = "zeros" if found.size > 1 else "0"
+    return f"returns {zeros} of shape {_shape(got)} instead of numbers of shape {_shape(want)}"
 
 
 def _kind(value: Value) -> str:

@@ -24,6 +24,7 @@ class Facts:
     `min_good` the sentence that tells the smallest failing model from the largest passing one,
     `findings` further sentences of that sort: the guilty pass, the stage, the first bad revision; `part` is the part
     of the compiler at fault, as far as it is known.
+    `listed` are sentences on what the project's own suite says of these tests.
     `regression` is a test that was seen to fail the way the bug does. `judgement` is the court's, with the evidence.
     """
 
@@ -52,5 +53,6 @@ class Facts:
     min_good: str = ""
     findings: tuple[str, ...] = ()
     part: Part = Part.UNKNOWN
+    listed: tuple[str, ...] = ()
     regression: Regression | None = None
     judgement: Judgement | None = None

@@ -9,6 +9,7 @@ from triage.projects import Project, Section
 #: What a part is called where a section holds several; the others speak for themselves.
 _CAPTIONS = {
     "script": "Reproducer",
+    "standard": "Specification",
     "expected": "Expected",
     "actual": "Actual",
     "environment": "Environment",

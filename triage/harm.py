@@ -13,8 +13,8 @@ import numpy as np
 
 from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
-from triage.conditions import with_true_shapes
 from triage.differ import differing_beyond_type
+from triage.inquiry import with_true_shapes
 
 SYMPTOM = "wrong:dtype"
 #: What the next smaller type cannot hold, by the dtype of an input.

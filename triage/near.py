@@ -8,6 +8,7 @@ import numpy as np
 from onnx import AttributeProto, helper
 
 from fuzz.case import Case
+from fuzz.operators.graph import walk
 from fuzz.wire import Value
 from triage.passes import dtypes
 from triage.submodel import (
@@ -121,10 +122,14 @@ def other_values(case: Case) -> Iterator[Case]:
 
 
 def other_operator(case: Case) -> Iterator[Case]:
-    """An Identity in the place of the only node."""
-    model = load(case)
-    node = model.graph.node[0]
-    if len(model.graph.node) == 1 and len(node.output) == 1 and node.input:
-        copy = helper.make_node("Identity", node.input[:1], node.output)
-        node.CopyFrom(copy)
-        yield with_model(case, model)
+    """An Identity in the place of the only node, or of the only one of a body; inner ones first."""
+    nodes = list(walk(load(case).graph))
+    if len(load(case).graph.node) > 1:
+        return
+    for at in reversed(range(len(nodes))):
+        model = load(case)
+        node = list(walk(model.graph))[at]
+        if len(node.output) == 1 and node.input:
+            copy = helper.make_node("Identity", node.input[:1], node.output)
+            node.CopyFrom(copy)
+            yield with_model(case, model)

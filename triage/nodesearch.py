@@ -59,9 +59,10 @@ class NodeSearch:
         suspects: Collection[str] = (),
         parallel: int = 1,
         simple: Build = lambda kept: (),
+        polish: Callable[[Kept], None] | None = None,
     ) -> None:
         self._wiring, self._build, self._ask, self._told = wiring, build, ask, accept
-        self._simple = simple
+        self._simple, self._polish = simple, polish
         self._suspects, self._parallel = suspects, parallel
         self._count = len(wiring.operators)
         self.kept: Kept = frozenset(range(self._count))
@@ -89,10 +90,10 @@ class NodeSearch:
                     break
             else:
                 self._find_needed()
-        self._settle()
+        if len(self.kept) > 2 or self._clouded:
+            self._settle()  # else there is hardly another cut to come
         while self._drop_against_odds():
             continue
-        self._settle()
         return self.kept
 
     # ------------------------------------------------------------ guessing
@@ -113,7 +114,7 @@ class NodeSearch:
         if not chosen:
             return False
         hopes = {part: self._hypotheses.weight(self._mask(part)) / (total + self._unknown) for part in chosen}
-        if len(self.kept) <= _LAST and max(hopes.values()) < _HOPEFUL and self._settle():
+        if len(self.kept) <= _LAST and max(hopes.values()) < _HOPEFUL and (self._polished() or self._settle()):
             return True
         self._test(chosen, hopes)
         return True
@@ -240,6 +241,9 @@ class NodeSearch:
                     yield from map(frozenset, itertools.combinations(sorted(self.kept), size))
         elif len(self.kept) == 2:
             singles = [self.kept - {node} for node in sorted(self.kept)]
+            for part in singles:
+                if any(part <= refused for refused in self._refused):
+                    self._tried.setdefault(part, False)  # its first way is believed to pass; another may fail
             yield from (part for part in singles if part in self._tried and len(self._build(part)) > 1)
 
     # ------------------------------------------------------------ running
@@ -324,6 +328,15 @@ class NodeSearch:
             self._harmless = 0.0
             self._clouded.clear()
             self._reconsider()
+        return True
+
+    def _polished(self) -> bool:
+        """Make all else of the last two nodes final before they are doubted: either alone is a neighbour then."""
+        if self._polish is None or len(self.kept) != 2:
+            return False
+        self._polish(self.kept)
+        self._polish, self._settled, self._harmless = None, True, 0.0
+        self._clouded.clear()
         return True
 
     def _mask(self, part: Iterable[int]) -> np.ndarray:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,18 +26,26 @@ _MOST = 30_000
 _PATTERN_SHARE = 0.6
 #: How many times likelier than all else it is that the operators that a failure names are involved.
 _TRUST = 4.0
+#: The same for bodies and functions, when it names none: compilers seldom meet them.
+_COMPOSITE = 2.0
+#: How many times likelier it is that one of them is enough on its own.
+_COMPOSITE_ALONE = 10.0
+#: The share of a shape's weight that all its operators have alike; the rest favours rare ones.
+_ALIKE = 0.5
 
 
 @dataclass(frozen=True)
 class Wiring:
     """A graph as the search sees it: an operator per node, and who reads whose result.
 
-    `edges` are (producer, consumer); `groups` are the nodes that read one tensor, whoever made it.
+    `edges` are (producer, consumer); `groups` are the nodes that read one tensor, whoever made it. `composite` are
+    the nodes that stand for others: those with bodies, and calls of functions.
     """
 
     operators: tuple[str, ...]
     edges: tuple[tuple[int, int], ...]
     groups: tuple[tuple[int, ...], ...] = ()
+    composite: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +144,7 @@ class Hypotheses:
     """The hypotheses that are still possible, for the parts of one graph."""
 
     def __init__(self, wiring: Wiring, suspects: Collection[str], seed: int = 0) -> None:
-        near = _neighbours(wiring)
+        near, counts = _neighbours(wiring), Counter(wiring.operators)
         rows: list[Occurrence] = []
         weights: list[float] = []
         patterns: list[int] = []
@@ -148,27 +156,33 @@ class Hypotheses:
                 operators = tuple(wiring.operators[node] for node in occurrence)
                 patterns.append(kinds.setdefault(operators, len(pattern_weights) + len(kinds)))
             rows += found
-            weights += [share * (1 - _PATTERN_SHARE) / len(found)] * len(found) if found else []
-            pattern_weights += [share * _PATTERN_SHARE / len(kinds)] * len(kinds) if kinds else []
+            rarity = {operators: _rarity(operators, counts) for operators in kinds}
+            single = [rarity[tuple(wiring.operators[node] for node in occurrence)] for occurrence in found]
+            weights += _shares(share * (1 - _PATTERN_SHARE), single)
+            pattern_weights += _shares(share * _PATTERN_SHARE, list(rarity.values()))
         padded = [row + (row[0],) * (_WIDTH - len(row)) for row in rows]
         self._rows = np.array(padded, dtype=np.int32).reshape(len(padded), _WIDTH)
         self._weights, self._patterns = np.array(weights), np.array(patterns, dtype=np.int32)
         self._pattern_weights = np.array(pattern_weights)
         self._possible = np.ones(len(rows), dtype=bool)
         self._pattern_possible = np.ones(len(pattern_weights), dtype=bool)
-        self._trust([node for node, name in enumerate(wiring.operators) if name in suspects])
+        named = [node for node, name in enumerate(wiring.operators) if name in suspects]
+        if named:
+            self._trust(named, _TRUST, _TRUST)
+        else:
+            self._trust(wiring.composite, _COMPOSITE, _COMPOSITE_ALONE)
 
-    def _trust(self, nodes: Collection[int]) -> None:
-        """What holds one of the suspected `nodes` weighs `_TRUST` times the rest; most so on its own."""
+    def _trust(self, nodes: Collection[int], trust: float, single: float) -> None:
+        """What holds one of the suspected `nodes` weighs `trust` times the rest; `single` times more on its own."""
         if not nodes:
             return
         alone: np.ndarray = np.all(self._rows == self._rows[:, :1], axis=1)
-        self._multiply(np.isin(self._rows[:, 0], list(nodes)) & alone, _TRUST)
+        self._multiply(np.isin(self._rows[:, 0], list(nodes)) & alone, single)
         near: np.ndarray = np.any(np.isin(self._rows, list(nodes)), axis=1)
         kinds = np.unique(self._patterns[near])
         own = float(self._weights[near].sum() + self._pattern_weights[kinds].sum())
         rest = float(self._weights.sum() + self._pattern_weights.sum()) - own
-        self._multiply(near, max(1.0, _TRUST * rest / own))
+        self._multiply(near, max(1.0, trust * rest / own))
 
     def favour(self, nodes: Collection[int], factor: float) -> None:
         """What holds one of `nodes` weighs more from now on."""
@@ -225,6 +239,17 @@ class Hypotheses:
             gains[nodes] = gains.get(nodes, 0.0) + weight
         order = sorted(gains, key=lambda nodes: (-gains[nodes] / len(nodes), nodes))
         return list(dict.fromkeys(node for nodes in order for node in nodes))
+
+
+def _shares(total: float, rarity: Sequence[float]) -> list[float]:
+    """`total` divided: one part to all alike, the other by rarity."""
+    whole = sum(rarity)
+    return [total * (_ALIKE / len(rarity) + (1 - _ALIKE) * each / whole) for each in rarity]
+
+
+def _rarity(operators: Sequence[str], counts: Mapping[str, int]) -> float:
+    """How suspicious operators are, up to a factor: what a model has often is tested often, by everybody."""
+    return float(np.prod([counts[name] ** -0.5 for name in operators]))
 
 
 def _sampled(occurrences: Iterator[Occurrence], seed: int) -> list[Occurrence]:

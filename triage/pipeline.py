@@ -17,7 +17,7 @@ from fuzz.case import Case, Failure, Status, Target, Verdict
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.runner import Runner
-from triage import causal, drafting, exported, reduce, reproducer, roots, twins
+from triage import causal, drafting, exported, reduce, reproducer, roots, twins, witness
 from triage.court.evidence import Judgement, Ruling
 from triage.court.hearing import Court
 from triage.interesting import recorded, same_signature
@@ -212,6 +212,7 @@ def locate(desk: Desk, bug: Bug) -> None:
     failure = _by_definition(desk, bug, failure)
     if _uprooted(desk, bug, failure):
         return
+    failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
     signature, location = Signer(desk.runner).sign(failure), Location()
     if twins.twin(desk.store, bug, signature, _operators(failure)) is None:  # a duplicate's place is known already
         location = _located(desk, bug, failure, signature)

@@ -11,6 +11,7 @@ from typing import Any, TypedDict
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.wire import Value
+from triage.bisect.found import Bisected
 from triage.court.evidence import Judgement, judgement_from
 from triage.lifecycle import State
 from triage.localize.location import Location, Part
@@ -85,6 +86,7 @@ class Bug:
 
     `target` is the one it was first seen on; `created` and `updated` are UTC. `judgement` is the court's, None
     before its hearing; `perturb` the byte that fresh memory must be filled with for the bug to show every time.
+    `bisected` is where it came and went.
     """
 
     id: int
@@ -109,6 +111,7 @@ class Bug:
     perturb: int | None = None
     location: Location | None = None
     passes_with: str = ""
+    bisected: Bisected = field(default_factory=dict)
 
     @property
     def backend(self) -> str:
@@ -151,6 +154,7 @@ class BugFields(TypedDict, total=False):
     perturb: int
     location: Location
     passes_with: str
+    bisected: Bisected
 
 
 def dump(document: object) -> str:

@@ -20,7 +20,7 @@ from fuzz.case import Case
 from triage.cuts import Cuts
 from triage.interesting import Recorded, Recorder
 from triage.neighbour import MinGood, Neighbourhood
-from triage.nodesearch import NodeSearch
+from triage.nodesearch import Kept, NodeSearch
 from triage.operators import node_count
 from triage.simplify import STACK, Simplifier
 from triage.submodel import load, tensors
@@ -79,6 +79,7 @@ def reduce(
     jobs: int = 1,
     neighbours: int = 8,
     simplifying: int | None = None,
+    fed: bool = True,
     journal: Journal | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Reduction:
@@ -91,7 +92,8 @@ def reduce(
     `jobs` candidates are tried at a time. `confirm` (default: `interesting`) has the last word on the result
     unless `confirmed` is false; what it refuses is given up for an earlier one. `neighbours` is how many runs
     may go into the search for a passing neighbour, `simplifying` how many into shapes, values, attributes and
-    names once the nodes are found (None: as many as it takes). `journal` remembers answers for a later process.
+    names once the nodes are found (None: as many as it takes). `fed`: whether the predicate is given the values
+    of the inputs, and not just the model. `journal` remembers answers for a later process.
     Raises NotInteresting when the case itself is not interesting.
     """
     begun = clock()
@@ -107,7 +109,8 @@ def reduce(
     )
     if valid is None and isinstance(values, Recorded):
         valid = values.valid
-    search = _Search(case, trials, values, valid if valid and valid(case) else lambda candidate: True, simplifying)
+    valid = valid if valid and valid(case) else lambda candidate: True
+    search = _Search(case, trials, values, valid, simplifying, fed)
     if not trials.first(case):
         raise NotInteresting("the case does not fail in the way that is to be kept; there is nothing to reduce")
     finished = search.run(suspects)
@@ -152,13 +155,19 @@ class _Search:
     """The state of one reduction: what was accepted so far."""
 
     def __init__(
-        self, case: Case, trials: Trials, values: Recorder, valid: Callable[[Case], bool], simplifying: int | None
+        self,
+        case: Case,
+        trials: Trials,
+        values: Recorder,
+        valid: Callable[[Case], bool],
+        simplifying: int | None,
+        fed: bool,
     ) -> None:
         def timely(candidate: Case) -> bool:
             trials.check()
             return valid(candidate)
 
-        self._trials, self._values, self._valid = trials, values, timely
+        self._trials, self._values, self._valid, self._fed = trials, values, timely, fed
         self._accepted = [case]
         self._suspects: Collection[str] = ()
         self._neighbourhood = Neighbourhood(trials, values, timely)
@@ -220,7 +229,7 @@ class _Search:
         part = place.find(load(case))
         if len(part.node) < 2:
             return
-        cuts = Cuts(case, place, self._values, self._valid, self._simplifier.harmless)
+        cuts = Cuts(case, place, self._values, self._valid, self._simplifier.harmless, fed=self._fed)
 
         def ask(cases: Sequence[Case]) -> list[bool]:
             return self._trials.ask(cases, "nodes")
@@ -229,8 +238,15 @@ class _Search:
             self._accepted.append(found)
             cuts.accept(found)
 
-        simple = cuts.simple if place is MAIN else (lambda kept: [])
-        NodeSearch(wiring(part), cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple).run()
+        def polish(kept: Kept) -> None:
+            self._simplifier.run(self.best, self._accepted.append)
+            cuts.rebase(kept, self.best)
+
+        graph = wiring(part)
+        settled = place is MAIN or self._simplifier.harmless(case).id == case.id
+        simple = cuts.simple if settled else (lambda kept: [])
+        last = polish if place is MAIN and not graph.composite else None
+        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple, last).run()
 
     def confirm(self, confirm: Interesting) -> None:
         """Go back to the last accepted case that is confirmed once more, looked for in growing steps.

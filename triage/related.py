@@ -15,9 +15,18 @@ from triage.store import Store
 
 def known_issues(bug: Bug, issues: Iterable[Issue]) -> list[Similar]:
     """The project's issues that look like the bug; nothing for a bug without a title. Other projects' are left out."""
-    tracker = described(bug.backend).tracker
-    mine = (one for one in issues if not one.url or not tracker or f"/{tracker}/" in one.url)
+    mine, _ = parted(bug, issues)
     return similar(_sought(bug), mine) if bug.title else []
+
+
+def parted(bug: Bug, issues: Iterable[Issue]) -> tuple[list[Issue], list[Issue]]:
+    """The issues that may be the bug's project's, and those whose address says that they are another project's."""
+    tracker = described(bug.backend).tracker
+    mine: list[Issue] = []
+    others: list[Issue] = []
+    for one in issues:
+        (others if one.url and tracker and f"/{tracker}/" not in one.url else mine).append(one)
+    return mine, others
 
 
 def own_bugs(bug: Bug, others: Iterable[Bug]) -> list[Similar]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Case
-from triage import analysis, drawing, form, scrub, summary, titles
+from triage import analysis, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
 from triage.construct_meaning import parsed
 from triage.court.lines import lines
@@ -128,6 +128,7 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
         "script_attached": not room.script,
         "script_lines": text.count("\n"),
         "needs": _needs(facts, text),
+        "standard": _quotations(facts),
         "expected_by": seen.expected,
         "expected": clean(seen.expected_text),
         "actual_by": clean(seen.actual),
@@ -142,7 +143,7 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
         "severity": clean(analysis.graded(facts)),
         "labels": [label.name for label in analysis.labels(facts)],
         "regression": facts.regression if room.script else None,
-        "test_needs": " ".join(f"{name}={value}" for name, value in facts.environment.items()),
+        "test_needs": " ".join(f"{name}={value}" for name, value in _test_variables(facts).items()),
     }
     parts = {name: _templates().get_template(f"parts/{name}.md.j2").render(context) for name in _parts()}
     found = form.sections(described(facts.target.backend), parts, _form_facts(facts, clean))
@@ -164,6 +165,16 @@ def _form_facts(facts: Facts, clean: Callable[[str], str]) -> dict[str, str]:
         "arch": machine.get("CPU", "").partition(",")[0],
         "frontend": facts.case.kind,
     }
+
+
+def _quotations(facts: Facts) -> tuple[standard.Quotation, ...]:
+    """What the specification of ONNX or the documentation of PyTorch says of the very thing that is wrong."""
+    of_onnx = standard.quotations(facts.case, facts.outcome, facts.reference, facts.symptom, facts.conditions)
+    return of_onnx or standard_torch.quotations(facts.case, facts.outcome, facts.conditions)
+
+
+def _test_variables(facts: Facts) -> dict[str, str]:
+    return {**facts.environment, **(facts.regression.variables if facts.regression else {})}
 
 
 def _needs(facts: Facts, text: str) -> str:

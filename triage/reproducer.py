@@ -40,10 +40,12 @@ def rerun(
     *,
     runner: str = "unittest",
     variables: Mapping[str, str] | None = None,
+    support: Mapping[str, str] | None = None,
 ) -> Rerun:
     """Execute the script under `python` ("" means our own) with nothing of ours in its environment.
 
-    `runner` ``pytest`` runs the tests that the script defines; `variables` are set in its environment.
+    `runner` ``pytest`` runs the tests that the script defines; `variables` are set in its environment,
+    and the files of `support` (name -> text) lie beside it.
     """
     with tempfile.TemporaryDirectory(prefix="graphwarden-") as folder:
         home = Path(folder)
@@ -51,6 +53,8 @@ def rerun(
         environment.pop("CI", None)  # a maintainer's shell is none, and PyTorch's tests want further packages there
         path = home / "work" / "test_reproducer.py"
         path.write_text(script, encoding="utf-8")
+        for name, text in (support or {}).items():
+            path.with_name(name).write_text(text, encoding="utf-8")
         try:
             done = subprocess.run(
                 [python or sys.executable, "-I", *RUNNERS[runner], path.name],

@@ -58,8 +58,11 @@ def _conversion(judge: Judge, failure: Failure) -> Failure | None:
     """
     if load(failure.case).graph.node[0].op_type in _CONVERSIONS:
         return None
-    for variant in dtypes.variants(failure.case):
-        [plain] = variant.cases
+    fed = {value.dtype.name for value in failure.case.inputs.values() if isinstance(value, np.ndarray)}
+    for one in dtypes.alternatives(failure.case):
+        plain = one.plain[1] if one.plain else None
+        if plain is None or one.name not in fed:
+            continue
         if judge.examine(plain, failure.target).status is not Status.OK:
             continue
         converted = {name: _cast(judge, failure, name, plain) for name in plain.inputs}

@@ -11,7 +11,7 @@ from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
 #: The migration that makes the tables below.
-SCHEMA = "0003"
+SCHEMA = "0004"
 
 #: Written into the header of the SQLite file, so that no other program's database is taken for ours ("GWdn").
 APPLICATION_ID = 0x4757646E
@@ -86,9 +86,9 @@ class FailureRow(SQLModel, table=True):
 class BugRow(SQLModel, table=True):
     """One bug: all failures with one fingerprint. How many they are is counted, not stored.
 
-    `target`, `operators`, `labels`, `judgement` and `location` are JSON; `target` is the one that the bug was first
-    seen on. `perturb` is the byte that fresh memory must be filled with for the bug to show, `passes_with` the
-    one difference between the reduced case and the largest passing one.
+    `target`, `operators`, `labels`, `judgement`, `location` and `bisected` are JSON; `target` is the one that the bug
+    was first seen on. `perturb` is the byte that fresh memory must be filled with for the bug to show, `passes_with`
+    the one difference between the reduced case and the largest passing one.
     """
 
     __tablename__ = "bug"
@@ -119,6 +119,7 @@ class BugRow(SQLModel, table=True):
     location: str | None = None
     passes_with: str = ""
     perturb: int | None = None
+    bisected: str | None = None
     created: datetime
     updated: datetime
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import onnx
 from onnx import AttributeProto
 from onnx.defs import OpSchema
@@ -12,6 +14,11 @@ from triage.drawing import dtype_text
 TYPE_ATTRIBUTES = frozenset(
     ("dtype", "output_datatype", "output_dtype", "precision", "softmax_precision", "stash_type", "to")
 )
+_WORD = re.compile(r"[\"'`](\w+)[\"'`]")
+#: Words in the names of integer attributes that are more than flags, whatever their defaults.
+_NUMBERS = frozenset(("axis", "dims", "group", "groups", "heads", "size"))
+#: Operators whose whole meaning is the two types.
+CASTS = ("Cast", "CastLike", "BitCast")
 _SHOWN = (AttributeProto.INT, AttributeProto.FLOAT, AttributeProto.STRING, AttributeProto.INTS, AttributeProto.FLOATS)
 
 
@@ -50,21 +57,34 @@ def attribute_text(attribute: AttributeProto) -> str:
     """``axis=1``, ``to=float8e4m3fn``; "" for what a title has no room for."""
     if attribute.type not in _SHOWN or attribute.ref_attr_name:
         return ""
-    return f"{attribute.name}={_value_text(attribute)}"
+    return f"{attribute.name}={value_text(attribute)}"
 
 
 def default_text(known: OpSchema.Attribute) -> str:
     """The value that holds when the attribute is left out, "" where the specification names none."""
-    return _value_text(known.default_value) if known.default_value.type in _SHOWN else ""
+    return value_text(known.default_value) if known.default_value.type in _SHOWN else ""
 
 
-def _value_text(attribute: AttributeProto) -> str:
+def value_text(attribute: AttributeProto) -> str:
+    """The value alone: ``1``, ``[1, 2]``, ``0.9``, ``float16`` for the number of a type."""
     value = onnx.helper.get_attribute_value(attribute)
     if attribute.type == AttributeProto.INT and attribute.name in TYPE_ATTRIBUTES:
         return dtype_text(value)
     if isinstance(value, float):
         return f"{value:.6g}"
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def quoted_words(known: OpSchema.Attribute) -> list[str]:
+    """The words that the specification's text of an attribute has in quotes: the values of one of words."""
+    return list(dict.fromkeys(_WORD.findall(known.description)))
+
+
+def is_flag(value: int, known: OpSchema.Attribute) -> bool:
+    """Whether 0 and 1 are all that an integer attribute can be, as far as names and defaults tell."""
+    if set(known.name.split("_")) & _NUMBERS:
+        return False
+    return known.default_value.type == AttributeProto.INT and {value, known.default_value.i} <= {0, 1}
 
 
 def needed_opset(model: onnx.ModelProto) -> int:

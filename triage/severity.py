@@ -29,14 +29,6 @@ _SEVERITIES = {
 _SPECIAL = ("medium", "the result is wrong and nothing says so, but only for special values or empty tensors")
 #: What a condition on values must begin with to be special.
 _SPECIAL_VALUES = ("NaN", "infinite", "empty")
-_SYMPTOMS = {
-    "crash": ("crash", "the process is killed"),
-    "hang": ("hang", "no answer within the time limit"),
-    "oom": ("out-of-memory", "the memory limit is reached"),
-    "wrong": ("wrong-result", "the values, the shape or the dtype differ from the reference's"),
-    "exception": ("exception", "an exception is raised for a valid model"),
-    "dies-on-invalid": ("invalid-model", "the model does not pass the ONNX checker or the reference evaluator"),
-}
 
 
 def severity(symptom: str, conditions: Sequence[Condition] = (), *, harmless: bool = True) -> tuple[str, str]:
@@ -51,16 +43,9 @@ def severity(symptom: str, conditions: Sequence[Condition] = (), *, harmless: bo
     return _SPECIAL if kind == "wrong" and special else _SEVERITIES.get(kind, ("medium", f"the symptom is {symptom}"))
 
 
-def labels(backend: str, kind: str, symptom: str, level: str, opset: int = 0) -> tuple[Label, ...]:
-    """The labels of a bug: those of the project's own tracker, then what kind of bug it is.
+def labels(backend: str, kind: str, symptom: str, part: str = "") -> tuple[Label, ...]:
+    """The labels that the project's own tracker has for such a bug; none where its data names none.
 
-    `kind` is that of the case, `level` the severity, `opset` the ONNX opset that the model needs, where that is a
-    recent one.
+    `kind` is that of the case, `part` the part of the compiler at fault, a `triage.localize.Part`.
     """
-    own = [Label(one.name, one.reason) for one in described(backend).labels if one.fits(kind, symptom)]
-    first = symptom.partition(":")[0]
-    found = own or [Label("bug", "it fails the same way in every fresh process")]
-    found += [Label(*_SYMPTOMS.get(first, (first, f"the symptom is {symptom}"))), Label(f"severity-{level}")]
-    if opset:
-        found.append(Label(f"opset-{opset}", "an operator is used as this recent opset defines it"))
-    return tuple(found)
+    return tuple(Label(one.name, one.reason) for one in described(backend).labels if one.fits(kind, symptom, part))

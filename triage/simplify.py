@@ -8,10 +8,12 @@ came before it is kept, the change is never proposed again, and the stack is bui
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from onnx import numpy_helper
 
 from fuzz.case import Case
 from fuzz.wire import Value
@@ -49,11 +51,12 @@ STACK: tuple[str, ...] = (
 HARMLESS: tuple[str, ...] = tuple(name for name in STACK[: STACK.index("names") + 1] if name != "ranks")
 #: Where runs are dear, fewer axes than this are few enough for a person.
 _FEW_AXES = 3
-#: The odds that what a pass changes is what the failure needs; 0.05 for those that are not named.
+#: The odds that what a pass changes is what the failure needs; 0.02 for those that are not named.
 _ODDS: Mapping[str, float] = {
     "metadata": 0.01,
     "names": 0.01,
-    "declarations": 0.02,
+    "ranks": 0.05,
+    "outputs": 0.1,
     "optional": 0.1,
     "attributes": 0.3,
     "dtypes": 0.2,
@@ -66,6 +69,10 @@ _COARSE = frozenset({"ranks"})
 _MOST_OF_ONE = 16
 #: One pass can open the way for another that came before it.
 _ROUNDS = 3
+#: Constants with at most so many numbers are settings more often than data.
+_FEW_NUMBERS = 4
+#: What makes a case too large for a person.
+_LARGE = frozenset({"shapes", "extents"})
 
 
 @dataclass(frozen=True)
@@ -87,14 +94,12 @@ class Simplifier:
         self._most_runs = most_runs
         self._refused: set[tuple[str, tuple[str, ...]]] = set()
         self.passing: list[Case] = []
+        self._spent = 0  # runs
 
     def run(self, case: Case, accept: Callable[[Case], None]) -> None:
-        """Simplify until nothing is left to propose, or `most_runs` are spent; what is kept goes to `accept`."""
-        limit = None if self._most_runs is None else self._trials.runs + self._most_runs
-        while limit is None or self._trials.runs < limit:
-            stack = self._stack(case)
-            if not stack:
-                return
+        """Simplify until nothing is left to propose, or the runs are spent; what is kept goes to `accept`."""
+        begun, stack = self._trials.runs - self._spent, self._rounds(case, STACK)
+        while stack and ((limit := self._limit(begun, stack)) is None or self._trials.runs < limit):
             kept, refused = self._longest(stack, limit)
             if kept:
                 case = stack[kept - 1].case
@@ -103,23 +108,41 @@ class Simplifier:
                 culprit = stack[kept]
                 self._refused.add((culprit.name, culprit.change))
                 self.passing.append(culprit.case)
+            stack = self._rounds(case, STACK)
+        self._spent = self._trials.runs - begun
+
+    def _limit(self, begun: int, stack: Sequence[Step]) -> int | None:
+        """The number of runs to stop at: half as many are enough where the sizes are human already."""
+        if self._most_runs is None:
+            return None
+        return begun + (self._most_runs if any(step.name in _LARGE for step in stack) else self._most_runs // 2)
 
     def harmless(self, case: Case) -> Case:
         """The case with everything simpler that hardly a failure needs; the predicate is not asked."""
-        for _ in range(_ROUNDS):
-            steps = self._stack(case, HARMLESS)
-            if not steps:
-                break
-            case = steps[-1].case
-        return case
+        steps = self._rounds(case, HARMLESS, settings=True)
+        return steps[-1].case if steps else case
 
-    def _stack(self, case: Case, passes: Sequence[str] = STACK) -> list[Step]:
+    def _rounds(self, case: Case, passes: Sequence[str], *, settings: bool = False) -> list[Step]:
+        """The stack, and what one pass opens for those that came before it; with `settings`, see `_stack`."""
+        steps: list[Step] = []
+        for _ in range(_ROUNDS):
+            more = self._stack(steps[-1].case if steps else case, passes, settings=settings)
+            if not more:
+                break
+            steps += more
+        return steps
+
+    def _stack(self, case: Case, passes: Sequence[str] = STACK, *, settings: bool = False) -> list[Step]:
+        """Changes by these passes, each upon those before; with `settings`, small constants keep their values."""
         steps: list[Step] = []
         seen = {case.id}
         for name in passes:
             module = importlib.import_module(f"triage.passes.{name}")
             for _ in range(_MOST_OF_ONE if self._wanted(name, case) else 0):
-                step = self._next(name, case, module.candidates(case, self._values(case)))
+                proposed = module.candidates(case, self._values(case))
+                if settings and name == "values":
+                    proposed = (other for other in proposed if _settings(other) == _settings(case))
+                step = self._next(name, case, proposed)
                 if step is None or step.case.id in seen:
                     break
                 seen.add(step.case.id)
@@ -180,10 +203,18 @@ class Simplifier:
 
     def _cuts(self, stack: list[Step], low: int, high: int, count: int) -> list[int]:
         """At most `count` positions between `low` and `high` that share the odds evenly."""
-        odds = np.cumsum([_ODDS.get(step.name, 0.05) for step in stack[low:high]])
+        odds = np.cumsum([_ODDS.get(step.name, 0.02) for step in stack[low:high]])
         wanted = [odds[-1] * part / (count + 1) for part in range(1, count + 1)]
         found = {low + int(np.searchsorted(odds, each)) for each in wanted}
         return sorted({min(max(at, low + 1), high - 1) for at in found} - {low, high})
+
+
+def _settings(case: Case) -> dict[str, bytes]:
+    """The small constants of a case: bounds, scales and the like, which say what a model does."""
+    if case.kind != "onnx":
+        return {}
+    tensors_ = [tensor for tensor in load(case).graph.initializer if math.prod(tensor.dims) <= _FEW_NUMBERS]
+    return {tensor.name: numpy_helper.to_array(tensor).tobytes() for tensor in tensors_}
 
 
 def _change(name: str, before: Case, after: Case) -> tuple[str, ...]:

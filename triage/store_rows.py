@@ -8,6 +8,7 @@ from typing import Any
 
 from fuzz.case import Case, Failure
 from triage import records
+from triage.bisect import found
 from triage.lifecycle import State
 from triage.records import Bug, BugFields, NewFailure, Result
 from triage.rows import BugRow, CaseRow, FailureRow
@@ -130,6 +131,7 @@ def bug_from(row: BugRow, count: int) -> Bug:
         perturb=row.perturb,
         location=None if row.location is None else records.location_from(row.location),
         passes_with=row.passes_with,
+        bisected=found.loaded(row.bisected),
     )
 
 
@@ -142,6 +144,8 @@ def changed_columns(fields: BugFields) -> Columns:
         columns["judgement"] = records.judgement_json(fields["judgement"])
     if "location" in fields:
         columns["location"] = records.location_json(fields["location"])
+    if "bisected" in fields:
+        columns["bisected"] = found.dumped(fields["bisected"])
     if "reduced" in fields:
         columns["reduced_case_id"] = fields["reduced"].id
     if "draft" in fields:
@@ -152,4 +156,4 @@ def changed_columns(fields: BugFields) -> Columns:
 
 
 #: Fields that are not columns as they are.
-_COMPOSED = frozenset({"operators", "reduced", "draft", "judgement", "location"})
+_COMPOSED = frozenset({"operators", "reduced", "draft", "judgement", "location", "bisected"})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.case import Case, Status
+from triage import extent, likeness
 from triage.behaviour import REFERENCES, compared_with
 from triage.facts import Facts
 from triage.operators import node_count
@@ -21,6 +22,15 @@ _FRONTENDS = {
     ("openvino", "keras"): "the OpenVINO backend of Keras, CPU",
     ("xla", "keras"): "`jax.jit` of a Keras layer, CPU",
 }
+#: The same for a Keras layer, by the option ``keras``, where that is not the default.
+_KERAS = {
+    ("openvino", "onnx"): "ONNX frontend, CPU",
+    ("openvino", "tensorflow"): "TensorFlow frontend, SavedModel of a Keras layer, CPU",
+    ("xla", "tensorflow"): "`tf.function(jit_compile=True)` of a Keras layer, CPU",
+}
+
+#: Conditions that tell what the bug is and how far it reaches.
+_WIDER = (likeness.KIND, extent.SHAPE, extent.KIND)
 
 
 def summary(facts: Facts, happening: str) -> str:
@@ -30,6 +40,8 @@ def summary(facts: Facts, happening: str) -> str:
 
 def _sentences(facts: Facts, happening: str) -> Iterator[str]:
     where = _FRONTENDS.get((facts.target.backend, facts.case.kind), "")
+    if facts.case.kind == "keras":
+        where = _KERAS.get((facts.target.backend, dict(facts.target.options).get("keras", "")), where)
     options = ", ".join(f"{key}={value}" for key, value in facts.target.options)
     ways = "; ".join(part for part in (where, options) if part)
     name = project(facts.target.backend)
@@ -37,6 +49,7 @@ def _sentences(facts: Facts, happening: str) -> Iterator[str]:
     yield _reference(facts)
     yield _sentence(facts.detail) if facts.outcome.status is not Status.WRONG else ""
     yield next((one.sentence for one in facts.conditions if one.needed), "")
+    yield from (one.sentence for one in facts.conditions if one.kind in _WIDER)
     yield _origin(facts.case, facts.reduced_from, facts.tests)
 
 

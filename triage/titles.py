@@ -9,13 +9,14 @@ import onnx
 
 from fuzz.case import Case, Outcome, Stage
 from fuzz.wire import Raw
+from triage import extent, likeness
 from triage.conditions import Condition
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.effect import effect, number
 from triage.literals import as_array
 from triage.operators import value_names
-from triage.schemas import output_name
+from triage.schemas import CASTS, output_name
 from triage.scrub import scrub
 from triage.wording import telling
 
@@ -58,6 +59,8 @@ _SPOKEN = {"torch.Tensor.__getitem__": "Tensor indexing", "torch.Tensor.__setite
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
 #: Between an operator and the attribute or input that the compiler does not look at.
 IGNORES = " ignores "
+#: Between an operator and the value of an attribute that it seems to have taken for another.
+ACTS = " computes as if "
 _JOINED = ("attribute", "input", "value")
 
 
@@ -84,18 +87,26 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     """What the bug is about: ``AveragePool (float16) with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``.
 
     Of attributes, values and types only those are named whose absence was seen to make the bug go away;
-    a dtype also where no other one could be tried.
+    a dtype also where no other one could be tried, and a flag beside an attribute where the model cannot be without it.
     """
     named = (
         " + ".join(_SPOKEN.get(name, name) for name in operators[:3]) + (" + …" if len(operators) > 3 else "")
         or "the model"
     )
-    if not any(one.kind == "dtype" and not one.needed for one in conditions):
-        named += _dtypes(case)
+    types = [one for one in conditions if one.kind == "dtype" and not one.needed]
+    if all(one.also for one in types):
+        named += _dtypes(case, [name for one in types for name in one.also])
+    named += "".join(f" ({one.text})" for one in conditions if one.kind == extent.KIND)
     ignored = next((one for one in conditions if one.ignored), None)
     if ignored:
         return f"{named}{IGNORES}{ignored.text.removeprefix('optional ')}"
-    telling = _fitting([one.text for one in conditions if one.needed and one.kind in _JOINED])
+    mistaken = next((one for one in conditions if one.kind == likeness.KIND), None)
+    if mistaken:
+        return f"{named}{ACTS}{mistaken.text}"
+    needed = [one.text for one in conditions if one.needed and one.kind in _JOINED]
+    settings = [one.text for one in conditions if one.kind == "setting"]
+    options = any(one.needed and one.kind == "attribute" for one in conditions)
+    telling = _fitting([*needed, *(settings if options else [])])
     return f"{named} with {' and '.join(telling)}" if telling else named
 
 
@@ -113,8 +124,19 @@ _ORDINARY = (0, onnx.TensorProto.FLOAT)
 _FOLLOWS = (*_ORDINARY, onnx.TensorProto.BOOL, onnx.TensorProto.INT64)
 
 
-def _dtypes(case: Case) -> str:
-    """`` (int8)`` or `` (float32 to float8e4m3fn)`` where that is unusual, for a model of one node."""
+def _dtypes(case: Case, also: Sequence[str] = ()) -> str:
+    """`` (int8)`` or `` (float32 to float8e4m3fn)`` where that is unusual, for a model of one node.
+
+    With `also`, other types that fail as well: `` (int8, also uint8)``.
+    """
+    plain = _plain_dtypes(case)
+    if not plain or not also:
+        return plain
+    more = f"{also[0]} and {len(also) - 1} more" if len(also) > 2 else " and ".join(also)
+    return f"{plain[:-1]}, also {more})"
+
+
+def _plain_dtypes(case: Case) -> str:
     if case.kind != "onnx" or len(parsed(case.model).graph.node) != 1:
         return ""
     graph = parsed(case.model).graph
@@ -122,13 +144,9 @@ def _dtypes(case: Case) -> str:
     types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
     taken = next((types.get(name, 0) for name in graph.node[0].input if name), 0)
     given = next((types.get(name, 0) for name in graph.node[0].output if name), 0)
-    if (taken and given not in (taken, *_FOLLOWS)) or (taken != given and given and graph.node[0].op_type in _CASTS):
+    if (taken and given not in (taken, *_FOLLOWS)) or (taken != given and given and graph.node[0].op_type in CASTS):
         return f" ({dtype_text(taken)} to {dtype_text(given)})"
     return f" ({dtype_text(taken)})" if taken not in _ORDINARY else ""
-
-
-#: Operators whose whole meaning is the two types.
-_CASTS = ("Cast", "CastLike", "BitCast")
 
 
 def happening(
@@ -141,7 +159,8 @@ def happening(
     kind, _, tail = symptom.partition(":")
     doing = f"{_STAGES[outcome.stage]} {subject}"
     if kind == "wrong":
-        return f"{subject}{':' * (IGNORES in subject)} {wrong(case, outcome, reference)}"
+        clause = IGNORES in subject or ACTS in subject
+        return f"{subject}{':' * clause} {wrong(case, outcome, reference)}"
     if kind == "crash":
         return f"{_SIGNALS.get(tail, tail or 'Crash')} when {doing}"
     if kind == "dies-on-invalid":
@@ -161,11 +180,18 @@ def wrong(case: Case, outcome: Outcome, reference: Outcome | None) -> str:
     want, got = reference.outputs, outcome.outputs
     if len(want) != len(got):
         return f"returns {len(got)} outputs instead of {len(want)}"
-    for at, ((name, expected), (_, actual)) in enumerate(zip(want, got, strict=True)):
-        found = effect(expected, actual, case.inputs)
-        if found:
-            return found + _output(case, at, name, len(want))
-    return "returns a wrong result"
+    found = [
+        (told, _output(case, at, name, len(want)))
+        for at, ((name, expected), (_, actual)) in enumerate(zip(want, got, strict=True))
+        if (told := effect(expected, actual, case.inputs))
+    ]
+    if not found:
+        return "returns a wrong result"
+    (told, name), *others = found
+    if not others:
+        return f"{told} for output {name}" if name else told
+    what = told if all(other == told for other, _ in others) else "returns wrong results"
+    return f"{what} for outputs {', '.join([name, *(one for _, one in others[:-1])])} and {others[-1][1]}"
 
 
 def instead(reference: Outcome | None) -> str:
@@ -178,15 +204,14 @@ def instead(reference: Outcome | None) -> str:
 
 
 def _output(case: Case, position: int, name: str, count: int) -> str:
-    """`` for output Mean``: which of several outputs, in the specification's words where it has some."""
+    """Which of several outputs, in the specification's words where it has some; "" where there is but one."""
     if case.kind != "onnx":
-        return f" for output {position}" if count > 1 else ""
+        return str(position) if count > 1 else ""
     model = parsed(case.model)
     for node in model.graph.node:
         if name in node.output and len(node.output) > 1:
-            formal = output_name(node, model, list(node.output).index(name))
-            return f" for output {formal or name}"
-    return f" for output {name}" if count > 1 else ""
+            return output_name(node, model, list(node.output).index(name)) or name
+    return name if count > 1 else ""
 
 
 def _exception(case: Case, outcome: Outcome, message: bool) -> str:

@@ -38,7 +38,8 @@ def wiring(part: Part) -> Wiring:
     edges = [(makers[name], at) for name, all_ in readers.items() if name in makers for at in all_]
     operators = tuple(f"{node.domain}.{node.op_type}" if node.domain else node.op_type for node in part.node)
     groups = tuple(tuple(all_) for all_ in readers.values() if len(all_) > 1)
-    return Wiring(operators, tuple(sorted(set(edges))), groups)
+    composite = [at for at, node in enumerate(part.node) if node.domain not in ("", "ai.onnx") or any(bodies(node))]
+    return Wiring(operators, tuple(sorted(set(edges))), groups, tuple(composite))
 
 
 MAIN = Place(lambda model: model.graph, lambda case, kept, values: parts(case, kept, values))

@@ -11,6 +11,7 @@ import typer
 from rich.progress import track
 from rich.table import Column, Table
 
+from bot.commands import bench_sources
 from bot.commands.arguments import Database, Json
 from bot.commands.prioritize import choose
 from bot.console import err, out, print_json
@@ -115,4 +116,5 @@ def _numbers(score: Score) -> dict[str, Any]:
 def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Add the command group to the command line."""
     bench.command("prioritize")(telling(prioritize))
+    bench.command("sources")(telling(bench_sources.sources))
     app.add_typer(bench, name="bench")

@@ -54,6 +54,7 @@ class Subject:
     most_runs: int = reducer.MOST_RUNS
     neighbours: int = _NEIGHBOURS
     simplifying: int | None = None
+    fed: bool = True  # whether the predicate sees the values of the inputs
     refused: Callable[[Case], str] = lambda case: ""  # why the case itself is not interesting
     needs: Callable[[Case], Needs | None] = lambda case: None  # what of the target the reduced case needs
     slips: list[Failure] | None = None
@@ -145,6 +146,7 @@ def _of_check(check: Check) -> Subject:
         identity=check.command,
         neighbours=_NEIGHBOURS_OF_CHECK,
         simplifying=_SIMPLIFYING_OF_CHECK,
+        fed="{inputs}" in check.command,
         refused=refused,
     )
 
@@ -202,6 +204,7 @@ def _reduced(case: Case, kept: Subject, *, where: Path, repeats: int, **settings
             most_runs=kept.most_runs,
             neighbours=kept.neighbours,
             simplifying=kept.simplifying,
+            fed=kept.fed,
             repeats=repeats,
             **settings,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,10 +12,12 @@ import typer
 
 from bot import describe, issuefile
 from bot.commands.arguments import Database, Known
-from bot.console import print_json
+from bot.console import err, print_json
 from bot.failures import ExitCode, Refusal
 from triage import related
-from triage.known import Similar
+from triage.known import Issue, Similar
+from triage.projects import described
+from triage.records import Bug
 from triage.store import open_store
 
 #: SQLite's integers end here.
@@ -46,6 +49,7 @@ def report(
     if text is None:
         why = f" ({found.note.splitlines()[0]})" if found.note else ""
         raise Refusal(f"bug {bug} has no report: its state is {found.state}{why}", ExitCode.FAILED)
+    _tell_left_out(found, issues)
     text = related.completed(found, text, issues, others)
     if as_json or form is Format.JSON:
         draft = {"title": text.title, "body": text.body, "script": text.script, "labels": list(text.labels)}
@@ -53,6 +57,19 @@ def report(
         print_json(describe.bug(found) | draft | {"similar_issues": alike})
     else:
         sys.stdout.write(f"# {text.title}\n\n{text.body}")
+
+
+def _tell_left_out(bug: Bug, issues: Sequence[Issue]) -> None:
+    """Say on stderr how many issues of the lists were not looked at, since they are another project's."""
+    _, foreign = related.parted(bug, issues)
+    if foreign:
+        tracker = described(bug.backend).tracker
+        err.print(
+            f"--known: {len(foreign)} of {len(issues)} issues are not of {tracker} (such as {foreign[0].url}) and were "
+            "left out",
+            soft_wrap=True,
+            markup=False,
+        )
 
 
 def _alike(found: Similar) -> dict[str, Any]:

@@ -33,6 +33,8 @@ Optional:
                each of its values.
 ``UNCOMPILED``  options under which a case runs without the compiler, on the library that it compiles for. Where
                that differs from the reference, two libraries differ, and a wrong result is not blamed on the compiler.
+``PACKAGES_WITH``, ``UNCOMPILED_WITH``  dicts: ``"option=value"`` -> what stands for PACKAGES or UNCOMPILED under that
+               option. The packages may then live in an environment of their own, GRAPHWARDEN_PYTHON_VALUE.
 ``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
 ``reproduce(kind, options, inputs, outputs)``  called in the parent: the lines of a reproducer script that use
                the compiler as its maintainers would. `inputs` and `outputs` are the dtypes of the tensors, in

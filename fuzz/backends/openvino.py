@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import glob
 import importlib
+import importlib.util
 import itertools
 import mmap
 import os
@@ -16,24 +17,27 @@ import numpy as np
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
 
 PACKAGES = ("openvino",)
+PACKAGES_WITH: Dict[str, Tuple[str, ...]] = {"keras=tensorflow": ("openvino", "tensorflow-cpu")}
 KINDS = ("onnx", "instance", "keras")
 #: precision: f32 keeps the CPU plugin from computing in bfloat16 where the machine could; auto lets it choose.
 #: engine: interpreter evaluates what the frontend made with OpenVINO's own reference kernels: no transformation
-#: and no plugin has touched it. disable: parts of the plugin that a setting turns off.
+#: and no plugin has touched it; none leaves OpenVINO out, and TensorFlow runs the SavedModel (keras=tensorflow only).
+#: disable: parts of the plugin that a setting turns off.
 #: torch: how the PyTorch frontend sees an instance, as an exported program or as traced TorchScript.
-#: keras: how a Keras layer gets here, through Keras's own OpenVINO backend or as an exported ONNX model; the
-#: latter in the manner that export says (fuzz/instance_keras_export.py).
+#: keras: how a Keras layer gets here, through Keras's own OpenVINO backend, as an exported ONNX model or as a
+#: SavedModel for the TensorFlow frontend; the latter two as export says (fuzz/instance_keras_export.py).
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "precision": ("f32", "auto"),
     "threads": ("1", "2", "4"),
     "torch": ("export", "script"),
     "show": ("outputs", "operators", "declared"),
-    "engine": ("plugin", "interpreter"),
+    "engine": ("plugin", "interpreter", "none"),
     "disable": ("none", "snippets"),
     "part": ("all", "*"),
-    "keras": ("native", "onnx"),
+    "keras": ("native", "onnx", "tensorflow"),
     "export": ("dynamic", "static"),
 }
+UNCOMPILED_WITH: Dict[str, Dict[str, str]] = {"keras=tensorflow": {"engine": "none"}}
 
 #: The symbols of ONNX's operator sets inside the frontend's library.
 _SCHEMAS = re.compile(rb"OpSet_Onnx_ver(\d+)")
@@ -53,7 +57,7 @@ _PACKED = frozenset(("float4_e2m1fn", "int4", "uint4"))
 _BOOKKEEPING = ("aten::Int", "aten::Float", "aten::size", "aten::dim", "aten::ScalarImplicit")
 
 #: A converter's own file, as error messages name it.
-_CONVERTER = re.compile(r"src/frontends/(onnx|pytorch)/(?:frontend/)?src/op/(\w+\.cpp):\d+")
+_CONVERTER = re.compile(r"src/frontends/(onnx|pytorch|tensorflow(?:_common)?)/(?:frontend/)?src/op/(\w+\.cpp):\d+")
 #: Places behind the frontend, the telling ones first. Many operators pass through them, so the operator is added.
 _BEHIND = (
     re.compile(r"src/(plugins/\w+/)src/(nodes/[\w/]+\.[ch]pp):\d+"),
@@ -98,8 +102,9 @@ _TORCH_FILES = (
 
 def warm() -> None:
     """Import OpenVINO. Torch stays out until an instance comes: most jobs are ONNX models."""
-    for name in ("openvino", "openvino.op"):
-        importlib.import_module(name)
+    importlib.import_module("openvino")
+    if importlib.util.find_spec("openvino.op"):  # releases before 2025.0 have it elsewhere, and import it by themselves
+        importlib.import_module("openvino.op")
 
 
 def warm_instance() -> None:
@@ -122,6 +127,13 @@ def warm_keras_onnx() -> None:
     instance_keras.use("torch")
 
 
+def warm_keras_tensorflow() -> None:
+    """Import Keras on TensorFlow, in the parent of the workers that convert SavedModels."""
+    from fuzz.backends import _openvino_tensorflow
+
+    _openvino_tensorflow.warm()
+
+
 def devices() -> List[str]:
     """The devices that the installed plugins find; this backend runs on the CPU."""
     found = [str(name) for name in _core().available_devices]
@@ -142,6 +154,8 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     """Convert with a frontend, compile for the CPU plugin, infer once."""
     if job.options.get("show") == "operators":
         return [("operators", np.array(_operators(job), dtype=object))]
+    if job.options.get("engine") == "none":
+        return _uncompiled(job, enter)
     model, given = _FRONTENDS[job.kind](job, enter)
     if job.options.get("show") == "declared":
         return [("declared", np.array([_declared(port) for port in model.outputs], dtype=object))]
@@ -161,6 +175,14 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
         request.set_tensor(port, tensor)
     request.infer()
     return [(_name(port, at), _value(request.get_tensor(port))) for at, port in enumerate(compiled.outputs)]
+
+
+def _uncompiled(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
+    if job.kind != "keras" or job.options.get("keras") != "tensorflow":
+        raise CannotFeed("engine=none is for Keras layers with keras=tensorflow")
+    from fuzz.backends import _openvino_tensorflow
+
+    return _openvino_tensorflow.uncompiled(job, enter)
 
 
 def _declared(port: Any) -> str:
@@ -215,10 +237,15 @@ def _from_torch(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, 
 
 
 def _from_keras(job: Job, enter: Callable[[str], None]) -> Tuple[Any, Dict[str, Value]]:
-    if job.options.get("keras", "native") == "native":
+    path = job.options.get("keras", "native")
+    if path == "native":
         from fuzz.backends import _openvino_keras
 
         return _openvino_keras.converted(job, enter)
+    if path == "tensorflow":
+        from fuzz.backends import _openvino_tensorflow
+
+        return _openvino_tensorflow.converted(job, enter)
     from fuzz import instance_keras_export
 
     return _from_onnx(instance_keras_export.as_onnx(job), enter)
@@ -442,6 +469,10 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
         raise ValueError("there is no short way to show %s in OpenVINO" % ", ".join(sorted(packed)))
     small = sorted({name for name in inputs if name in SMALL_DTYPES})
     hint = ', {"INFERENCE_PRECISION_HINT": "f32"}' if options.get("precision", "f32") == "f32" else ""
+    if kind == "keras" and options.get("keras") == "tensorflow":
+        from fuzz.backends import _openvino_tensorflow
+
+        return _openvino_tensorflow.script(hint, options.get("export") == "static", len(outputs))
     lines = ["import openvino as ov", *(["import ml_dtypes"] if small or set(outputs) & set(SMALL_DTYPES) else []), ""]
     if kind == "onnx":
         lines += [

@@ -16,12 +16,14 @@ from fuzz.wire import Job, Value
 PACKAGES = ("onnx",)
 KINDS = ("onnx", "instance", "keras")
 #: intermediates=on: every tensor of the main graph becomes an output (the screen for undefined behaviour).
+#: inputs=nudged: a Keras layer's floating-point inputs, each moved by one rounding step up or down.
 #: show=onnx: a Keras layer as the ONNX model that Keras writes (in the manner of export), and the model's inputs.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "intermediates": ("off", "on"),
     "show": ("outputs", "parts", "onnx"),
     "part": ("all", "*"),
     "export": ("dynamic", "static"),
+    "inputs": ("given", "nudged"),
 }
 
 

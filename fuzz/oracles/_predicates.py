@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
+from fuzz.oracles._torch_integers import partial_results, result_type
 from fuzz.oracles._values import (
     EXACT,
     REDUCTIONS,
@@ -386,20 +387,10 @@ def torch_cast_leaves_type(site: Site) -> bool:
     return _truncation_leaves(array, target)
 
 
-_TORCH_ARITHMETIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply}
-
-
 def torch_integer_overflows(site: Site) -> bool:
-    left, right = site.array("0", "input", "self"), site.array("1", "other")
-    operation = _TORCH_ARITHMETIC[site.op_type.rpartition(".")[2].strip("_")]
-    alpha = _argument(site, 2, "alpha", 1)
-    if left is None or right is None or not isinstance(alpha, int):
-        return False
-    promoted = np.promote_types(left.dtype, right.dtype)
-    if promoted.kind not in "iu":
-        return False
-    exact = operation(as_exact(left), as_exact(right) * alpha)
-    return _leaves(np.asarray(exact, dtype=object), promoted)
+    """Whether the result, or a step on the way to it, does not fit the integer type of the result."""
+    kept = result_type(site)
+    return kept is not None and any(_leaves(exact, kept) for exact in partial_results(site))
 
 
 #: Every predicate of this file by its name, as `when` of a rule gives it.

@@ -320,6 +320,7 @@ def _torch_sites(model: bytes) -> Iterator[Located]:
         at = _tensor_index(argument)
         if at is None:
             attributes[name] = _scalar(argument)
+            inputs.update((f"{name}.{item}", tensors[index]) for item, index in _tensor_list(argument))
         else:
             inputs[name] = tensors[at]
     yield Site(parsed.api, attributes, inputs, {}, frozenset(inputs), library="torch"), "", 0
@@ -332,6 +333,14 @@ def _tensor_index(argument: Any) -> int | None:
     if isinstance(argument, dict) and list(argument) == ["tensor"]:
         return int(argument["tensor"])
     return None
+
+
+def _tensor_list(argument: Any) -> Iterator[tuple[int, int]]:
+    """(place in the list, position of the tensor) of the tensors in a list or tuple of arguments."""
+    listed = argument.get("tuple") if isinstance(argument, dict) else argument
+    for item, each in enumerate(listed if isinstance(listed, list) else ()):
+        if (at := _tensor_index(each)) is not None:
+            yield item, at
 
 
 def _scalar(argument: Any) -> Any:

@@ -17,6 +17,8 @@ from fuzz.ranking.subspaces import MOST_DIMENSIONS, real, whole
 
 #: Element types that most tests have.
 COMMON = frozenset({"float", "float32"})
+#: Parts of the names of types that few converters were written with in mind.
+RARE = ("sequence", "optional", "nothing", "float8", "float4", "int4", "int2", "string", "complex", "bfloat16")
 #: Longer values are compared by their beginning.
 _LONGEST = 80
 
@@ -25,6 +27,7 @@ class Kind(StrEnum):
     """What a feature tells; strategies weigh kinds, not single features."""
 
     VALUE = "value"  # the class of a parameter's value, or a tensor's element type
+    RARE = "rare"  # an element type that few tests have, a sequence, an optional
     PLAIN = "plain"  # the same, where it is the default or what most tests have
     DETAIL = "detail"  # the exact value, the number of dimensions or entries, which parameters are given
     CORNER = "corner"  # what code forgets: empty, scalar, negative, unequal, mixed
@@ -61,7 +64,7 @@ def pairs(found: Sequence[Feature]) -> Iterator[tuple[Feature, Feature]]:
 
 
 def _detail(feature: Feature) -> Feature:
-    return feature._replace(kind=Kind.DETAIL) if feature.kind is Kind.VALUE else feature
+    return feature._replace(kind=Kind.DETAIL) if feature.kind in (Kind.VALUE, Kind.RARE) else feature
 
 
 def _of(call: Call, name: str, value: Value) -> Iterator[Feature]:
@@ -76,7 +79,7 @@ def _of(call: Call, name: str, value: Value) -> Iterator[Feature]:
 
 
 def _tensor(name: str, tensor: Tensor) -> Iterator[Feature]:
-    yield Feature(name, tensor.dtype, Kind.PLAIN if tensor.dtype in COMMON else Kind.VALUE)
+    yield Feature(name, tensor.dtype, _type(tensor.dtype))
     if tensor.constant:
         yield Feature(name, "constant", Kind.VALUE)
     if tensor.shape is None:
@@ -89,6 +92,12 @@ def _tensor(name: str, tensor: Tensor) -> Iterator[Feature]:
         yield Feature(name, "empty", Kind.CORNER)
     if 1 in tensor.shape:
         yield Feature(name, "dimension of 1", Kind.DETAIL)
+
+
+def _type(dtype: str) -> Kind:
+    if dtype in COMMON:
+        return Kind.PLAIN
+    return Kind.RARE if any(part in dtype for part in RARE) else Kind.VALUE
 
 
 def _list(name: str, value: Sequence[Value]) -> Iterator[Feature]:

@@ -1,13 +1,16 @@
 """Items of a file: JSON Lines with one operator instance a line, in the project's formats and in OPERA's.
 
 An ONNX instance has ``op_type``, ``kwargs``, ``input_shape`` and ``input_dtype``, and ``id`` or ``line``. A library
-instance (docs/instances.md) has ``api``, ``args``, ``kwargs``, ``init`` and ``tensors``, and ``id``.
+instance (docs/instances.md) has ``api``, ``args``, ``kwargs``, ``init`` and ``tensors``, and ``id``. One without an id
+goes by the number of its line in the file. Lines are checked as `graphwarden instances` checks them, but that an id is
+whatever the file says: a file may use names of its own.
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -17,6 +20,8 @@ from typing import Any
 import onnx
 from onnx.defs import OpSchema
 
+from fuzz import instance_onnx, instance_store
+from fuzz.instance import InstanceError
 from fuzz.ranking.item import Call, Item, Tensor, Value
 
 
@@ -38,50 +43,51 @@ def items(path: Path) -> list[Item]:
     return found
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
         try:
             for number, line in enumerate(file, 1):
                 if line.strip():
-                    yield number, line
-        except UnicodeDecodeError as error:
-            raise UnreadableItem(f"{path}: is not UTF-8 text") from error
-        except (gzip.BadGzipFile, EOFError) as error:
-            raise UnreadableItem(f"{path}: is not a whole gzip file ({error})") from error
+                    yield number, line.strip()
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise UnreadableItem(f"{path}: is no whole gzip file ({error}); write it again") from error
 
 
-def _item(where: str, line: str, number: int) -> Item:
+def _item(where: str, line: bytes, number: int) -> Item:
     try:
-        document = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableItem(f"{where}: is not JSON ({error})") from error
-    if not isinstance(document, dict):
-        raise UnreadableItem(f"{where}: is not a JSON object")
-    try:
+        document = instance_store.document(line, where)
+        identity = _identity(document, number)
         if "op_type" in document:
-            return onnx_item(document, line)
-        if "api" in document:
-            return instance_item(document, document.get("id", number), line)
-    except (TypeError, ValueError, KeyError, IndexError, AttributeError) as error:
-        raise UnreadableItem(f"{where}: is no operator instance ({type(error).__name__}: {error})") from error
-    raise UnreadableItem(f"{where}: has neither op_type nor api, so it is no operator instance")
+            instance_onnx.check(document)
+            return onnx_item(document, identity, line.decode())
+        if "api" not in document:
+            raise InstanceError("has neither op_type nor api, so it is no operator instance")
+        if instance_store.as_written(line) is None:  # aliases, inline tensors: made canonical
+            document = json.loads(instance_store.check({k: v for k, v in document.items() if k != "line"}))
+        return instance_item(document, identity, line.decode())
+    except instance_store.StoreError as error:
+        raise UnreadableItem(str(error)) from error
+    except InstanceError as error:
+        raise UnreadableItem(f"{where}: {error}") from error
 
 
-def onnx_item(document: Mapping[str, Any], text: str = "") -> Item:
-    """The item of an ONNX instance, OPERA's or ours. Raises what a document of another form makes Python raise."""
-    name = document["op_type"]
-    if not isinstance(name, str) or not name:
-        raise ValueError("op_type is not a name")
-    call = onnx_call(name, document.get("kwargs") or {}, _typed(document, "input"), _typed(document, "output"))
-    identity = document["id"] if "id" in document else document["line"]
+def _identity(document: Mapping[str, Any], number: int) -> str | int:
+    """What an instance goes by: its id, its line in the file it was taken from, else its line in this file."""
+    identity = document.get("id", document.get("line", number))
     if isinstance(identity, bool) or not isinstance(identity, str | int):
-        raise ValueError("the id is neither text nor a whole number")
-    return Item(identity, (call,), text or json.dumps(document, sort_keys=True))
+        raise InstanceError(f"the id must be text or a whole number, got {identity!r}")
+    return identity
+
+
+def onnx_item(document: Mapping[str, Any], identity: str | int, text: str) -> Item:
+    """The item of an ONNX instance, OPERA's or ours, that `fuzz.instance_onnx.check` accepts."""
+    call = onnx_call(document["op_type"], document["kwargs"], _typed(document, "input"), _typed(document, "output"))
+    return Item(identity, (call,), text)
 
 
 def _typed(document: Mapping[str, Any], side: str) -> tuple[Tensor, ...]:
     pairs = zip(document.get(f"{side}_dtype") or (), document.get(f"{side}_shape") or (), strict=False)
-    return tuple(Tensor(str(dtype).lower(), tuple(shape)) for dtype, shape in pairs)
+    return tuple(Tensor((dtype or "").lower(), None if shape is None else tuple(shape)) for dtype, shape in pairs)
 
 
 def onnx_call(
@@ -133,10 +139,8 @@ def _formals(op_type: str, domain: str) -> tuple[tuple[str, ...], Mapping[str, V
     return names, {k: v.decode() if isinstance(v, bytes) else v for k, v in defaults.items()}
 
 
-def instance_item(document: Mapping[str, Any], identity: str | int, text: str = "") -> Item:
-    """The item of a library instance (docs/instances.md)."""
-    if isinstance(identity, bool) or not isinstance(identity, str | int):
-        raise ValueError("the id is neither text nor a whole number")
+def instance_item(document: Mapping[str, Any], identity: str | int, text: str) -> Item:
+    """The item of a library instance that `fuzz.instance.parse` accepts; of its dtypes aliases are kept as they are."""
     tensors = [_tensor(entry) for entry in document.get("tensors") or ()]
     parameters: dict[str, Value] = {}
     for prefix, part in (("init ", document.get("init") or {}), ("", document)):
@@ -145,7 +149,7 @@ def instance_item(document: Mapping[str, Any], identity: str | int, text: str = 
         for name, value in (part.get("kwargs") or {}).items():
             parameters[f"{prefix}{name}"] = _argument(value, tensors)
     call = Call(str(document["api"]), parameters)
-    return Item(identity, (call,), text or json.dumps(document, sort_keys=True))
+    return Item(identity, (call,), text)
 
 
 def _argument(value: Value, tensors: list[Tensor]) -> Value:

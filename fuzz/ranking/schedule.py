@@ -25,7 +25,7 @@ class Seen(StrEnum):
 
 
 #: How much a refusal, and a failure that is known, count against an operator; how much a new bug counts for it.
-REFUSED, AGAIN, NEW = 0.5, 0.5, 1.0
+REFUSED, AGAIN, NEW = 0.25, 0.25, 1.0
 
 
 class Schedule:

@@ -16,17 +16,24 @@ from dataclasses import dataclass
 
 from fuzz.ranking.cover import Cover
 from fuzz.ranking.features import Kind, features, pairs
-from fuzz.ranking.item import Item
+from fuzz.ranking.item import Item, Tensor
 
 #: What a possibility weighs, by what it is about. Decided on own campaigns and planted faults (decision 009).
-WEIGHTS: Mapping[Kind, float] = {Kind.VALUE: 0.3, Kind.CORNER: 0.3, Kind.DETAIL: 0.3, Kind.PLAIN: 0.09}
+WEIGHTS: Mapping[Kind, float] = {
+    Kind.RARE: 0.6,
+    Kind.VALUE: 0.3,
+    Kind.CORNER: 0.3,
+    Kind.DETAIL: 0.3,
+    Kind.PLAIN: 0.09,
+}
 PAIR = 0.03
 #: What the first test of an operator adds, and the next ones beyond what they cover: faults in ways not thought of.
 FIRST, UNKNOWN, FADING = 1.0, 1.0, 0.7
 #: What the compiler's own tests cover has probably been looked at.
 TESTED = 0.1
-#: Operators with many tests have many branches: their weights grow by this power of the number of tests.
-COMPLEXITY = 0.4
+#: Operators with many tests have many branches: their weights grow with the number of tests, (offset + tests) ** power.
+#: Tests of a library's calls are those that people thought worth writing; ONNX's enumerate types and variants, too.
+OF_LIBRARY, OF_ONNX = (1, 1.0), (0, 0.4)
 #: A model of several operators says little about each, and most of them have tests of their own.
 IN_COMPANY = 0.15
 #: Costs count by their square root, within a factor of COSTLIEST around the median.
@@ -57,7 +64,8 @@ def queues(items: Sequence[Item], tested: Sequence[Item], seed: int) -> list[Que
         groups[len(item.calls) == 1, tuple(sorted({family(call.operator) for call in item.calls}))].append(at)
     found = []
     for (alone, operators), own in groups.items():
-        factor = len(own) ** COMPLEXITY * (1.0 if alone else IN_COMPANY)
+        offset, power = OF_LIBRARY if "." in items[own[0]].operator else OF_ONNX
+        factor = (offset + len(own)) ** power * (1.0 if alone else IN_COMPANY)
         tests, gains = _covering([items[at] for at in own], known, rng)
         found.append(_queue(operators, [own[at] for at in tests], gains, factor, costs))
     rng.shuffle(found)
@@ -106,9 +114,12 @@ def possibilities(item: Item) -> dict[Possibility, float]:
     found: dict[Possibility, float] = {}
     for call in item.calls:
         name, own = family(call.operator), features(call)
+        # What is known when a model is compiled is converted by other code than what is not, corners above all.
+        known = any(isinstance(value, Tensor) and value.constant for value in call.parameters.values())
         found[name, call.operator] = WEIGHTS[Kind.VALUE]
         for feature in own:
-            found[name, feature.parameter, feature.property] = WEIGHTS[feature.kind]
+            way = known and feature.kind is Kind.CORNER
+            found[name, feature.parameter, feature.property, way] = WEIGHTS[feature.kind]
         if len(item.calls) == 1:
             for one, other in pairs(own):
                 found[name, one[:2], other[:2]] = PAIR

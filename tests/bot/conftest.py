@@ -1,4 +1,4 @@
-"""The fixture that runs the command line."""
+"""The fixture that runs the command line, and builds of the tiny compiler for it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from bot import cli
+from tests.bot import suites
 from tests.bot.support import Done, Run
 
 
@@ -29,3 +30,9 @@ def gw(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ru
         return Done(int(code or 0), *capfd.readouterr())
 
     return run
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> suites.Builds:
+    """Builds of the tiny compiler, whose environments are made once for all tests."""
+    return suites.builds(tmp_path_factory.mktemp("tiny"))

@@ -94,6 +94,8 @@ def test_a_report_links_the_issues_and_the_bugs_that_look_like_it(gw: Run, db: P
     link = "[#7](https://github.com/openvinotoolkit/openvino/issues/7)"
     assert f"- {link}: LSTM ignores layout (open, names LSTM and layout)" in done.out
     assert "#8" not in done.out and "#9" not in done.out
+    told = "1 of 3 issues are not of openvinotoolkit/openvino (such as https://github.com/apache/tvm/issues/8)"
+    assert told in done.err and "left out" in done.err
     assert "- Of the same hunt: LSTM with layout=1 returns shape (1,) (names LSTM and layout)" in done.out
     document = gw("report", 1, "--db", db, "--known", path, "--format", "json").json
     assert [one["number"] for one in document["similar_issues"]] == [7]

@@ -60,7 +60,7 @@ def test_for_people_there_is_one_id_a_line(gw: Run, tmp_path: Path) -> None:
     [
         ([], "holds no instances"),
         (["{"], ":1: is not JSON"),
-        ([{"op_type": "Abs"}], ":1: is no operator instance"),
+        ([{"op_type": "Abs"}], ":1: kwargs must be an object of attributes"),
         ([LINES[0], LINES[0]], ":2: id 10 is that of line 1 already"),
     ],
 )

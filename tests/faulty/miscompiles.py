@@ -6,11 +6,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fuzz.backends.xla import KINDS, OPTIONS, PACKAGES, UNCOMPILED, devices, warm
+from fuzz.backends.xla import KINDS, OPTIONS, PACKAGES, UNCOMPILED, devices, warm, warm_keras_jax, warm_keras_tensorflow
 from fuzz.backends.xla import execute as compiled
 from fuzz.wire import Job, Value
 
-__all__ = ["KINDS", "OPTIONS", "PACKAGES", "UNCOMPILED", "devices", "execute", "warm"]
+__all__ = [
+    "KINDS",
+    "OPTIONS",
+    "PACKAGES",
+    "UNCOMPILED",
+    "devices",
+    "execute",
+    "warm",
+    "warm_keras_jax",
+    "warm_keras_tensorflow",
+]
 
 
 def execute(job: Job, enter: Callable[[str], None]) -> list[tuple[str, Value]]:

@@ -48,3 +48,21 @@ def test_targets_carry_the_installed_version_and_settled_options() -> None:
     assert target.id == f"onnxruntime@{catalogue.version('onnxruntime')}[opt=off]"
     with pytest.raises(registry.UnknownBackend):
         catalogue.target("onnxruntime", {"opt": "sideways"})
+
+
+def test_an_option_whose_value_needs_other_packages_may_have_an_environment_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "env"))
+    monkeypatch.delenv("GRAPHWARDEN_PYTHON_TENSORFLOW", raising=False)
+    monkeypatch.setenv("GRAPHWARDEN_PYTHON_OPENVINO", "/its/python")
+    chosen = {"keras": "tensorflow"}
+    assert catalogue.interpreter("openvino", chosen) == "/its/python"
+    beside = tmp_path / "env-tensorflow" / "bin" / "python"
+    beside.parent.mkdir(parents=True)
+    beside.touch()
+    assert catalogue.interpreter("openvino", chosen) == catalogue.interpreter("xla", chosen) == str(beside)
+    monkeypatch.setenv("GRAPHWARDEN_PYTHON_TENSORFLOW", "/another/python")
+    assert catalogue.target("openvino", chosen).revision.python == "/another/python"
+    assert catalogue.target("openvino", {"keras": "onnx"}).revision.python == "/its/python"
+    assert catalogue.interpreter("xla") == ""

@@ -78,6 +78,15 @@ def test_lists_of_inputs_and_constants_are_placed_where_the_call_has_them() -> N
     assert instance_keras.build(instance.parse(job.model)).names == ["input_0"]
 
 
+def test_nudged_inputs_are_one_rounding_step_away_and_whole_numbers_stay() -> None:
+    numbers = {"dtype": "int32", "shape": [2], "values": [1, 2]}
+    given = layer(api="keras.layers.Identity", args=[[{"tensor": 0}, {"tensor": 1}]], tensors=[X, numbers])
+    nudged = given._replace(options={"inputs": "nudged"})
+    (one, whole), (other, same) = run(given), run(nudged)
+    assert (np.nextafter(one, other) == other).all() and (one != other).all()
+    assert whole.tolist() == same.tolist() == [1, 2]
+
+
 @pytest.mark.parametrize(
     "init", [{"rate": 0.5}, {"rate": 0.5, "seed": 1}], ids=["seeded by the process", "seeded by the layer"]
 )

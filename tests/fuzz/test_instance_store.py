@@ -100,7 +100,7 @@ def test_a_changed_line_is_refused_by_its_id(tmp_path: Path) -> None:
         ("{", "1: is not JSON"),
         ("[]", "1: is not a JSON object"),
         ('{"api": "rm -rf"}', "1: api must be a dotted name"),
-        ('{"library": "onnx"}', "1: an instance of onnx has no 'op_type'"),
+        ('{"library": "onnx"}', "1: op_type must be an operator's name"),
         ('{"api": "torch.relu", "flags": ["odd"]}', "1: unknown flag 'odd'"),
         ('{"api": "torch.relu", "source": "here"}', "1: source must be"),
         ("\x00\x01", "1: is not JSON"),

@@ -82,3 +82,20 @@ def test_an_unknown_option_is_refused_with_the_allowed_ones(options: dict[str, s
 def test_an_option_of_any_text_takes_any_text() -> None:
     chosen = {"disable": "ConstantFolding,GeluFusionL1"}
     assert registry.backend("onnxruntime").settle(dict(chosen)) == chosen
+
+
+def test_an_option_may_change_what_a_backend_needs_and_what_runs_without_its_compiler() -> None:
+    openvino, chosen = registry.backend("openvino"), {"keras": "tensorflow", "threads": "2"}
+    assert openvino.packages_under({}) == ("openvino",)
+    assert "tensorflow-cpu" in openvino.packages_under(chosen)
+    assert openvino.uncompiled_under({"keras": "native"}) is None
+    assert openvino.uncompiled_under(chosen) == {"engine": "none"}
+    assert registry.backend("xla").uncompiled_under(chosen) == {"jit": "off"}
+
+
+def test_the_locks_of_both_environments_agree_on_what_is_compared() -> None:
+    root = Path(__file__).parents[2]
+    locks = [(root / name).read_text().splitlines() for name in ("requirements.lock", "requirements-tensorflow.lock")]
+    ours, theirs = (dict(line.split("==") for line in lines if "==" in line) for lines in locks)
+    for package in ("keras", "numpy", "openvino"):
+        assert theirs[package] == ours[package]

@@ -72,3 +72,70 @@ def test_a_recurrent_operators_activation_that_openvino_does_not_know_is_refused
     assert unsupported.reason("openvino", refused, Stage.CONVERT) == "an activation function of a recurrent operator"
     thrown = dataclasses.replace(refused, message=said + "Unexpected: CPU plugin")
     assert not unsupported.reason("openvino", thrown, Stage.CONVERT)
+
+
+_REPORTED = "Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_report.cpp:151: "
+_CONVERSION = "openvino._pyopenvino.OpConversionFailure"
+
+
+@pytest.mark.parametrize(
+    ("refused", "failed"),
+    [
+        (
+            Error(
+                _CONVERSION,
+                _REPORTED + "failed at src/frontends/pytorch/src/op/embedding_bag.cpp:56: FrontEnd API failed with "
+                "OpConversionFailure: [PyTorch Frontend] Inclusion last offset is not supported",
+            ),
+            Error(_CONVERSION, _REPORTED + "failed at src/frontends/pytorch/src/op/embedding_bag.cpp:56: bad index"),
+        ),
+        (
+            Error(
+                _CONVERSION,
+                _REPORTED + "failed at src/core/src/op/util/binary_elementwise_arithmetic.cpp:26: While validating "
+                "node 'Maximum_7': This operation does not support inputs with element type: boolean",
+            ),
+            Error(
+                _CONVERSION,
+                _REPORTED + "failed at src/core/src/op/util/binary_elementwise_arithmetic.cpp:26: While validating "
+                "node 'Maximum_7': Argument shapes are inconsistent",
+            ),
+        ),
+        (
+            Error(
+                _CONVERSION,
+                _REPORTED + "-- ComplexTypeMark with a message:\nThis is OpenVINO internal type. Consumer: "
+                "opset1::Result Result_4",
+            ),
+            Error(
+                _CONVERSION,
+                _REPORTED + "-- SequenceMark with a message:\nThis is OpenVINO internal type. Consumer: aten.cat",
+            ),
+        ),
+        (
+            Error(
+                "RuntimeError",
+                "Check 'newNode' failed at src/plugins/intel_cpu/src/node.cpp:1626:\nUnsupported operation of type: "
+                "MaxPool name: x\nDetails:\nException from src/plugins/intel_cpu/src/nodes/reference.cpp:36:\n"
+                "Not Implemented:\nCannot fallback on ngraph reference implementation.",
+            ),
+            Error("RuntimeError", "Exception from src/plugins/intel_cpu/src/nodes/reference.cpp:36:\nBad shape"),
+        ),
+        (
+            Error(
+                "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
+                "Could not extract specialized integer",
+                (Frame("torch/fx/experimental/symbolic_shapes.py", 1, "ShapeEnv._evaluate_expr"),),
+            ),
+            Error(
+                "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
+                "Could not extract specialized integer",
+                (Frame("openvino/frontend/pytorch/fx_decoder.py", 1, "decode"),),
+            ),
+        ),
+    ],
+    ids=["embedding_bag", "element type", "complex result", "no implementation", "decomposition"],
+)
+def test_openvino_refuses_by_sentence_and_site_and_fails_otherwise(refused: Error, failed: Error) -> None:
+    assert unsupported.reason("openvino", refused, Stage.CONVERT)
+    assert not unsupported.reason("openvino", failed, Stage.CONVERT)

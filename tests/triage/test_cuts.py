@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from onnx import numpy_helper
 
 from fuzz.case import Case
 from tests.triage.test_neighbour import case_of
@@ -70,6 +71,26 @@ def test_what_decides_what_a_model_does_is_fed_as_an_input_or_else_as_a_constant
     assert set(fed.inputs) == {"x", "n"} and not load(fed).graph.initializer
     assert set(constant.inputs) == {"x"} and [t.name for t in load(constant).graph.initializer] == ["n"]
     assert valid(constant)
+
+
+def test_a_predicate_that_is_not_given_the_inputs_is_asked_with_constants_first() -> None:
+    case = case_of(BRANCH, x=np.array([1, 2], np.float32))
+    simplifier = Simplifier(Trials(lambda candidate: True), record, valid)
+    cuts = Cuts(case, MAIN, record, valid, simplifier.harmless, fed=False)
+    assert [set(cut.inputs) for cut in cuts.plain(frozenset({3}))] == [{"x"}, {"n", "x"}]
+    text = "g (float[2] x) => (float[2] y) { t = ReduceMax<keepdims = 0>(x)  s = Exp(t)  y = Mul(x, s) }"
+    cuts = Cuts(case_of(text, x=np.array([1, 2], np.float32)), MAIN, record, valid, simplifier.harmless, fed=False)
+    assert [set(cut.inputs) for cut in cuts.plain(frozenset({2}))] == [{"x"}, {"s", "x"}]
+    assert [set(cut.inputs) for cut in cuts.plain(frozenset({1}))] == [{"t"}]  # a model of constants shows nothing
+
+
+def test_small_constants_keep_their_values_in_a_simplified_cut() -> None:
+    text = "g (float[2,5] x) => (float[2,5] y) <float low = {0.75}> { a = Exp(x) y = Clip(a, low) }"
+    case = case_of(text, x=np.linspace(-1, 1, 10, dtype=np.float32).reshape(2, 5))
+    simple = Simplifier(Trials(lambda candidate: True), record, valid).harmless(case)
+    assert [numpy_helper.to_array(tensor).item() for tensor in load(simple).graph.initializer] == [0.75]
+    [value] = simple.inputs.values()
+    assert isinstance(value, np.ndarray) and value.ravel().tolist() == list(range(1, 1 + value.size))
 
 
 def body_of(case: Case, name: str) -> list[str]:

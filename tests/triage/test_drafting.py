@@ -53,6 +53,13 @@ def test_a_regression_test_is_a_file_of_its_own_and_goes_with_the_draft(tmp_path
     assert sorted(each.suffix for each in path.parent.iterdir()) == [".md", ".py"]
 
 
+def test_what_stands_in_for_a_projects_helpers_lies_beside_the_test_that_imports_them(tmp_path: Path) -> None:
+    test = "from pytorch_layer_test_class import PytorchLayerTest\n"
+    path = drafting.save(tmp_path, BUG, replace(TEXT, test=test))
+    assert "class PytorchLayerTest:" in (path.parent / "pytorch_layer_test_class.py").read_text()
+    assert "def ie_device()" in (path.parent / "conftest.py").read_text()
+
+
 def test_a_new_title_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
     drafting.save(tmp_path, BUG, TEXT)
     drafting.save(tmp_path, replace(BUG, id=70), TEXT)

@@ -11,6 +11,7 @@ import pytest
 from onnx import parser
 
 from fuzz.case import Case, Origin
+from fuzz.operators.graph import walk
 from tests.triage.test_reduce import op_types, record, valid
 from triage.difference import differences
 from triage.reduce import reduce
@@ -54,6 +55,18 @@ def test_other_values_and_other_dtypes_are_told() -> None:
     ]
     double = Case("onnx", case.model, {"x": np.ones((2, 3))}, case.origin)
     assert differences(case, double) == ["dtype of x: float32 -> float64"]
+
+
+def test_optional_inputs_that_are_left_out_are_told_apart() -> None:
+    """What one of them is needed for says nothing of the others."""
+    given = "g (float[1,1,2] x, float[1,1] low, float[1,1] high) => (float[1,1,2] y)"
+    whole = case_of(f"{given} {{ y = Clip(x, low, high) }}")
+    assert differences(whole, case_of(f"{given} {{ y = Clip(x, , high) }}"))[0] == (
+        "inputs of Clip: 3 -> 2 (without number 2)"
+    )
+    assert differences(whole, case_of(f"{given} {{ y = Clip(x, low) }}"))[0] == (
+        "inputs of Clip: 3 -> 2 (without number 3)"
+    )
 
 
 def test_an_input_that_became_a_constant_is_told() -> None:
@@ -147,6 +160,20 @@ def test_a_missing_node_is_a_difference_too() -> None:
     found = reduce(case_of(text, x=np.ones(2, np.float32)), feeds, values=record, valid=valid, neighbours=2)
     assert op_types(found.case) == ["Exp", "Neg"]
     assert found.min_good is not None and found.min_good.difference == "without Exp"
+
+
+def test_in_a_body_the_node_that_fails_gives_way_to_an_identity() -> None:
+    text = """g (float[2] x) => (float[2] y) <bool c = {1}> {
+        y = If(c) <then_branch = t () => (float[2] p) { p = Neg(x) },
+                   else_branch = e () => (float[2] q) <float[2] q = {1, 1}> { }> }"""
+
+    def negates(case: Case) -> bool:
+        return any(node.op_type == "Neg" for node in walk(load(case).graph))
+
+    case = case_of(text, x=np.array([1, 2], np.float32))
+    found = reduce(case, lambda one: op_types(one) == ["If"] and negates(one), values=record, valid=valid, neighbours=2)
+    assert found.min_good is not None and not negates(found.min_good.case)
+    assert found.min_good.difference == "Identity in the place of Neg"
 
 
 def test_no_neighbour_is_looked_for_without_runs_to_spend() -> None:

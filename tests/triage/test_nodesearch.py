@@ -6,11 +6,12 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from fuzz.case import Case, Origin
 from triage.nodesearch import Kept, NodeSearch
-from triage.patterns import Wiring
+from triage.patterns import Hypotheses, Wiring
 
 Needs = Callable[[Kept], bool]
 
@@ -72,6 +73,31 @@ def test_one_node_is_found_in_few_runs(count: int, seed: int) -> None:
     runs = Runs(all_of(wanted))
     assert runs.search(graph(count, seed)) == {wanted}
     assert len(runs.asked) <= 14
+
+
+def test_a_rare_operator_is_more_suspicious_than_a_common_one() -> None:
+    wiring = Wiring(("Often",) * 9 + ("Seldom",) + ("Often",) * 10, tuple((at, at + 1) for at in range(19)))
+    hypotheses = Hypotheses(wiring, ())
+    weights = [hypotheses.weight(np.arange(20) == at) for at in (3, 9)]
+    assert 1.5 * weights[0] < weights[1]
+
+
+def test_a_node_that_stands_for_others_is_asked_about_at_once() -> None:
+    plain = graph(150, 3)
+    wiring = replace(plain, operators=(*plain.operators[:80], "Loop", *plain.operators[81:]), composite=(80,))
+    runs = Runs(all_of(80))
+    assert runs.search(wiring) == {80} and len(runs.asked) <= 3
+    runs = Runs(all_of(40))  # and if it is not that one, little is lost
+    assert runs.search(wiring) == {40} and len(runs.asked) <= 14
+
+
+def test_the_last_two_nodes_are_made_final_before_either_is_doubted() -> None:
+    wiring = graph(60, 1)
+    pair, told = frozenset(wiring.edges[30]), list[tuple[Kept, int]]()
+    runs = Runs(all_of(*pair))
+    assert runs.search(wiring, polish=lambda kept: told.append((kept, len(runs.asked)))) == pair
+    assert [kept for kept, _ in told] in ([], [pair])
+    assert all(len(part) > 1 for part in runs.asked[: told[0][1]]) if told else True
 
 
 @pytest.mark.parametrize("count", [10, 50, 200])

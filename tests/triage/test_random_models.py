@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 import pytest
 
-from benchmarks import held_out
+from benchmarks import held_out, unseen
 from benchmarks.planting import KINDS, plant
 from benchmarks.random_models import embedded, random_case
 from benchmarks.reducers import fails
@@ -52,3 +52,21 @@ def test_every_kind_of_bug_is_found_with_no_more_runs_than_it_may_cost(kind: str
         onnx.checker.check_model(load(found.case), full_check=True)
         if found.min_good is not None:
             assert not fails(planted.spec, load(found.min_good.case)) and valid(found.min_good.case)
+
+
+@pytest.mark.parametrize("kind", unseen.KINDS)
+def test_a_model_of_blocks_is_valid_holds_its_bug_and_is_the_same_every_time(kind: str) -> None:
+    planted = unseen.plant(kind, 20, 0)
+    assert valid(planted.case) and fails(planted.spec, load(planted.case))
+    assert unseen.plant(kind, 20, 0).case.id == planted.case.id
+
+
+@pytest.mark.parametrize("kind", ["positions", "loop", "nested function"])
+def test_a_bug_in_a_model_of_blocks_is_found(kind: str) -> None:
+    planted = unseen.plant(kind, 60, 1)
+    holds = lambda case: fails(planted.spec, load(case))  # noqa: E731
+    found = reduce(
+        planted.case, holds, values=record, valid=valid, confirmed=False, neighbours=2, simplifying=4, fed=False
+    )
+    assert holds(found.case) and found.nodes_after == planted.ideal and found.runs <= 14
+    assert found.min_good is not None and not holds(found.min_good.case)

@@ -245,6 +245,55 @@ def test_without_recorded_values_what_can_be_dropped_is_dropped() -> None:
     assert has_relu_of_transpose(reduction.case)
 
 
+def needs_two_attributes(case: Case) -> bool:
+    turned = [node for node in load(case).graph.node if node.op_type == "Transpose"]
+    soft = [node for node in load(case).graph.node if node.op_type == "Softmax"]
+    given = [a for node in [*turned, *soft] for a in node.attribute if list(a.ints) == [0, 2, 1] or a.i == 1]
+    return len(turned) == len(soft) == 1 and len(given) == 2 and turned[0].output[0] == soft[0].input[0]
+
+
+def turned_softmax() -> Case:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,2,2] x) => (float[2,2,2] y)
+        { t = Transpose<perm = [0, 2, 1]>(x) y = Softmax<axis = 1>(t) }"""
+    values = np.arange(1, 9, dtype=np.float32).reshape(2, 2, 2)
+    return Case("onnx", parser.parse_model(text).SerializeToString(), {"x": values}, Origin("test"))
+
+
+def test_where_runs_are_dear_few_go_into_what_only_attributes_are_left_to_say() -> None:
+    stages: list[str] = []
+    found = reduce(
+        turned_softmax(),
+        needs_two_attributes,
+        values=record,
+        valid=valid,
+        simplifying=4,
+        neighbours=2,
+        progress=lambda name, runs: stages.append(name),
+    )
+    assert needs_two_attributes(found.case) and found.min_good is not None
+    assert len([name for name in stages if name not in ("nodes", "neighbour")]) <= 2
+
+
+def test_what_one_change_opens_for_another_costs_no_run_of_its_own() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (int64 n, float[2] x) => (float[2] last, float[k,2] rows) {
+        yes = Constant <value = bool {1}> ()
+        last, rows = Loop(n, yes, x) <body = b (int64 i, bool go, float[2] v) => (bool more, float[2] w, float[2] row) {
+            more = Identity(go) w = CumSum(v, axis) row = Abs(w) }> }"""
+    model = parser.parse_model(text)
+    model.graph.initializer.append(numpy_helper.from_array(np.array(0), "axis"))
+    given = {"n": np.array(2), "x": np.array([1, 2], np.float32)}
+    case = Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
+    stages: list[str] = []
+
+    def sums(candidate: Case) -> bool:
+        inner = [a.g for node in load(candidate).graph.node for a in node.attribute if node.op_type == "Loop"]
+        return any(node.op_type == "CumSum" for body in inner for node in body.node)
+
+    found = reduce(case, sums, values=record, valid=valid, neighbours=0, progress=lambda name, _: stages.append(name))
+    assert found.nodes_after == 2
+    assert len([name for name in stages if name not in ("nodes", "subgraphs", "branches")]) <= 1
+
+
 def test_progress_tells_the_pass_and_the_runs() -> None:
     told: list[tuple[str, int]] = []
     reduce(

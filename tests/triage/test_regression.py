@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,7 +18,7 @@ from fuzz.judge import Judge
 from fuzz.runner import Runner
 from fuzz.wire import dtype_name
 from triage import reproducer
-from triage.regression import Regression, regression
+from triage.regression import Regression, regressions, support
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +40,22 @@ def case_of(
     return Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
 
 
-def test_of(failure: Failure, subject: str = "Some operator") -> Regression:
+def drafted(failure: Failure, subject: str = "Some operator") -> list[Regression]:
     backend = registry.backend(failure.target.backend)
     assert backend.reproduce is not None
     taken = [dtype_name(value) for value in failure.case.inputs.values()]
     given = [dtype_name(value) for _, value in (failure.reference or failure.outcome).outputs]
     snippet = backend.reproduce(failure.case.kind, {}, taken, given)
     parts = failure.target.backend, failure.case, failure.outcome, failure.reference, failure.symptom
-    made = regression(*parts, snippet, subject)
-    assert made is not None
-    return made
+    return list(regressions(*parts, snippet, subject))
 
 
-test_of.__test__ = False  # type: ignore[attr-defined]
+def simplest(failure: Failure, subject: str = "Some operator") -> Regression:
+    return drafted(failure, subject)[-1]
+
+
+def rerun(test: Regression) -> reproducer.Rerun:
+    return reproducer.rerun(test.code, runner=test.runner, variables=test.variables, support=support(test.code))
 
 
 def int32(*values: int) -> np.ndarray[Any, Any]:
@@ -77,8 +81,8 @@ def test_the_test_of_a_real_bug_fails_as_the_bug_does(backend: str, judge: Judge
     if failure is None and verdict.outcome is not None:  # excused: what overflows is undefined, and still kills
         failure = Failure(verdict.case, verdict.target, verdict.outcome, None, "crash", "crash:SIGFPE", "")
     assert failure is not None, "the compiler no longer has this bug: find another for the test"
-    test = test_of(failure)
-    found = reproducer.rerun(test.code, runner=test.runner)
+    test = simplest(failure)
+    found = rerun(test)
     message = failure.outcome.error.message if failure.outcome.error else ""
     assert reproducer.reproduces(failure.symptom, message, found), found.output
 
@@ -93,18 +97,33 @@ def passing(backend: str, value: np.ndarray[Any, Any]) -> Failure:
 
 @pytest.mark.parametrize("backend", ["openvino", "onnxruntime"])
 def test_the_test_passes_once_the_bug_is_gone(backend: str) -> None:
-    test = test_of(passing(backend, float32(1, 2)))
-    found = reproducer.rerun(test.code, runner=test.runner)
+    test = simplest(passing(backend, float32(1, 2)))
+    found = rerun(test)
     assert found.status == 0, found.output
 
 
 def test_each_project_has_its_own_style() -> None:
-    ort = test_of(passing("onnxruntime", float32(1, 2)), "Gather (int8) with axis=-1").code
-    assert "class TestGather(unittest.TestCase):" in ort and "def test_gather_int8_with_axis_minus_1(self):" in ort
-    tvm = test_of(passing("tvm", float32(1, 2)), "Gather")
+    ort = simplest(passing("onnxruntime", float32(1, 2)), "Gather (int8) with axis=-1").code
+    assert "class TestInferenceSession(unittest.TestCase):" in ort
+    assert "def test_gather_int8_with_axis_minus_1(self):" in ort
+    tvm = simplest(passing("tvm", float32(1, 2)), "Gather")
     assert tvm.path == "tests/python/relax/test_frontend_onnx.py" and tvm.code.endswith("    tvm.testing.main()\n")
-    openvino = test_of(passing("openvino", float32(1, 2)), "GatherND with x")
-    assert openvino.path.endswith("tests_python/test_gather_nd.py") and "\n\n\ndef test_" in openvino.code
+    openvino = simplest(passing("openvino", float32(1, 2)), "GatherND with x")
+    assert openvino.path.endswith("tests_python/test_ops_gather_nd.py") and openvino.is_new
+    assert "\n\n\ndef test_" in openvino.code
+
+
+@pytest.mark.parametrize(
+    ("backend", "path"),
+    [
+        ("onnxruntime", "onnxruntime/test/python/onnxruntime_test_python.py"),
+        ("openvino", "src/frontends/onnx/tests/tests_python/test_ops_reduction.py"),
+        ("reference", "tests/python/reference_evaluator_test.py"),
+    ],
+)
+def test_a_test_goes_into_the_file_that_the_project_has_for_the_operator(backend: str, path: str) -> None:
+    test = simplest(passing(backend, float32(1, 2)), "ReduceMax (float16) with axes")
+    assert test.path == path and not test.is_new
 
 
 INSTANCE = Case("instance", b'{"api": "torch.abs", "args": [{"dtype": "float32", "values": [-1.0]}]}', {}, Origin("t"))
@@ -114,7 +133,7 @@ def test_inductor_is_compared_with_eager_mode() -> None:
     failure = dataclasses.replace(
         passing("onnxruntime", float32(1)), case=INSTANCE, target=catalogue.target("inductor")
     )
-    test = test_of(failure, "torch.abs")
+    test = simplest(failure, "torch.abs")
     ast.parse(test.code)
     assert test.code.startswith('# Owner(s): ["module: inductor"]\nimport torch\n')
     assert "class TestAbs(TestCase):" in test.code and "self.assertEqual(actual, expected" in test.code
@@ -123,7 +142,7 @@ def test_inductor_is_compared_with_eager_mode() -> None:
 
 def test_a_module_that_becomes_local_has_no_gap_before_it() -> None:
     failure = dataclasses.replace(passing("tvm", float32(1)), case=INSTANCE)
-    assert "\n\n\n    " not in test_of(failure, "torch.abs").code
+    assert "\n\n\n    " not in simplest(failure, "torch.abs").code
 
 
 def test_an_invalid_model_is_to_be_refused() -> None:
@@ -135,21 +154,65 @@ def test_an_invalid_model_is_to_be_refused() -> None:
         ("onnxruntime", "with self.assertRaises(Exception):"),
         ("tvm", "with pytest.raises(Exception):"),
     ):
-        test = test_of(dataclasses.replace(failure, target=catalogue.target(backend)))
+        test = simplest(dataclasses.replace(failure, target=catalogue.target(backend)))
         ast.parse(test.code)
         assert words in test.code and "expected" not in test.code
-    found = reproducer.rerun(test_of(failure).code)
+    found = reproducer.rerun(simplest(failure).code)
     assert found.status == 1 and "Exception not raised" in found.output
 
 
 @pytest.mark.parametrize("symptom", ["hang", "oom", "dies-on-invalid:hang"])
 def test_what_would_stop_a_test_suite_gets_no_test(symptom: str) -> None:
     failure = passing("tvm", float32(1))
-    assert regression("tvm", failure.case, failure.outcome, failure.reference, symptom, "pass", "x") is None
+    assert not list(regressions("tvm", failure.case, failure.outcome, failure.reference, symptom, "pass", "x"))
 
 
 def test_a_project_without_a_template_gets_no_test() -> None:
     failure = passing("tvm", float32(1))
     parts = failure.case, failure.outcome, failure.reference, failure.symptom
-    assert regression("newcomer", *parts, "pass", "x") is None
-    assert regression("../tvm", *parts, "pass", "x") is not None  # a backend given as a file is known by its stem
+    assert not list(regressions("newcomer", *parts, "pass", "x"))
+    assert list(regressions("../tvm", *parts, "pass", "x"))  # a backend given as a file is known by its stem
+
+
+# ---------------------------------------------------------------- on the helpers of a project
+
+
+def instance(**fields: Any) -> Case:
+    return Case("instance", json.dumps(fields).encode(), {}, Origin("t"))
+
+
+#: beta=0 means that the first argument is not even read; OpenVINO multiplies its NaN by zero.
+ADDMM = instance(
+    api="torch.addmm",
+    args=[{"dtype": "float32", "shape": [1], "values": [float("nan")]}]
+    + [{"dtype": "float32", "shape": [1, 1], "values": [2.0]}] * 2,
+    kwargs={"beta": 0},
+)
+
+
+def test_a_layer_test_of_openvino_fails_as_the_bug_does(judge: Judge) -> None:
+    failure = judge.examine(ADDMM, catalogue.target("openvino")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    by_default, exported, plain = drafted(failure, "torch.addmm with beta=0")
+    assert "class TestAddmm(PytorchLayerTest):" in by_default.code and "@pytest.mark.precommit" in by_default.code
+    assert by_default.path == "tests/layer_tests/pytorch_tests/test_addmm.py" and not by_default.variables
+    assert exported.variables == {"PYTORCH_TRACING_MODE": "EXPORT"} and "dynamic_shapes=False" in exported.code
+    found = rerun(exported)
+    assert reproducer.reproduces(failure.symptom, "", found), found.output
+    assert "PytorchLayerTest" not in plain.code and not support(plain.code)
+
+
+@pytest.mark.parametrize("position", [0, 1])
+def test_a_layer_test_passes_where_there_is_no_bug(position: int) -> None:
+    case = instance(api="torch.abs", args=[{"dtype": "float32", "shape": [2], "values": [-1.0, 2.0]}])
+    failure = dataclasses.replace(passing("openvino", float32(1)), case=case)
+    found = rerun(drafted(failure, "torch.abs")[position])
+    assert found.status == 0, found.output
+
+
+def test_a_layer_test_is_not_made_of_what_its_helper_cannot_feed() -> None:
+    case = instance(api="torch.abs", args=[{"dtype": "bfloat16", "shape": [1], "values": [-1.0]}])
+    failure = dataclasses.replace(passing("openvino", float32(1)), case=case)
+    [test] = drafted(failure, "torch.abs")
+    assert test.path == "tests/layer_tests/pytorch_tests/test_abs.py"
+    assert not test.is_new  # that project has a file for most apis, and nothing here says for which

@@ -425,13 +425,45 @@ def test_a_model_of_a_recent_opset_is_said_to_be_one() -> None:
     newest = onnx.defs.onnx_opset_version()
     facts = facts_of("BitShift", "tvm", {"x": int32(1), "s": int32(1)}, {"y": int32(1)}, direction="LEFT")
     facts = assumed(facts, int32(0), int32(2))
-    assert not any("opset" in label for label in draft(facts).labels)
     model = onnx.load_model_from_string(facts.case.model)
     model.opset_import[0].version = newest
     needed = onnx.defs.get_schema("BitShift", newest).since_version
     recent = dataclasses.replace(facts, case=dataclasses.replace(facts.case, model=model.SerializeToString()))
-    assert (f"opset-{needed}" in draft(recent).labels) is (needed > newest - 3)
+    assert "needs opset" not in draft(facts).body and draft(recent).labels == draft(facts).labels
     assert (f"needs opset {needed}" in draft(recent).body) is (needed > newest - 3)
+
+
+@pytest.mark.parametrize(
+    ("backend", "part", "labels"),
+    [
+        ("openvino", Part.UNKNOWN, {"bug", "support_request", "category: ONNX FE"}),
+        ("openvino", Part.FRONTEND, {"bug", "support_request", "category: ONNX FE"}),
+        ("openvino", Part.BEHIND, {"bug", "support_request", "category: CPU"}),
+        ("tvm", Part.LOWERING, {"needs-triage", "type: bug", "frontend:onnx"}),
+        ("onnxruntime", Part.UNKNOWN, set()),
+    ],
+)
+def test_labels_are_those_that_the_tracker_has(backend: str, part: Part, labels: set[str]) -> None:
+    result = draft(dataclasses.replace(assumed(relu(backend), X, X + 1), part=part))
+    assert set(result.labels) == labels
+    assert ("Labels: " in result.body) is bool(labels)
+
+
+def test_a_wrong_result_quotes_the_specification() -> None:
+    facts = facts_of("IsInf", "tvm", {"x": X}, {"y": X > 0}, detect_positive=0)
+    model = onnx.load_model_from_string(facts.case.model)
+    model.opset_import[0].version = 20
+    case = dataclasses.replace(facts.case, model=model.SerializeToString())
+    facts = assumed(dataclasses.replace(facts, case=case), X > 0, X > 9)
+    seen = Condition("attribute", "detect_positive=0", "It passes without.", True)
+    body = draft(dataclasses.replace(facts, conditions=(seen,))).body
+    assert "> Set this attribute to 0 if positive infinity should be mapped to false." in body
+    assert "(IsInf-20, attribute `detect_positive`: https://onnx.ai/onnx/operators/onnx__IsInf.html#" in body
+
+
+def test_what_the_projects_own_suite_says_is_told() -> None:
+    facts = dataclasses.replace(assumed(relu(), X, X + 1), listed=("The project's own suite skips `test_relu`.",))
+    assert "- The project's own suite skips `test_relu`." in draft(facts).body
 
 
 def test_the_reason_for_the_severity_is_given() -> None:
@@ -494,6 +526,9 @@ def test_a_regression_test_is_part_of_the_body() -> None:
     test = Regression("tests/test_x.py", "pytest", "def test_x():\n    assert False\n")
     body = draft(dataclasses.replace(assumed(relu(), X, X + 1), regression=test)).body
     assert "For `tests/test_x.py`:" in body and "    assert False" in body
+    new = dataclasses.replace(test, is_new=True, variables={"MODE": "EXPORT"})
+    told = draft(dataclasses.replace(assumed(relu(), X, X + 1), regression=new)).body
+    assert "For `tests/test_x.py` (a new file), run with `MODE=EXPORT`:" in told
     assert body.count("<details>") == body.count("</details>") == 1
 
 

@@ -59,7 +59,13 @@ def locate(failure: Failure, known: Location, perturbed: bool = False) -> Locati
     `perturbed`: the failure shows every time only with fresh memory filled.
     """
     cause, why = (MEMORY, "the result depends on what fresh memory holds") if perturbed else _guess(failure)
-    return known.learn(f"root cause, perhaps: {cause} ({why})", root_cause=cause) if cause else known
+    return known.learn(f"perhaps {_spoken(cause)} ({why})", root_cause=cause) if cause else known
+
+
+def _spoken(cause: str) -> str:
+    """The class in the words of a sentence: ``a tensor shape problem``, ``incorrect code logic``."""
+    plain = cause.lower()
+    return f"a {plain}" if plain.endswith("problem") else plain
 
 
 def _guess(failure: Failure) -> tuple[str, str]:

@@ -34,9 +34,9 @@ class Location:
     evidence: tuple[str, ...] = field(default=())
 
     def learn(self, sentence: str, **found: str) -> Location:
-        """This location with more known, and the sentence that says how.
+        """This location with more known, and the sentence that says how, "" where it needs none.
 
         What is known already stays, except that BEHIND gives way to the part that it turns out to be.
         """
         news = {name: value for name, value in found.items() if value and getattr(self, name) in ("", Part.BEHIND)}
-        return replace(self, **news, evidence=(*self.evidence, sentence))  # type: ignore[arg-type]
+        return replace(self, **news, evidence=(*self.evidence, *filter(None, [sentence])))  # type: ignore[arg-type]

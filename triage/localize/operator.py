@@ -30,7 +30,7 @@ def locate(trial: Trial, known: Location) -> Location:
         return known
     nodes = list(load(case).graph.node)
     if len(nodes) == 1:
-        return known.learn(f"{nodes[0].op_type} is the only operator", operator=nodes[0].op_type)
+        return known.learn("", operator=nodes[0].op_type)
     if len(nodes) > MOST_NODES:
         return known
     values = validity.recorded(trial.judge.runner, case, trial.judge.reference)

@@ -67,7 +67,9 @@ def locate(trial: Trial, known: Location) -> Location:
     names = _ordered(backend.name, [name for name in met if name not in NOT_ASKED.get(backend.name, ())], known)
     guilty = search(trial, names)
     if len(names) > 1 and trial.ask(target=trial.target(disable=",".join(names))) is Answer.SAME:
-        return known.learn(f"it fails as before with all {len(names)} passes off that the case can do without")
+        return known.learn(
+            f"it still fails with {len(names)} passes switched off, which are all that the model compiles without"
+        )
     if not guilty or not trial.flips(trial.target(disable=guilty)):
         return known
     said = f"with {guilty} left out it passes, with it it fails (each seen twice)"

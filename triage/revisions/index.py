@@ -1,6 +1,7 @@
 """The package index: which files it has of a package, and which of them an interpreter can install.
 
-The index is the one that pip is configured for (PIP_INDEX_URL, pip.conf), else PyPI.
+The index is the one that pip is configured for (PIP_INDEX_URL, pip.conf), else PyPI. This is the only file below `bot`
+that fetches anything: builds are made here, and whoever bisects has no bot.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
+from pathlib import Path
 
 import requests
 from packaging.tags import Tag, compatible_tags, cpython_tags, sys_tags
@@ -25,7 +27,8 @@ _SECONDS = 60.0
 
 
 class IndexUnreachable(RuntimeError):
-    """The package index does not answer, or does not know the package, and nothing was remembered of it."""
+    """The package index does not answer, or does not know the package, and nothing was remembered of it; or a file
+    cannot be fetched."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,20 @@ def _asked(package: str) -> tuple[File, ...]:
         File(entry.filename, entry.upload_time.isoformat() if entry.upload_time else "", entry.is_yanked)
         for entry in page.packages
     )
+
+
+def fetch(url: str, file: Path, largest: int) -> None:
+    """Write what is at `url` into `file`. Raises IndexUnreachable, also when it is longer than `largest` bytes."""
+    try:
+        verify = pip_settings().get("cert") or True
+        with requests.get(url, stream=True, timeout=_SECONDS, verify=verify) as answer, file.open("wb") as out:
+            answer.raise_for_status()
+            for block in answer.iter_content(1 << 20):
+                if out.tell() > largest:
+                    raise IndexUnreachable(f"{url} is larger than {largest >> 30} GiB")
+                out.write(block)
+    except requests.RequestException as error:
+        raise IndexUnreachable(f"{url} cannot be fetched: {error}") from error
 
 
 @cache

@@ -21,13 +21,14 @@ class Variant:
 
     `kind` is ``attribute``, ``input``, ``dtype`` or ``value``. A value can be right by coincidence, so a
     neighbour may be several cases, which must all answer alike. Of variants with the same kind and text
-    the first that answers counts.
+    the first that answers counts. A `flag` is an attribute that is either on or off, and not as its default.
     """
 
     kind: str
     text: str
     sentence: str
     cases: tuple[Case, ...]
+    flag: bool = False
 
 
 def neighbour(case: Case, model: onnx.ModelProto, inputs: Mapping[str, Value] | None = None) -> Case:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fuzz.case import Case
 from triage.construct_meaning import parsed
-from triage.schemas import attribute_text, default_text, is_default, schema_of
+from triage.schemas import attribute_text, default_text, is_default, is_flag, schema_of
 from triage.variants import Variant, neighbour
 
 
@@ -25,4 +25,5 @@ def variants(case: Case) -> Iterator[Variant]:
             other.graph.node[at].attribute.extend(kept)
             default = f" (default {default_text(known)})" if default_text(known) else ""
             sentence = f"Without `{attribute.name}`{default} the same model passes."
-            yield Variant("attribute", attribute_text(attribute), sentence, (neighbour(case, other),))
+            flag = attribute.type == attribute.INT and is_flag(attribute.i, known)
+            yield Variant("attribute", attribute_text(attribute), sentence, (neighbour(case, other),), flag)

@@ -1,42 +1,55 @@
-"""The model in the most ordinary type of its kind."""
+"""The model in the most ordinary type of its kind, and in the other types of that kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto
 
 from fuzz.case import Case
 from triage.construct_meaning import parsed
-from triage.variants import Variant, neighbour
+from triage.drawing import dtype_text
+from triage.passes.dtypes import with_element_types
 
 _PLAIN = {
     **dict.fromkeys((TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE), TensorProto.FLOAT),
     **dict.fromkeys((TensorProto.INT8, TensorProto.INT16, TensorProto.UINT8, TensorProto.UINT16), TensorProto.INT32),
     **dict.fromkeys((TensorProto.UINT32, TensorProto.UINT64), TensorProto.INT64),
 }
+#: Types that are handled alike, so that a failure in one is to be expected in the others. float32 and int64 stay: to
+#: change them would change scales, axes and indices as well.
+_KINDS = (
+    (TensorProto.UINT8, TensorProto.INT8, TensorProto.UINT16, TensorProto.INT16),
+    (TensorProto.UINT32, TensorProto.UINT64),
+    (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE),
+    (TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2, TensorProto.FLOAT8E5M2FNUZ),
+    (TensorProto.UINT4, TensorProto.INT4),
+)
 
 
-def variants(case: Case) -> Iterator[Variant]:
-    """The model in float32 instead of another floating-point type, in int32 instead of a smaller integer."""
-    model = parsed(case.model)
-    types = {info.type.tensor_type.elem_type for info in model.graph.input}
-    for unusual, plain in _PLAIN.items():
-        if unusual not in types:
-            continue
-        other = parsed(case.model)
-        for info in [*other.graph.input, *other.graph.output, *other.graph.value_info]:
-            if info.type.tensor_type.elem_type == unusual:
-                info.type.tensor_type.elem_type = plain
-        wanted = helper.tensor_dtype_to_np_dtype(plain)
-        for tensor in other.graph.initializer:
-            if tensor.data_type == unusual:
-                tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor).astype(wanted), tensor.name))
-        found = helper.tensor_dtype_to_np_dtype(unusual)
-        fed = {
-            name: value.astype(wanted) if isinstance(value, np.ndarray) and value.dtype == found else value
-            for name, value in case.inputs.items()
-        }
-        sentence = f"In {wanted.name} instead of {found.name} the same model passes."
-        yield Variant("dtype", found.name, sentence, (neighbour(case, other, fed),))
+@dataclass(frozen=True)
+class Alternatives:
+    """An unusual type of a case, and the cases with others in its place: the plain one, if any, and its `kin`."""
+
+    name: str
+    plain: tuple[str, Case] | None
+    kin: tuple[tuple[str, Case], ...]
+
+
+def alternatives(case: Case) -> Iterator[Alternatives]:
+    """For each unusual type of inputs, constants and outputs the case in the other types, everywhere at once."""
+    graph = parsed(case.model).graph
+    types = [info.type.tensor_type.elem_type for info in graph.input]
+    types += [tensor.data_type for tensor in graph.initializer]
+    types += [info.type.tensor_type.elem_type for info in graph.output]
+    for unusual in dict.fromkeys(types):
+        kin = [one for kind in _KINDS if unusual in kind for one in kind if one not in (unusual, _PLAIN.get(unusual))]
+        if kin:
+            plain = _with(case, unusual, _PLAIN[unusual]) if unusual in _PLAIN else None
+            others = tuple(_with(case, unusual, other) for other in kin)
+            yield Alternatives(dtype_text(unusual), plain, others)
+
+
+def _with(case: Case, old: int, new: int) -> tuple[str, Case]:
+    return dtype_text(new), with_element_types(case, {old: new})

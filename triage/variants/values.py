@@ -1,4 +1,5 @@
-"""Values made ordinary: no NaN, infinity, negative number or zero; no empty tensor, no scalar."""
+"""Values made ordinary: no NaN, infinity, negative number or zero; no fraction or number at all in what an operator
+takes beside its data; no empty tensor, no scalar."""
 
 from __future__ import annotations
 
@@ -6,15 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper, numpy_helper
+from onnx.defs import OpSchema
 
 from fuzz.case import Case
 from triage.construct_meaning import parsed
 from triage.literals import Array
-from triage.schemas import formal_name
+from triage.schemas import formal_inputs, formal_name
 from triage.variants import Variant, neighbour
-
-_PLAIN = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
 
 
 def _distinct(array: Array) -> list[Array]:
@@ -25,6 +26,17 @@ def _distinct(array: Array) -> list[Array]:
 
 def _positive(array: Array) -> list[Array]:
     return [np.abs(array), np.abs(array) + np.array(1, array.dtype)]
+
+
+def _whole(array: Array) -> list[Array]:
+    """Rounded up, and one more; 0 is left out, for it is no scale and no size."""
+    above = np.ceil(array)
+    return [np.where(above == 0, 1, above).astype(array.dtype), (np.maximum(above, 0) + 1).astype(array.dtype)]
+
+
+def _even(array: Array) -> list[Array]:
+    """Each number one less, and one more."""
+    return [array - np.array(1, array.dtype), array + np.array(1, array.dtype)]
 
 
 def _zeros(array: Array) -> list[Array]:
@@ -56,14 +68,21 @@ SPECIAL = (
     Special("zero", "no zero in", "if", lambda array: np.asarray(array == 0), _distinct),
 )
 
+#: What only inputs behind an operator's first are tried without: data are full of fractions.
+FRACTIONAL = Special("fractional", "only whole numbers in", "f", lambda a: np.isfinite(a) & (a != np.floor(a)), _whole)
+#: What only integers in an optional input are tried without: halves are rounded to even numbers, zero points included.
+ODD = Special("odd", "only even numbers in", "iu", lambda array: np.asarray(array % 2 == 1), _even)
+#: What only an optional input is tried without, which zeros often make as if it were left out.
+NON_ZERO = Special("non-zero", "only zeros in", "fiu", lambda array: np.asarray(array != 0), _zeros)
+
 
 def variants(case: Case) -> Iterator[Variant]:
     """Each tensor without its special numbers, then with an ordinary shape."""
     model = parsed(case.model)
     fed = {name: value for name, value in case.inputs.items() if isinstance(value, np.ndarray) and _is_plain(value)}
-    constants = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer if one.data_type in _PLAIN}
+    constants = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer if _is_held(one)}
     for name, array in {**constants, **fed}.items():
-        for special in SPECIAL:
+        for special in (*SPECIAL, *_by_place(model, name, array)):
             values = special.replaced(array)
             if values:
                 sentence = f"With {special.said} `{name}` the same model passes."
@@ -71,6 +90,22 @@ def variants(case: Case) -> Iterator[Variant]:
                 yield Variant("value", text, sentence, tuple(_with_value(case, name, value) for value in values))
     for name, array in fed.items():
         yield from _ordinary_shape(case, name, formal_name(model, name), array)
+
+
+def _by_place(model: onnx.ModelProto, name: str, array: Array) -> Iterator[Special]:
+    """The kinds of number that are worth a try where nodes read the tensor; int64 are axes and sizes."""
+    places = [(node, at) for node in model.graph.node for at, read in enumerate(node.input) if read == name]
+    if any(at == 0 for _, at in places):
+        return
+    yield FRACTIONAL
+    formals = [formal for node, at in places for formal in formal_inputs(node, model)[at : at + 1]]
+    optional = any(formal.option == OpSchema.FormalParameterOption.Optional for formal in formals)
+    if optional and array.dtype != np.int64:
+        yield from (ODD, NON_ZERO)
+
+
+def _is_held(tensor: TensorProto) -> bool:
+    return _is_plain(numpy_helper.to_array(tensor))
 
 
 def _is_plain(array: Array) -> bool:

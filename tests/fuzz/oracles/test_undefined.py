@@ -585,6 +585,61 @@ def test_integer_overflow_excuses_a_torch_sum(right, overflows):
     assert (undefined.screen("instance", model, {}) is not None) == overflows
 
 
+def _bytes(*values: object) -> tuple[str, object]:
+    return "int8", list(values)
+
+
+INTEGER_CALLS = {
+    "in place": ("torch.Tensor.add_", [T0, T1], {}, [_bytes(100), _bytes(27)], [_bytes(100), _bytes(28)]),
+    "operator": ("torch.Tensor.__rsub__", [T0, 100], {}, [_bytes(-27)], [_bytes(-28)]),
+    "power": ("torch.Tensor.__rpow__", [T0, T1], {}, [_bytes(6), _bytes(2)], [_bytes(7), _bytes(2)]),
+    "product": ("torch.bmm", [T0, T1], {}, [_bytes([[11]]), _bytes([[11]])], [_bytes([[12]]), _bytes([[11]])]),
+    "chain": (
+        "torch.linalg.multi_dot",
+        [[T0, T1]],
+        {},
+        [_bytes(1, 2), _bytes(3, 4)],
+        [_bytes(10, 10), _bytes(10, 10)],
+    ),
+    "weighed product": (
+        "torch.addmm",
+        [T0, T1, T2],
+        {"alpha": 2, "beta": 3},
+        [_bytes([[1]]), _bytes([[5]]), _bytes([[5]])],
+        [_bytes([[40]]), _bytes([[5]]), _bytes([[5]])],
+    ),
+    "weighed elements": (
+        "torch.addcmul",
+        [T0, T1, T2],
+        {"value": 3},
+        [_bytes(1), _bytes(5), _bytes(5)],
+        [_bytes(1), _bytes(7), _bytes(7)],
+    ),
+    "outer": (
+        "torch.addr",
+        [T0, T1, T2],
+        {},
+        [_bytes([0]), _bytes(9), _bytes(9)],
+        [_bytes([9]), _bytes(11), _bytes(11)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", INTEGER_CALLS)
+def test_whole_numbers_that_leave_their_type_excuse_a_torch_call_and_no_others(name):
+    api, args, kwargs, fit, leave = INTEGER_CALLS[name]
+    assert screen("instance", instance(api, *args, tensors=fit, **kwargs), {}) is None
+    found = screen("instance", instance(api, *args, tensors=leave, **kwargs), {})
+    assert found is not None and "does not fit" in found.reason
+
+
+def test_no_overflow_is_seen_where_a_number_is_real_or_the_exponent_negative():
+    reals = [("float32", [200.0]), ("int8", [100])]
+    assert screen("instance", instance("torch.mul", T0, T1, tensors=reals), {}) is None
+    assert screen("instance", instance("torch.mul", T0, 2.5, tensors=[_bytes(100)]), {}) is None
+    assert screen("instance", instance("torch.pow", T0, T1, tensors=[_bytes(100), _bytes(-2)]), {}) is None
+
+
 @pytest.mark.parametrize(("hidden", "broken"), [(1, True), (2, False)])
 def test_recurrent_weights_must_have_the_size_that_hidden_size_says(hidden, broken):
     inputs = {

@@ -65,15 +65,28 @@ def test_a_compressed_file_reads_like_a_plain_one(tmp_path: Path) -> None:
         ("{", "2: is not JSON"),
         ([1], "2: is not a JSON object"),
         ({"id": 1}, "2: has neither op_type nor api"),
-        ({"op_type": "Abs"}, "2: is no operator instance"),
-        ({"op_type": "Abs", "line": True}, "2: is no operator instance"),
-        (dict(CONV, args=[{"tensor": 5}]), "2: is no operator instance"),
+        ({"op_type": "Abs"}, "2: kwargs must be"),
+        (dict(PAD, line=True), "2: the id must be text or a whole number"),
+        (dict(CONV, args=[{"tensor": 5}]), "2: args.0.: there is no tensor 5"),
         (PAD, "2: id 7 is that of line 1 already"),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, second: object, told: str) -> None:
     with pytest.raises(reading.UnreadableItem, match=told):
         reading.items(saved(tmp_path / "i.jsonl", PAD, second))
+
+
+def test_an_instance_is_read_in_its_canonical_form_whatever_it_was_written_in(tmp_path: Path) -> None:
+    written = {"api": "torch.abs", "args": [{"dtype": "half", "values": [[1, 2]]}]}
+    (item,) = reading.items(saved(tmp_path / "i.jsonl", written))
+    assert item.id == 1 and item.call.parameters == {"0": Tensor("float16", (1, 2))}
+
+
+def test_what_is_not_known_of_an_onnx_instance_stays_unknown(tmp_path: Path) -> None:
+    (item,) = reading.items(
+        saved(tmp_path / "i.jsonl", dict(PAD, input_shape=[None, [4]], input_dtype=[None, "INT64"]))
+    )
+    assert item.call.parameters["data"] == Tensor("", None)
 
 
 def test_bytes_that_are_no_text_and_broken_archives_are_told(tmp_path: Path) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from itertools import islice
 
+from fuzz.ranking.item import Tensor
 from fuzz.ranking.replay import learning_order
 from fuzz.ranking.schedule import Schedule, Seen
-from fuzz.ranking.suspicion import family, queues
+from fuzz.ranking.suspicion import family, possibilities, queues
 from tests.fuzz.ranking.support import company, item, spread, tensor
 
 
@@ -47,6 +48,28 @@ def test_what_failed_before_comes_first_one_of_each_operator_in_turn() -> None:
 def test_a_corner_comes_before_more_of_the_same() -> None:
     items = [item(at, x=tensor(2, 3), axis=1) for at in range(20)] + [item(20, x=tensor(0, 3), axis=-1)]
     assert list(Schedule(items, (), 0)).index(20) <= 1
+
+
+def test_a_corner_is_another_one_where_a_parameter_is_known_when_the_model_is_compiled() -> None:
+    axes = Tensor("int64", (1,))
+    given = [item(at, x=tensor(0, 3), axes=axes) for at in range(20)]
+    frozen = item(20, x=tensor(0, 3), axes=Tensor("int64", (1,), constant=True))
+    others = [item(21 + at, x=tensor(2, 3), axes=axes, keep=at) for at in range(3)]
+    ways = [
+        way
+        for test in (given[0], frozen)
+        for key in possibilities(test)
+        if key[1:3] == ("x", "empty")
+        for way in key[3:]
+    ]
+    assert ways == [False, True]
+    assert list(Schedule([*given, frozen, *others], (), 0)).index(20) <= 4
+
+
+def test_a_rare_element_type_comes_before_another_usual_one() -> None:
+    usual = [item(at, x=tensor(2, dtype=name)) for at, name in enumerate(("float", "int32", "int64", "double"))]
+    rare = item(4, x=tensor(2, dtype="float8e4m3fn"))
+    assert all(list(Schedule([*usual, rare], (), seed)).index(4) == 0 for seed in range(5))
 
 
 def test_what_the_compilers_own_tests_have_waits() -> None:

@@ -139,3 +139,21 @@ def test_a_repeat_that_is_declared_comes_down_with_the_declaration() -> None:
 def test_indices_and_data_are_no_extents() -> None:
     text = "g (float[9] x, int64[2] d) => (float[2] y, int64[2] z) <int64[2] i = {7,8}> { y = Gather(x, i) z = Neg(d) }"
     assert propose("extents", case_of(text, x=ramp(9), d=np.array([50, 60]))) == []
+
+
+NESTED = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+g (float[2] x) => (float[2] y) { a = own.outer(x) y = Abs(a) }
+<domain: "own", opset_import: ["": 21, "own": 1]> outer (p) => (r) { q = Exp(p) s = own.core(q) r = Neg(s) }
+<domain: "own", opset_import: ["": 21]> core (p) => (r) { q = Sqrt(p) s = Log(q) r = Tanh(s) }"""
+
+
+def test_a_function_in_a_function_needs_no_other_around_it() -> None:
+    def logarithms(case: Case) -> bool:
+        model = load(case)
+        called = {node.op_type for part in (model.graph, *model.functions) for node in part.node}
+        held = [[node.op_type for node in f.node] for f in model.functions if f.name in called]
+        return any("Sqrt" in names and "Log" in names for names in held)
+
+    case = Case("onnx", parser.parse_model(NESTED).SerializeToString(), {"x": X}, Origin("test"))
+    found = reduce(case, logarithms, values=record, valid=valid)
+    assert [f.name for f in load(found.case).functions] == ["core"] and found.nodes_after == 3

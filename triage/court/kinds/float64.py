@@ -87,25 +87,28 @@ def _explained(found: Worst) -> str:
     if math.isinf(found.noise):
         why = "rounding decides whether it is this value or another"
     else:
-        why = f"honest rounding may be off by {_ulp(found.noise, found)}"
+        why = f"rounding may change it by {_ulp(found.noise, found)}"
     return (
-        f"the case is ill-conditioned: float64 gives {found.wide:.7g} at {_place(found)} and {why}; the compiler is "
-        f"off by {_ulp(found.error, found)}, the reference by {_ulp(found.reference_error, found)}"
+        f"the case is ill-conditioned: computed in float64, {_place(found)} is {found.wide:.7g}, and {why}; the "
+        f"compiler is off by {_ulp(found.error, found)}, the reference by {_ulp(found.reference_error, found)}"
     )
 
 
 def _compared(found: Worst) -> str:
     if found.noise == found.reference_error == found.reference_excess == 0:
-        return f"in float64 element {_place(found)} is {found.wide:.9g}, as the reference says; rounding plays no part"
+        return f"computed in float64, {_place(found)} is {found.wide:.9g}, which is what the reference gives"
+    truth = f"computed in float64, {_place(found)} is {found.wide:.9g}"
+    if not (math.isfinite(found.error) and math.isfinite(found.reference_error)):  # a distance would tell nothing
+        return f"{truth}; the reference gives {found.expected:.9g}, the compiler {found.actual:.9g}"
     return (
-        f"float64 gives {found.wide:.9g} at {_place(found)}: the reference is off by "
-        f"{_ulp(found.reference_error, found)}, the compiler by {_ulp(found.error, found)}; honest rounding explains "
-        f"at most {_ulp(found.noise, found)}"
+        f"{truth}; the compiler is off by {_ulp(found.error, found)}, the reference by "
+        f"{_ulp(found.reference_error, found)}, and rounding alone can cause at most {_ulp(found.noise, found)}"
     )
 
 
 def _place(found: Worst) -> str:
-    return f"{list(found.index)} of output {found.output}"
+    where = f"{list(found.index)} of output {found.output}"
+    return f"element {where}" if found.index else f"output {found.output}"
 
 
 def _ulp(error: float, found: Worst) -> str:

@@ -26,7 +26,8 @@ def gather(hearing: Hearing) -> Evidence | None:
     if not (_equal(one, again) and _equal(other, other_again)):
         return None  # it varies for another reason
     sentence = (
-        f"reads uninitialised memory: fresh memory full of byte {first} and of byte {second} give different results"
+        f"reads uninitialised memory: the result changes with the byte that fresh memory is filled with ({first} or "
+        f"{second})"
     )
     return Evidence("memory", Side.AGAINST, sentence, {"depends": True, "bytes": [first, second]})
 

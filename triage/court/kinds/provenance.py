@@ -16,7 +16,9 @@ def gather(hearing: Hearing) -> Evidence | None:
         return None
     first = hearing.widened.said.get("first", {}).get(name, "")
     if first:
-        return Evidence("provenance", Side.NEUTRAL, f"the reference makes its first {name} in {first}", {"node": first})
+        return Evidence(
+            "provenance", Side.NEUTRAL, f"in the reference, the first {name} comes out of {first}", {"node": first}
+        )
     sentence = (
         f"no node of the reference makes a {name}" if name == "NaN" else "no node of the reference makes an infinity"
     )

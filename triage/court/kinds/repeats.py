@@ -22,10 +22,10 @@ def gather(hearing: Hearing) -> Evidence:
     varies = hearing.compares_values and any(not _equal(hearing, at) for at in range(len(hearing.repeated)))
     figures = {"runs": len(outcomes), "same": same, "values_vary": varies}
     if same == len(outcomes) and not varies:
-        told = "with equal values" if hearing.manner == "wrong" else "the same way"
-        return Evidence("repeats", Side.AGAINST, f"{same} of {same} fresh processes fail {told}", figures)
+        told = "with equal values each time" if hearing.manner == "wrong" else "the same way each time"
+        return Evidence("repeats", Side.AGAINST, f"it fails in {same} of {same} fresh processes, {told}", figures)
     varying = ", with other values each time" if varies else ""
-    return Evidence("repeats", Side.NEUTRAL, f"{same} of {len(outcomes)} fresh processes fail{varying}", figures)
+    return Evidence("repeats", Side.NEUTRAL, f"it fails in {same} of {len(outcomes)} fresh processes{varying}", figures)
 
 
 def _equal(hearing: Hearing, at: int) -> bool:

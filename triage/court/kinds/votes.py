@@ -127,11 +127,11 @@ def _sentence(hearing: Hearing, sides: dict[str, list[str]]) -> str:
             "reference": "with the reference",
             "compiler": "with the compiler",
             "words": "with what the specification's words give in float64",
-            "neither": "with neither",
+            "neither": "with neither of the two",
         }
         sided = ((sides[side], whom) for side, whom in words.items() if sides[side])
         parts = [f"{_listed(names)} {_verb('agree', names)} {whom}" for names, whom in sided]
-    return "; ".join(part for part in parts if part) or "no other implementation takes the case"
+    return "; ".join(part for part in parts if part) or "none of the other compilers asked runs this model"
 
 
 def _listed(names: list[str]) -> str:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import requests
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from fuzz.case import Revision
@@ -25,7 +24,6 @@ from triage.revisions.recipe import CannotBuild, Recipe, Site
 SETTINGS = ("wheels", "folder", "url")
 NEEDED = ()
 UNTRUSTED = True
-_SECONDS = 300.0
 _LARGEST = 4 << 30
 
 
@@ -94,7 +92,7 @@ def _install(wheel: Wheel, site: Site) -> None:
     folder.mkdir(exist_ok=True)
     file = folder / Path(urllib.parse.urlparse(wheel.place).path).name
     if _remote(wheel.place):
-        _fetch(wheel.place, file)
+        _fetched(wheel.place, file)
     elif Path(wheel.place).is_file():
         shutil.copyfile(wheel.place, file)
     else:
@@ -105,17 +103,11 @@ def _install(wheel: Wheel, site: Site) -> None:
     shutil.rmtree(folder)
 
 
-def _fetch(url: str, file: Path) -> None:
+def _fetched(url: str, file: Path) -> None:
     try:
-        verify = index.pip_settings().get("cert") or True
-        with requests.get(url, stream=True, timeout=_SECONDS, verify=verify) as answer, file.open("wb") as out:
-            answer.raise_for_status()
-            for block in answer.iter_content(1 << 20):
-                if out.tell() > _LARGEST:
-                    raise CannotBuild(f"{url} is larger than {_LARGEST >> 30} GiB")
-                out.write(block)
-    except requests.RequestException as error:
-        raise CannotBuild(f"{url} cannot be fetched: {error}") from error
+        index.fetch(url, file, _LARGEST)
+    except index.IndexUnreachable as error:
+        raise CannotBuild(str(error)) from error
 
 
 def _hash(path: Path) -> str:

@@ -1,0 +1,173 @@
+"""What calls of PyTorch compute on whole numbers, exactly: beside it shows which results their type cannot hold.
+
+One function per operation, over arrays of Python integers, which do not overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+
+from fuzz.oracles._site import Site, is_integer
+from fuzz.oracles._values import as_exact
+
+#: Beyond this exponent every base but -1, 0 and 1 leaves 64 bits.
+_BITS = 64
+#: More multiplications than these, and the exact result is not worked out (a second or so).
+_MOST_STEPS = 4_000_000
+
+
+class _Unknown(Exception):
+    """An operand that is no whole number, or more work than an oracle may take."""
+
+
+def partial_results(site: Site) -> Iterator[np.ndarray]:
+    """The exact result of a call and of the steps on the way to it; nothing where an operand is not known."""
+    operation = _OPERATIONS.get(_name(site))
+    try:
+        if operation is not None:
+            yield from operation(site)
+    except _Unknown:
+        return
+
+
+def result_type(site: Site) -> np.dtype | None:
+    """The integer type of the result: that of the tensors with dimensions, or of all; None for any other type."""
+    arrays = [array for array in site.inputs.values() if isinstance(array, np.ndarray)]
+    if not arrays or not all(is_integer(array) for array in arrays):
+        return None
+    deciding = [array for array in arrays if array.ndim] or arrays
+    promoted = np.result_type(*(array.dtype for array in deciding))
+    return promoted if promoted.kind in "iu" else None
+
+
+def _name(site: Site) -> str:
+    """``torch.Tensor.__iadd__``, ``add_`` and ``torch.add`` are ``add``."""
+    name = site.op_type.rpartition(".")[2]
+    if name.startswith("__"):
+        bare = name.strip("_")
+        return bare if bare in _OPERATIONS else bare[1:]
+    return name.rstrip("_")
+
+
+def _operand(site: Site, position: int, *names: str) -> np.ndarray:
+    """A tensor or a whole number among the arguments, as Python integers."""
+    keys = (*names, str(position))
+    array = site.array(*keys)
+    if array is not None and is_integer(array):
+        return as_exact(array)
+    return _number(site, *keys)
+
+
+def _number(site: Site, *keys: str, default: int | None = None) -> np.ndarray:
+    value = next((site.attributes[key] for key in keys if key in site.attributes), default)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise _Unknown
+    return np.array(value, dtype=object)
+
+
+def _scaled(site: Site, position: int, name: str) -> np.ndarray:
+    return _number(site, name, str(position), default=1)
+
+
+def _add(site: Site) -> Iterator[np.ndarray]:
+    yield _operand(site, 0, "input") + _operand(site, 1, "other") * _scaled(site, 2, "alpha")
+
+
+def _sub(site: Site) -> Iterator[np.ndarray]:
+    yield _operand(site, 0, "input") - _operand(site, 1, "other") * _scaled(site, 2, "alpha")
+
+
+def _rsub(site: Site) -> Iterator[np.ndarray]:
+    yield _operand(site, 1, "other") - _operand(site, 0, "input") * _scaled(site, 2, "alpha")
+
+
+def _mul(site: Site) -> Iterator[np.ndarray]:
+    yield _operand(site, 0, "input") * _operand(site, 1, "other")
+
+
+def _pow(site: Site) -> Iterator[np.ndarray]:
+    yield _power(_operand(site, 0, "input", "self"), _operand(site, 1, "exponent"))
+
+
+def _rpow(site: Site) -> Iterator[np.ndarray]:
+    yield _power(_operand(site, 1, "other"), _operand(site, 0, "input"))
+
+
+def _power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
+    def one(number: int, times: int) -> int:
+        if times < 0:
+            return 0  # an error or a fraction in PyTorch: no overflow
+        return int(number**times) if abs(number) < 2 or times <= _BITS else 2 ** (2 * _BITS)
+
+    return np.asarray(np.frompyfunc(one, 2, 1)(base, exponent), dtype=object)
+
+
+def _matmul(site: Site) -> Iterator[np.ndarray]:
+    yield _product(_operand(site, 0, "input", "self"), _operand(site, 1, "other", "mat2", "vec", "vec2", "tensor"))
+
+
+def _outer(site: Site) -> Iterator[np.ndarray]:
+    yield np.multiply.outer(_operand(site, 0, "input"), _operand(site, 1, "vec2"))
+
+
+def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    if not left.ndim or not right.ndim or left.size * right.shape[-1] > _MOST_STEPS:
+        raise _Unknown
+    try:
+        return np.asarray(np.matmul(left, right), dtype=object)
+    except ValueError as error:
+        raise _Unknown from error  # shapes that do not go together: not a call that PyTorch accepted
+
+
+def _multi_dot(site: Site) -> Iterator[np.ndarray]:
+    """Every product on the way, from the left: another order of multiplication may overflow elsewhere."""
+    listed = [key for key in site.inputs if key.partition(".")[0] in ("0", "tensors")]
+    running = _operand(site, 0, *listed[:1])
+    for key in listed[1:]:
+        running = _product(running, _operand(site, 0, key))
+        yield running
+
+
+def _plus_product(site: Site) -> Iterator[np.ndarray]:
+    """``beta * input + alpha * (first @ second)`` of addmm, addmv, baddbmm; addbmm sums over the batch."""
+    product = _product(_operand(site, 1, "mat1", "mat", "batch1"), _operand(site, 2, "mat2", "vec", "batch2"))
+    if _name(site) == "addbmm":
+        product = np.asarray(product.sum(axis=0), dtype=object)
+    yield from _weighed(site, product)
+
+
+def _plus_outer(site: Site) -> Iterator[np.ndarray]:
+    yield from _weighed(site, np.multiply.outer(_operand(site, 1, "vec1"), _operand(site, 2, "vec2")))
+
+
+def _weighed(site: Site, product: np.ndarray) -> Iterator[np.ndarray]:
+    scaled = product * _scaled(site, 4, "alpha")
+    yield product
+    yield scaled
+    yield _operand(site, 0, "input") * _scaled(site, 3, "beta") + scaled
+
+
+def _addcmul(site: Site) -> Iterator[np.ndarray]:
+    product = _operand(site, 1, "tensor1") * _operand(site, 2, "tensor2") * _scaled(site, 3, "value")
+    yield product
+    yield _operand(site, 0, "input") + product
+
+
+_OPERATIONS: Mapping[str, Callable[[Site], Iterator[np.ndarray]]] = {
+    "add": _add,
+    "sub": _sub,
+    "subtract": _sub,
+    "rsub": _rsub,
+    "mul": _mul,
+    "multiply": _mul,
+    "pow": _pow,
+    "rpow": _rpow,
+    **dict.fromkeys(("matmul", "mm", "bmm", "mv", "dot", "vdot"), _matmul),
+    **dict.fromkeys(("outer", "ger"), _outer),
+    **dict.fromkeys(("addmm", "addmv", "addbmm", "baddbmm"), _plus_product),
+    "addr": _plus_outer,
+    "addcmul": _addcmul,
+    "multi_dot": _multi_dot,
+}

@@ -1,0 +1,42 @@
+"""What earlier runs saw decides on the order of the next one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.triage.suite import support
+from triage.suite import memory
+from triage.suite.entries import Expected
+
+
+def test_letters_of_two_runs_of_one_revision_come_together(tmp_path: Path) -> None:
+    memory.remember("tvm", "0.27.0", {"a": "P", "b": "W"}, folder=tmp_path)
+    memory.remember("tvm", "0.27.0", {"b": "P", "c": "?", "d": "-"}, folder=tmp_path)
+    memory.remember("openvino", "0.27.0", {"a": "C"}, folder=tmp_path)
+    assert memory.recall("tvm", folder=tmp_path) == {"0.27.0": {"a": "P", "b": "P"}}
+
+
+def test_revisions_with_strange_names_stay_inside_the_folder(tmp_path: Path) -> None:
+    memory.remember("../tvm", "../../x/y", {"a": "P"}, folder=tmp_path / "runs")
+    assert memory.recall("../tvm", folder=tmp_path / "runs") == {"../../x/y": {"a": "P"}}
+    assert {path.relative_to(tmp_path).parts[0] for path in tmp_path.rglob("*.json")} == {"runs"}
+
+
+def test_a_damaged_file_is_left_out(tmp_path: Path) -> None:
+    memory.remember("tvm", "1", {"a": "P"}, folder=tmp_path)
+    memory.remember("tvm", "2", {"a": "W"}, folder=tmp_path)
+    (tmp_path / "seen" / "tvm" / "1.json").write_text('{"revision": ')
+    (tmp_path / "seen" / "tvm" / "3.json").write_text("[1]")
+    assert memory.recall("tvm", folder=tmp_path) == {"2": {"a": "W"}}
+
+
+def test_the_past_of_entries_comes_from_earlier_runs_and_from_what_is_expected(tmp_path: Path) -> None:
+    history = {"tvm": {"0.25.0": "W", "0.27.0": "P"}}
+    relu, known = support.entry("Relu"), support.entry("Abs", expected=Expected("", "", history))
+    memory.remember("tvm", "0.25.0", {relu.id: "P"}, folder=tmp_path)
+    memory.remember("tvm", "0.26.0", {relu.id: "C"}, folder=tmp_path)
+    past = memory.past([relu, known, support.entry("Neg")], "tvm", "0.26.0", folder=tmp_path)
+    assert past.failed == {relu.id, known.id}
+    assert past.changed == {relu.id, known.id}
+    assert past.known == {relu.id, known.id}
+    assert memory.past([relu], "openvino", "0.26.0", folder=tmp_path) == memory.Past()

@@ -1,0 +1,135 @@
+"""What a wrong result would be right for, and which other operators share it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from triage import titles
+from triage.conditions import conditions
+from triage.siblings import siblings, unary
+from triage.submodel import load, tensors
+
+PLANTED = str(Path(__file__).with_name("planted_attributes.py"))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case_of(
+    op_type: str, given: dict[str, np.ndarray[Any, Any]], shape: list[int], result: int = 0, **attributes: Any
+) -> Case:
+    node = helper.make_node(op_type, list(given), ["y"], **attributes)
+    kinds = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in given.items()}
+    infos = [helper.make_tensor_value_info(name, kinds[name], value.shape) for name, value in given.items()]
+    outs = [helper.make_tensor_value_info("y", result or next(iter(kinds.values())), shape)]
+    graph = helper.make_graph([node], "g", infos, outs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    return Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
+
+
+def failure_of(judge: Judge, case: Case, backend: str) -> Failure:
+    failure = judge.examine(case, catalogue.target(backend)).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    return failure
+
+
+def names(case: Case) -> list[str]:
+    return [name for name, _ in siblings(case)]
+
+
+def floats(*shape: int) -> np.ndarray[Any, Any]:
+    return np.arange(1, 1 + int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+# ---------------------------------------------------------------- families
+
+
+def test_families_are_what_the_specification_describes_alike() -> None:
+    axes = {"data": floats(2, 3), "axes": np.array([1])}
+    assert len(names(case_of("ReduceProd", axes, [2, 1]))) == 9
+    assert names(case_of("ArgMax", {"data": floats(2, 3)}, [1, 3])) == ["ArgMin"]
+    assert names(case_of("AveragePool", {"X": floats(1, 1, 4)}, [1, 1, 3], kernel_shape=[2])) == ["LpPool", "MaxPool"]
+    assert {"Hardmax", "LogSoftmax"} <= set(names(case_of("Softmax", {"x": floats(2, 3)}, [2, 3], axis=0)))
+    assert names(case_of("Resize", {"x": floats(1, 1, 2, 2)}, [1, 1, 2, 2])) == []
+
+
+def test_an_attribute_that_the_other_operator_does_not_have_leaves_it_out() -> None:
+    pool = case_of("AveragePool", {"X": floats(1, 1, 4)}, [1, 1, 3], kernel_shape=[2], count_include_pad=1)
+    assert names(pool) == []
+
+
+def test_recurrent_cells_have_as_many_gates_as_the_specification_says() -> None:
+    given = {"X": floats(2, 1, 2), "W": floats(1, 8, 2), "R": floats(1, 8, 2)}
+    found = dict(siblings(case_of("LSTM", given, [2, 1, 1, 2], hidden_size=2)))
+    assert list(found) == ["GRU", "RNN"]
+    shapes = {name: tensors(case, load(case))["W"].shape for name, case in found.items()}
+    assert shapes == {"GRU": (1, 6, 2), "RNN": (1, 2, 2)}
+
+
+def test_operators_of_one_tensor_are_one_family_where_its_type_is_the_matter() -> None:
+    cast = case_of("Cast", {"x": np.array([1.0])}, [1], TensorProto.FLOAT, to=TensorProto.FLOAT)
+    found = dict(unary(cast))
+    assert {"Abs", "Identity", "Neg"} <= set(found) and "Cast" not in found and "Add" not in found
+    graph = load(found["Abs"]).graph
+    assert graph.output[0].type.tensor_type.elem_type == TensorProto.DOUBLE and not graph.node[0].attribute
+
+
+# ---------------------------------------------------------------- what compilers do
+
+
+def test_operators_that_ignore_the_same_option_are_named(judge: Judge) -> None:
+    case = case_of("Softmax", {"x": floats(2, 3)}, [2, 3], axis=0)
+    found = conditions(judge, failure_of(judge, case, PLANTED))
+    assert "In its place Hardmax and LogSoftmax fail in the same way on the same input." in [
+        one.sentence for one in found
+    ]
+    assert titles.subject(case, ["Softmax"], found) == "Softmax (also Hardmax and LogSoftmax) ignores axis=0"
+
+
+def test_a_value_that_was_taken_for_another_is_told(judge: Judge) -> None:
+    case = case_of("LeakyRelu", {"x": np.float32([-1, -2, 3])}, [3], alpha=0.25)
+    found = conditions(judge, failure_of(judge, case, PLANTED))
+    [like] = [one for one in found if one.kind == "likeness"]
+    assert like.text == "alpha were 0.75 instead of 0.25"
+    assert titles.subject(case, ["LeakyRelu"], found) == "LeakyRelu computes as if alpha were 0.75 instead of 0.25"
+
+
+def test_a_value_that_fits_by_chance_is_not_told(judge: Judge) -> None:
+    """Three times 0.25 is 0.75, and so is 1 - 0.25; of smaller numbers only the second would be wrong."""
+    case = case_of("Elu", {"x": np.float32([-1, 2])}, [2], alpha=0.25)
+    assert not [one for one in conditions(judge, failure_of(judge, case, PLANTED)) if one.kind == "likeness"]
+
+
+def test_a_compiler_that_has_trouble_with_a_type_has_it_with_more_than_one_operator(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    case = case_of("Cast", {"x": np.array([1, np.inf])}, [2], TensorProto.FLOAT, to=TensorProto.FLOAT)
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    [reach] = [one for one in found if one.kind == "siblings"]
+    assert (
+        reach.sentence.startswith("In its place Abs, ") and "fail in the same way on the same input" in reach.sentence
+    )
+    assert titles.subject(case, ["Cast"], found).startswith("Cast (float64 to float32) (also Abs and ")
+
+
+def test_sizes_that_happen_to_hide_a_wrong_shape_are_told(judge: Judge) -> None:
+    """With one step a batch of two sequences has the shape of a sequence of two: nobody sees that layout is ignored."""
+    pytest.importorskip("openvino")
+    given = {"X": floats(2, 1, 2), "W": floats(1, 8, 2), "R": floats(1, 8, 2)}
+    case = case_of("LSTM", given, [2, 1, 1, 2], hidden_size=2, layout=1)
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    [shape] = [one for one in found if one.kind == "shape"]
+    assert "even the shape is wrong" in shape.sentence
+    assert "GRU" in titles.subject(case, ["LSTM"], found)

@@ -1,0 +1,70 @@
+"""Other witnesses differ in what a reduced model has lost: fractions, signs, sizes that are not one and two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+
+from fuzz.case import Case, Origin
+from triage.mutants import mutants, sizes
+from triage.submodel import load, tensors
+
+
+def resize() -> Case:
+    x = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 2, 2)
+    scales = onnx.numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "scales")
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 1, None, None]) for name in ("x", "y")]
+    node = helper.make_node("Resize", ["x", "", "scales"], ["y"])
+    model = helper.make_model(helper.make_graph([node], "g", infos[:1], infos[1:], [scales]))
+    return Case("onnx", model.SerializeToString(), {"x": x}, Origin("test"))
+
+
+def given(case: Case, name: str) -> np.ndarray[Any, Any]:
+    return tensors(case, load(case))[name]
+
+
+def test_parameters_get_fractions_where_they_are_neither_0_nor_1() -> None:
+    found = [given(one.case, "scales").tolist() for one in mutants(resize()) if one.said.startswith("`scales` = ")]
+    assert [1.0, 1.0, 1.5, 1.5] in found and all(one[:2] == [1.0, 1.0] for one in found)
+
+
+def test_fractions_come_with_sizes_that_they_tell_on_first() -> None:
+    first = next(mutants(resize()))
+    assert given(first.case, "x").shape == (1, 1, 5, 5) and "`scales` = " in first.said and "`x` of shape" in first.said
+
+
+def test_data_get_signs_fractions_and_halves() -> None:
+    numbers = [given(one.case, "x") for one in mutants(resize()) if one.name == "x"]
+    assert all((array < 0).any() for array in numbers)
+    assert any(np.all(array % 1 == 0.5) for array in numbers)
+
+
+def test_shared_sizes_grow_together_and_single_axes_alone() -> None:
+    shapes = [given(one.case, "x").shape for one in sizes(resize())]
+    assert (1, 1, 3, 3) in shapes and (1, 1, 2, 3) in shapes
+    assert (1, 1, 4, 4) in [given(one.case, "x").shape for one in sizes(resize(), joint_to=(4,))]
+
+
+def test_counted_numbers_are_counted_on() -> None:
+    larger = next(one.case for one in sizes(resize()) if given(one.case, "x").shape == (1, 1, 3, 3))
+    assert given(larger, "x").ravel().tolist() == list(range(1, 10))
+
+
+def test_integers_that_may_be_axes_keep_their_number() -> None:
+    x, axes = np.zeros((2, 2), np.float32), np.array([0, 1])
+    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 2])]
+    infos += [helper.make_tensor_value_info("axes", TensorProto.INT64, [2])]
+    outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 1])]
+    node = helper.make_node("ReduceSum", ["x", "axes"], ["y"])
+    model = helper.make_model(helper.make_graph([node], "g", infos, outs))
+    case = Case("onnx", model.SerializeToString(), {"x": x, "axes": axes}, Origin("test"))
+    assert all(given(one.case, "axes").shape == (2,) for one in sizes(case))
+
+
+def test_tensors_of_an_instance_get_other_numbers() -> None:
+    text = b'{"api": "torch.abs", "args": [{"dtype": "float32", "shape": [2], "values": [1.0, 2.0]}]}'
+    found = list(mutants(Case("instance", text, {}, Origin("test"))))
+    assert [one.name for one in found] == ["x0", "x0"] and b"-3.75" in found[0].case.model

@@ -1,0 +1,99 @@
+"""The witness of a report shows more than that something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge, values
+from fuzz.runner import Runner
+from triage.submodel import load
+from triage.titles import wrong
+from triage.witness import better
+
+PLANTED = str(Path(__file__).with_name("planted_attributes.py"))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def failure_of(
+    judge: Judge,
+    backend: str,
+    op_type: str,
+    given: dict[str, np.ndarray[Any, Any]],
+    outputs: Sequence[tuple[str, list[int]]],
+    opset: int = 22,
+    **attributes: Any,
+) -> Failure:
+    """The failure of one node; of its outputs those with a name are returned."""
+    node = helper.make_node(op_type, list(given), [name for name, _ in outputs], **attributes)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in given.items()
+    ]
+    outs = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in outputs if name]
+    graph = helper.make_graph([node], "g", infos, outs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
+    case = Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
+    failure = judge.examine(case, catalogue.target(backend)).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    return failure
+
+
+def test_something_takes_the_place_of_nothing_where_it_fails_in_the_same_way(judge: Judge) -> None:
+    """The least of infinities is as wrong as the least of no numbers."""
+    pytest.importorskip("openvino")
+    failure = failure_of(judge, "openvino", "ReduceMin", {"x": np.zeros(0, np.float32)}, [("y", [1])])
+    found = better(judge, failure)
+    given = np.asarray(found.case.inputs["x"])
+    assert given.size and np.isposinf(given).all() and found.symptom == failure.symptom
+
+
+def test_results_that_are_wrong_as_well_are_returned(judge: Judge) -> None:
+    given = {"x": np.float32([[1, 2]]), "scale": np.float32([1, 2])}
+    failure = failure_of(judge, PLANTED, "LayerNormalization", given, [("y", [1, 2]), ("", []), ("inv", [1, 1])])
+    found = better(judge, failure)
+    assert [info.name for info in load(found.case).graph.output] == ["y", "Mean", "inv"]
+    assert wrong(found.case, found.outcome, found.reference).endswith(" for outputs Mean and InvStdDev")
+
+
+def test_one_wrong_result_is_enough_where_an_option_explains_it(judge: Judge) -> None:
+    """An LSTM without its layout is wrong in all three results: the title says why."""
+    pytest.importorskip("openvino")
+    ones = {"W": np.ones((1, 4, 1), np.float32), "R": np.ones((1, 4, 1), np.float32)}
+    given = {"X": np.float32([[[1]], [[2]]]), **ones}
+    failure = failure_of(judge, "openvino", "LSTM", given, [("y", [2, 1, 1, 1])], hidden_size=1, layout=1)
+    assert better(judge, failure) is failure
+
+
+def test_numbers_take_the_place_of_zeros_that_prove_little(judge: Judge) -> None:
+    """Queries without keys have nothing to attend to: what comes out is anybody's guess, zero or not."""
+    pytest.importorskip("openvino")
+    given = {"Q": floats(4), "K": floats(2), "V": floats(2)}
+    outputs = [("y", [1, 1, 4, 1])]
+    failure = failure_of(judge, "openvino", "Attention", given, outputs, opset=25, left_window_size=0)
+    found = better(judge, failure)
+    assert found.reference is not None and found.case.id != failure.case.id
+    [want], [got] = values(found.reference), values(found.outcome)
+    assert isinstance(want, np.ndarray) and isinstance(got, np.ndarray)
+    assert np.all(want != 0) and np.abs(want - got).max() > 0.1 * np.abs(want).max()
+
+
+def floats(count: int) -> np.ndarray[Any, Any]:
+    return np.arange(1, 1 + count, dtype=np.float32).reshape(1, 1, count, 1)
+
+
+def test_a_witness_that_shows_all_stays(judge: Judge) -> None:
+    failure = failure_of(judge, PLANTED, "LeakyRelu", {"x": np.float32([-1, 2])}, [("y", [2])], alpha=0.25)
+    assert better(judge, failure) is failure

@@ -1,0 +1,99 @@
+"""How far a bug reaches: operators of the family that fail on the same input, sizes that spoil the shape, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from fuzz.case import Case, Failure, Status
+from fuzz.judge import values
+from triage.effect import effect
+from triage.inquiry import Condition, Inquiry
+from triage.messages import core
+from triage.mutants import sizes
+from triage.operators import value_names
+from triage.siblings import siblings, unary
+from triage.signature import normalise
+from triage.variants import Variant
+
+#: The kinds of these conditions.
+KIND = "siblings"
+SHAPE = "shape"
+#: Other sizes that are tried.
+MOST_SIZES = 16
+#: Operators that a title and a sentence name; the others are counted.
+_NAMED, _LISTED = 2, 8
+
+
+def extent(inquiry: Inquiry, variant: Variant | None, on_type: bool) -> Condition | None:
+    """The operators that fail as well; None where there are none, or none could be tried.
+
+    `variant` makes the failure go away, if anything does: then it must do so for the other operators too, else the
+    wrong values must be the same. Where the failure hangs `on_type`, all operators of one tensor are of the family.
+    """
+    failure = inquiry.failure
+    if failure.case.kind != "onnx" or failure.outcome.status not in (Status.WRONG, Status.EXCEPTION):
+        return None
+    without = dict(siblings(variant.cases[0])) if variant else {}
+    failing = []
+    for name, case in _others(failure.case, on_type):
+        if inquiry.over():
+            break
+        verdict = inquiry.verdict(case)
+        other = verdict.failure if verdict else None
+        if other is None or other.outcome.status is not failure.outcome.status:
+            continue
+        if _told(other) == _told(failure) or (name in without and inquiry.passes(without[name])):
+            failing.append(name)
+    return _condition(failing, failure) if failing else None
+
+
+def shape_too(inquiry: Inquiry, variant: Variant) -> Condition | None:
+    """The first other sizes with which even the shape is wrong, where it is right as it happens; else None.
+
+    `variant` is the case without the option that the compiler ignores: with these sizes it must pass, too.
+    """
+    if inquiry.failure.symptom != "wrong:values":
+        return None
+    without = {one.said: one.case for one in sizes(variant.cases[0])}
+    for mutant in islice(sizes(inquiry.failure.case), MOST_SIZES):
+        verdict = inquiry.verdict(mutant.case)
+        found = verdict.failure if verdict else None
+        if found and found.symptom == "wrong:shape" and inquiry.passes(without[mutant.said]):
+            sentence = f"With {mutant.said} even the shape is wrong: {found.detail}."
+            return Condition(SHAPE, mutant.said, sentence, needed=False)
+    return None
+
+
+def _condition(names: Sequence[str], failure: Failure) -> Condition:
+    verb = "fails" if len(names) == 1 else "fail"
+    sentence = f"In its place {_listed(names)} {verb} in the same way on the same input."
+    return Condition(KIND, _text(names), sentence, needed=False)
+
+
+def _listed(names: Sequence[str]) -> str:
+    if len(names) > _LISTED:
+        return f"{', '.join(names[:_LISTED])} and {len(names) - _LISTED} more operators"
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _text(names: Sequence[str]) -> str:
+    """``also ReduceMax and 7 more``."""
+    if len(names) <= _NAMED:
+        return f"also {' and '.join(names)}"
+    return f"also {names[0]} and {len(names) - 1} more"
+
+
+def _others(case: Case, on_type: bool) -> Iterator[tuple[str, Case]]:
+    yield from siblings(case)
+    if on_type:
+        yield from unary(case)
+
+
+def _told(failure: Failure) -> str:
+    """What is wrong, in words that two operators can share."""
+    error = failure.outcome.error
+    if failure.outcome.status is not Status.WRONG or failure.reference is None:
+        return f"{failure.symptom} {normalise(core(error.message), value_names(failure.case)) if error else ''}"
+    pairs = zip(values(failure.reference), values(failure.outcome), strict=False)
+    return next((told for want, got in pairs if (told := effect(want, got, failure.case.inputs))), "")

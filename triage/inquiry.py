@@ -1,0 +1,112 @@
+"""Questions to a compiler about neighbours of one failing case, within a limit of runs and time; what an answer is."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from fuzz.case import Case, Failure, Status, Verdict
+from fuzz.judge import Judge, values
+from fuzz.wire import Raw, Value
+from triage.construct_meaning import parsed
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One neighbour's answer. `needed`: it passes, so the bug needs what it lacks; else it fails the same way.
+
+    `kind` and `text` are the variant's; `sentence` says what was seen. `ignored`: the compiler gives the very same
+    result without the attribute or input, so it does not look at it. `refuted`: one neighbour without it passes, but
+    another one fails. `also`: other types with which it fails as well, where there are some with which it passes.
+    """
+
+    kind: str
+    text: str
+    sentence: str
+    needed: bool
+    ignored: bool = False
+    refuted: bool = False
+    also: tuple[str, ...] = ()
+
+
+class Inquiry:
+    """Asks for one failure, in warm workers, at most `most_runs` times and for at most `seconds`."""
+
+    def __init__(self, judge: Judge, failure: Failure, seconds: float, most_runs: int) -> None:
+        self.judge, self.failure = judge, failure
+        self._ends = time.monotonic() + seconds
+        self._left = most_runs
+        self._known: dict[str, Verdict | None] = {}
+
+    def over(self) -> bool:
+        """Whether nothing more may be asked."""
+        return self._left <= 0 or time.monotonic() >= self._ends
+
+    def verdict(self, neighbour: Case) -> Verdict | None:
+        """The verdict on a case; None for one that is invalid, and when nothing more may be asked.
+
+        What the reference refuses costs no run.
+        """
+        if neighbour.id in self._known:
+            return self._known[neighbour.id]
+        if self.over():
+            return None
+        case = with_true_shapes(self.judge, neighbour)
+        if case is not None:
+            self._left -= 1
+        found = self.judge.examine(case, self.failure.target, fresh=False) if case else None
+        self._known[neighbour.id] = found
+        return found
+
+    def passes(self, neighbour: Case) -> bool | None:
+        """Whether a case passes (True) or fails with the failure's symptom (False); None for every other answer.
+
+        For a wrong result to pass proves nothing where nothing comes out: that is right whatever was computed.
+        """
+        verdict = self.verdict(neighbour)
+        if verdict is None:
+            return None
+        if verdict.status is Status.OK:
+            given = values(verdict.outcome) if verdict.outcome else []
+            empty = bool(given) and not any(map(_holds_anything, given))
+            return None if empty and self.failure.symptom.startswith("wrong:") else True
+        same = verdict.failure is not None and verdict.failure.symptom == self.failure.symptom
+        return False if same else None
+
+
+def _holds_anything(value: Value) -> bool:
+    return 0 not in value.shape if isinstance(value, np.ndarray | Raw) else True
+
+
+def with_true_shapes(judge: Judge, case: Case) -> Case | None:
+    """The case with its outputs declared as they come out of the reference; None when that refuses it.
+
+    A neighbour's outputs may have other shapes and even other ranks, and a model must declare ranks.
+    """
+    if case.kind != "onnx":
+        return case
+    model = parsed(case.model)
+    del model.graph.value_info[:]
+    ranks = [len(info.type.tensor_type.shape.dim) for info in model.graph.output]
+    for change in (0, 1, -1, 2, -2):
+        _declare(model, [(None,) * max(rank + change, 0) for rank in ranks])
+        loose = replace(case, model=model.SerializeToString(deterministic=True))
+        outcome = judge.runner.run(loose, judge.reference)
+        if outcome.status is Status.OK:
+            shapes = [tuple(v.shape) if isinstance(v, np.ndarray | Raw) else () for v in values(outcome)]
+            _declare(model, shapes)
+            return replace(case, model=model.SerializeToString(deterministic=True))
+    return None
+
+
+def _declare(model: onnx.ModelProto, shapes: Sequence[tuple[int | None, ...]]) -> None:
+    """Give the outputs of dense tensors new shapes, None being an unknown size."""
+    for info, shape in zip(model.graph.output, shapes, strict=True):
+        if info.type.HasField("tensor_type"):
+            kind = info.type.tensor_type.elem_type
+            info.CopyFrom(helper.make_tensor_value_info(info.name, kind, shape))

@@ -1,0 +1,107 @@
+"""What a wrong result would be right for: the same model with another value of one attribute.
+
+A running variance of 1.1 instead of 1.9 says little. That it is what ``momentum=0.1`` should give, where the model says
+0.9, says that somebody took one weight for the other. The reference is asked, which costs no run of the compiler; what
+fits one witness by chance does not fit the next ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from onnx import AttributeProto, helper
+from onnx.defs import OpSchema
+
+from fuzz.case import Case, Outcome, Status
+from fuzz.judge import Judge, values
+from fuzz.oracles import differential
+from triage.construct_meaning import parsed
+from triage.inquiry import Condition, Inquiry, with_true_shapes
+from triage.mutants import mutants
+from triage.schemas import TYPE_ATTRIBUTES, is_flag, quoted_words, schema_of, value_text
+from triage.variants import neighbour
+
+#: The kind of these conditions.
+KIND = "likeness"
+#: Other witnesses that must fail, and how many are tried: all that are right or wrong must fit.
+WITNESSES, MOST_TRIED = 2, 12
+
+
+def likeness(inquiry: Inquiry) -> Condition | None:
+    """The attribute value that the compiler seems to have used instead of the right one; None where none fits.
+
+    Only for a wrong result of a model with a single node.
+    """
+    failure = inquiry.failure
+    if failure.case.kind != "onnx" or not failure.symptom.startswith("wrong:"):
+        return None
+    for right, wrong in _changes(failure.case):
+        if _fits(inquiry.judge, _with(failure.case, wrong), failure.outcome) and _fits_others(inquiry, wrong):
+            text = f"{wrong.name} were {value_text(wrong)} instead of {value_text(right)}"
+            sentence = (
+                f"The wrong result is what `{wrong.name}={value_text(wrong)}` should give, on other inputs as well."
+            )
+            return Condition(KIND, text, sentence, needed=False)
+    return None
+
+
+def _changes(case: Case) -> Iterator[tuple[AttributeProto, AttributeProto]]:
+    """(the attribute as it is or as its default says, one with another value), for all attributes of the only node."""
+    model = parsed(case.model)
+    schema = schema_of(model.graph.node[0], model) if len(model.graph.node) == 1 else None
+    given = {one.name: one for one in model.graph.node[0].attribute} if schema else {}
+    for name, known in sorted(schema.attributes.items()) if schema else ():
+        right = given.get(name, known.default_value)
+        if not right.type or right.ref_attr_name or name in TYPE_ATTRIBUTES:
+            continue
+        value = helper.get_attribute_value(right)
+        for other in dict.fromkeys(_others(right, known)):
+            if other != value and other is not None:
+                yield right, helper.make_attribute(name, list(other) if isinstance(other, tuple) else other)
+
+
+def _others(right: AttributeProto, known: OpSchema.Attribute) -> Iterator[float | int | str | tuple[int, ...]]:
+    """The values that somebody may have used by mistake."""
+    if right.type == AttributeProto.FLOAT:
+        number = round(right.f, 6)
+        yield from (round(1 - number, 6), -number, 0.0, 1.0, *([round(1 / number, 6)] if number else []))
+    elif right.type == AttributeProto.INT and is_flag(right.i, known):
+        yield 1 - right.i
+    elif right.type == AttributeProto.INT:
+        yield from (right.i + 1, right.i - 1, -right.i, 0, 1, -1)
+    elif right.type == AttributeProto.STRING:
+        yield from (word for word in quoted_words(known) if word != right.s.decode())
+    elif right.type == AttributeProto.INTS and right.ints:
+        yield from (tuple(reversed(right.ints)), (0,) * len(right.ints), (1,) * len(right.ints))
+
+
+def _with(case: Case, attribute: AttributeProto) -> Case:
+    model = parsed(case.model)
+    node = model.graph.node[0]
+    kept = [one for one in node.attribute if one.name != attribute.name]
+    del node.attribute[:]
+    node.attribute.extend([*kept, attribute])
+    return neighbour(case, model)
+
+
+def _fits(judge: Judge, other: Case, outcome: Outcome) -> bool:
+    """Whether the reference gives for the other case what the compiler gave."""
+    case = with_true_shapes(judge, other)
+    right = judge.runner.run(case, judge.reference) if case else None
+    if right is None or right.status is not Status.OK or not outcome.outputs:
+        return False
+    return differential.compare(values(outcome), values(right)) is None
+
+
+def _fits_others(inquiry: Inquiry, wrong: AttributeProto) -> bool:
+    """Whether the other value explains the compiler's results on all other witnesses, of which some must be wrong."""
+    failing = 0
+    for mutant in islice(mutants(inquiry.failure.case), MOST_TRIED):
+        verdict = inquiry.verdict(mutant.case)
+        if verdict is None or verdict.outcome is None or verdict.outcome.status not in (Status.OK, Status.WRONG):
+            continue
+        if not _fits(inquiry.judge, _with(mutant.case, wrong), verdict.outcome):
+            return False
+        failing += verdict.failure is not None
+    return failing >= WITNESSES

@@ -1,0 +1,159 @@
+"""Other witnesses: the same model with other numbers and other sizes. Pure.
+
+What holds for one witness may be a coincidence of its numbers. A model that was reduced to ones and twos is a poor
+place to look for what a bug needs: nothing is negative, no number is between two others, many sizes are equal.
+Tensors of an operator instance get other numbers only, its arguments may depend on their sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+
+import numpy as np
+
+from fuzz.case import Case
+from fuzz.instance import tensors as instance_tensors
+from triage.literals import Array
+from triage.passes import _instances
+from triage.submodel import initializer_names, load, open_shapes, tensors, with_tensors
+
+#: Tensors of more elements are data whatever they are for.
+_MOST_PARAMETERS = 8
+#: What takes the place of the numbers of a floating-point parameter: scales, ratios and limits are seldom whole.
+_FRACTIONS = (0.6, 1.5, 2.4)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A case that differs in numbers or sizes only, and what it has instead, in words.
+
+    `name` is the tensor whose numbers differ, "" where sizes do.
+    """
+
+    said: str
+    case: Case
+    name: str = ""
+
+
+def mutants(case: Case) -> Iterator[Mutant]:
+    """Parameters, numbers and sizes in turn, so that the first few are of every kind.
+
+    Fractions tell on tensors that are long enough only: two elements are scaled by 1.5 and by 2 alike.
+    """
+    if case.kind == "instance":
+        yield from _instance_numbers(case)
+        return
+    if case.kind != "onnx":
+        return
+    kinds = (list(_fractions_on_wide(case)), list(_numbers(case)), list(_parameters(case)), list(sizes(case)))
+    for found in chain.from_iterable(zip_longest(*kinds)):
+        if found is not None:
+            yield found
+
+
+def _parameters(case: Case) -> Iterator[Mutant]:
+    """Each small floating-point tensor behind the first input with fractions in the place of what is not 0 or 1."""
+    model = load(case)
+    first = {node.input[0] for node in model.graph.node if node.input}
+    for name, array in tensors(case, model).items():
+        if name in first or array.dtype.kind != "f" or not 0 < array.size <= _MOST_PARAMETERS:
+            continue
+        ordinary = (array == 0) | (array == 1)
+        places = ~ordinary if array.size > 1 and not ordinary.all() else np.ones(array.shape, np.bool_)
+        for fraction in _FRACTIONS:
+            other = np.where(places, fraction, array).astype(array.dtype)
+            if not np.array_equal(other, array):
+                text = np.array2string(other, separator=", ", precision=3)
+                yield Mutant(f"`{name}` = {text}", with_tensors(case, load(case), {name: other}), name)
+
+
+def _numbers(case: Case) -> Iterator[Mutant]:
+    """Each tensor of data with negative numbers, fractions and halves, of integers with negative numbers."""
+    for name, array in tensors(case, load(case)).items():
+        for said, other in _other_numbers(array):
+            yield Mutant(f"{said} in `{name}`", with_tensors(case, load(case), {name: other}), name)
+
+
+def _other_numbers(array: Array) -> Iterator[tuple[str, Array]]:
+    steps = np.arange(array.size).reshape(array.shape)
+    mixed = steps * 7 % 11 - 5
+    if array.dtype.kind == "f" and array.size:
+        yield "positive and negative fractions", (mixed * 0.75).astype(array.dtype)
+        yield "halves", (steps - array.size // 2 + 0.5).astype(array.dtype)
+    elif array.dtype.kind == "i" and array.size > 1:
+        yield "positive and negative numbers", mixed.astype(array.dtype)
+
+
+def sizes(case: Case, joint_to: Sequence[int] = ()) -> Iterator[Mutant]:
+    """Larger tensors of a model: each size in all tensors of data that share it, then single axes of single tensors.
+
+    A size that tensors share grows by one, to twice its size and one more, and to those of `joint_to`.
+    """
+    if case.kind != "onnx":
+        return
+    arrays = _data(case)
+    shapes = {name: array.shape for name, array in arrays.items()}
+    for size in sorted({size for shape in shapes.values() for size in shape if size}):
+        for larger in dict.fromkeys((*(to for to in joint_to if to > size), size + 1, 2 * size + 1)):
+            grown = {n: tuple(larger if one == size else one for one in shape) for n, shape in shapes.items()}
+            yield _resized(case, arrays, grown)
+    for name, shape in shapes.items():
+        for axis, size in enumerate(shape):
+            for other in (size + 1, size + 2, size - 1):
+                if size and other > 0:
+                    yield _resized(case, arrays, {name: (*shape[:axis], other, *shape[axis + 1 :])})
+
+
+def _configures(array: Array) -> bool:
+    """Whether the numbers may be shapes, sizes, axes or indices, or none that can be repeated."""
+    return array.dtype == object or not array.ndim or (array.ndim == 1 and array.dtype.kind in "iu")
+
+
+def _resized(case: Case, arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> Mutant:
+    changed = {name: _filled(arrays[name], shape) for name, shape in shapes.items() if arrays[name].shape != shape}
+    fed = [name for name in changed if name not in initializer_names(load(case).graph)] or list(changed)
+    model = load(case)
+    open_shapes(model)
+    said = " and ".join(f"`{name}` of shape {tuple(shapes[name])}" for name in fed[:2])
+    return Mutant(said, with_tensors(case, model, changed))
+
+
+def _filled(array: Array, shape: tuple[int, ...]) -> Array:
+    """The tensor in another shape: its numbers again and again, or counted on where they are 1, 2, 3 and so on."""
+    counted = array.size > 1 and np.array_equal(array.ravel(), np.arange(1, array.size + 1))
+    if not counted:
+        return np.resize(array, shape)
+    return np.arange(1, int(np.prod(shape)) + 1).reshape(shape).astype(array.dtype)
+
+
+def _fractions_on_wide(case: Case) -> Iterator[Mutant]:
+    """Fractions in parameters, all sizes of data above 1 made 2 * size + 1, which is odd; with vectors and without.
+
+    A vector may hold one number for each channel, which grows with the data, or one for each axis.
+    """
+    arrays = _data(case)
+    matrices = {name: array for name, array in arrays.items() if array.ndim > 1}
+    for chosen in (matrices, arrays) if len(matrices) < len(arrays) else (arrays,):
+        shapes = {n: tuple(2 * one + 1 if one > 1 else one for one in a.shape) for n, a in chosen.items()}
+        wide = _resized(case, arrays, shapes)
+        for one in _parameters(wide.case):
+            yield Mutant(f"{one.said} and {wide.said}", one.case, one.name)
+
+
+def _data(case: Case) -> dict[str, Array]:
+    """The tensors whose sizes may change."""
+    return {name: array for name, array in tensors(case, load(case)).items() if not _configures(array)}
+
+
+def _instance_numbers(case: Case) -> Iterator[Mutant]:
+    instance = _instances.parsed(case)
+    for at, (tensor, value) in enumerate(zip(instance.tensors, instance_tensors(instance), strict=True)):
+        if not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1:
+            continue
+        for said, other in _other_numbers(value):
+            written = replace(tensor, values=tuple(other.ravel().tolist()))
+            changed = (*instance.tensors[:at], written, *instance.tensors[at + 1 :])
+            other_case = _instances.with_instance(case, replace(instance, tensors=changed))
+            yield Mutant(f"{said} in `x{at}`", other_case, f"x{at}")

@@ -1,0 +1,230 @@
+"""A better witness of the same failure: one that a reader learns more from, if it fails in the same way.
+
+Reducing makes a case small, and small is not always clear. Where an empty tensor stands for "no number at all", a
+tensor that holds something says more. Where the results should be zero, so many things give zero that being wrong
+there proves little. And where an operator gives several results, what becomes of the others is half the diagnosis: a
+wrong running mean beside a wrong running variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain, product
+
+import numpy as np
+import onnx
+
+from fuzz.case import Case, Failure
+from fuzz.judge import Judge, values
+from fuzz.oracles import differential
+from fuzz.wire import Raw
+from triage.differ import differing, is_inexact
+from triage.effect import effect
+from triage.inquiry import Inquiry
+from triage.literals import Array, as_array
+from triage.mutants import sizes
+from triage.schemas import schema_of
+from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
+from triage.variants import attributes, inputs
+
+#: Runs of the compiler, and seconds after which none is started.
+MOST_RUNS = 24
+SECONDS = 10.0
+#: More elements than this are too many to read.
+MOST_ELEMENTS = 64
+#: What a tensor that was empty is filled with.
+_FILLS = (np.inf, -np.inf, 0, 1, -1)
+
+
+def better(judge: Judge, failure: Failure) -> Failure:
+    """The clearest witness that was found for a wrong result; the failure itself where there is none.
+
+    Every new witness has failed with the same symptom in a fresh process.
+    """
+    if failure.case.kind != "onnx" or not failure.symptom.startswith("wrong:") or failure.reference is None:
+        return failure
+    for improve in (_filled, _all_outputs, _grown):
+        inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
+        failure = improve(inquiry) or failure
+    return failure
+
+
+def _fresh(inquiry: Inquiry, case: Case) -> Failure | None:
+    """The failure of a case in a fresh process, if it has the symptom."""
+    found = inquiry.judge.examine(case, inquiry.failure.target).failure
+    return found if found and found.symptom == inquiry.failure.symptom else None
+
+
+def _seen(inquiry: Inquiry, case: Case, wanted: Callable[[Failure], bool]) -> Failure | None:
+    """The failure of a neighbour that has the symptom and is as `wanted`, in a worker and then in a fresh process."""
+    verdict = inquiry.verdict(case)
+    failure = verdict.failure if verdict else None
+    if failure is None or failure.symptom != inquiry.failure.symptom or not wanted(failure):
+        return None
+    return _fresh(inquiry, failure.case)
+
+
+# ---------------------------------------------------------------- something instead of nothing
+
+
+def _filled(inquiry: Inquiry) -> Failure | None:
+    """A tensor that is not empty any more, of which the same numbers come out in the place of the same."""
+    failure = inquiry.failure
+    told = _told(failure)
+    for name, array in tensors(failure.case, load(failure.case)).items():
+        if array.size or array.dtype.kind not in "fiu":
+            continue
+        small = tuple(2 if size == 0 else 1 for size in array.shape)
+        fills = _FILLS if array.dtype.kind == "f" else (0, 1)
+        for shape, fill in product((small, tuple(size or 2 for size in array.shape)), fills):
+            model = load(failure.case)
+            open_shapes(model)
+            other = with_tensors(failure.case, model, {name: np.full(shape, fill, array.dtype)})
+            found = _seen(inquiry, other, lambda one: _told(one) == told)
+            if found:
+                return found
+    return None
+
+
+def _told(failure: Failure) -> str:
+    """What is wrong in words, of the first output that is."""
+    pairs = _pairs(failure)
+    return next((words for want, got in pairs if (words := effect(want, got, failure.case.inputs))), "")
+
+
+def _pairs(failure: Failure) -> list[tuple[Array | Raw, Array | Raw]]:
+    """Dense outputs as they should be and as they are."""
+    if failure.reference is None:
+        return []
+    pairs = zip(values(failure.reference), values(failure.outcome), strict=False)
+    dense = (np.ndarray, Raw)
+    return [(want, got) for want, got in pairs if isinstance(want, dense) and isinstance(got, dense)]
+
+
+# ---------------------------------------------------------------- the other results
+
+
+def _all_outputs(inquiry: Inquiry) -> Failure | None:
+    """All results of an operator returned, if one is wrong in the same way that was not returned before.
+
+    One that is wrong in another way may be so for another reason.
+    Where the failure hangs on an option, that is the diagnosis, and one result shows it.
+    """
+    before, case = _wrong(inquiry.failure), inquiry.failure.case
+    cases = list(_with_outputs(case))
+    options = chain(attributes.variants(case), inputs.variants(case)) if cases else iter(())
+    if any(one.kind in ("attribute", "input") and inquiry.passes(one.cases[0]) for one in options):
+        return None
+    for more in cases:
+        found = _seen(inquiry, more, lambda one: len(_wrong(one)) > len(before) and set(_wrong(one)) == set(before))
+        if found:
+            return found
+    return None
+
+
+def _wrong(failure: Failure) -> list[str]:
+    """The symptom of each wrong output."""
+    found = (differential.compare([got], [want]) for want, got in _pairs(failure))
+    return [one.symptom for one in found if one]
+
+
+def _with_outputs(case: Case) -> Iterator[Case]:
+    """The case with every result of its only node returned, in the operator's order; first with all it can have."""
+    model = load(case)
+    if len(model.graph.node) != 1:
+        return
+    node = model.graph.node[0]
+    schema = schema_of(node, model)
+    if schema is None or len(schema.outputs) < 2:
+        return
+    taken = reads(node) | set(node.output)
+    names = list(node.output) + [""] * (len(schema.outputs) - len(node.output))
+    for at, name in enumerate(names):
+        if not name:
+            formal = schema.outputs[at].name
+            names[at] = formal if formal not in taken else f"{formal}_{at}"
+    for count in range(len(names), max(1, len(node.output)) - 1, -1):
+        found = _returning(case, names[:count])
+        if found is not None:
+            yield found
+
+
+def _returning(case: Case, names: list[str]) -> Case | None:
+    """The case with the node's outputs so named and all returned, as shape inference has them; None if it fails."""
+    model = load(case)
+    known = {info.name: info for info in model.graph.output}
+    model.graph.node[0].output[:] = names
+    del model.graph.output[:]
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except onnx.shape_inference.InferenceError:
+        return None
+    found = {info.name: info for info in inferred.graph.value_info} | known
+    if any(name not in found for name in names):
+        return None
+    model.graph.output.extend(found[name] for name in names)
+    open_shapes(model)
+    return with_model(case, model)
+
+
+# ---------------------------------------------------------------- results that are not zero
+
+
+def _grown(inquiry: Inquiry) -> Failure | None:
+    """Larger tensors, if fewer of the wrong elements should be zeros; then one of ones, if more is wrong with it."""
+    first = inquiry.failure
+    if _poor(first) == 0:
+        return None
+    best = first
+    for mutant in sizes(first.case, joint_to=_present(first.case)):
+        if inquiry.over() or _poor(best) == 0:
+            break
+        best = _clearer(inquiry, best, mutant.case)
+    if best is first:
+        return None
+    for name, array in tensors(best.case, load(best.case)).items():
+        if array.dtype.kind == "f" and array.ndim > 1:
+            best = _clearer(inquiry, best, with_tensors(best.case, load(best.case), {name: np.ones_like(array)}))
+    return _fresh(inquiry, best.case)
+
+
+def _clearer(inquiry: Inquiry, best: Failure, case: Case) -> Failure:
+    """The failure of the case, if it shows more than the best so far; else that one."""
+    verdict = inquiry.verdict(case)
+    found = verdict.failure if verdict else None
+    if found is None or found.symptom != inquiry.failure.symptom or _elements(found) > MOST_ELEMENTS:
+        return best
+    return found if (_poor(found), -_far(found)) < (_poor(best), -_far(best)) else best
+
+
+def _far(failure: Failure) -> float:
+    """The largest difference, as a share of the largest number that should come out; 0 where none is finite."""
+    shares = [0.0]
+    for want, got in _pairs(failure):
+        one, other = as_array(want).astype(np.float64), as_array(got).astype(np.float64)
+        if one.shape == other.shape and one.size:
+            with np.errstate(all="ignore"):
+                share = np.max(np.abs(one - other)) / np.max(np.abs(one))
+            shares += [float(share)] if np.isfinite(share) else []
+    return max(shares)
+
+
+def _present(case: Case) -> tuple[int, ...]:
+    """The sizes that occur in the case."""
+    return tuple(sorted({size for array in tensors(case, load(case)).values() for size in array.shape if size}))
+
+
+def _poor(failure: Failure) -> float:
+    """How many of the wrong elements of the first wrong output should be zero, as a share of them."""
+    for want, got in _pairs(failure):
+        one, other = as_array(want), as_array(got)
+        if one.shape != other.shape or not is_inexact(one) or not is_inexact(other):
+            continue
+        mask = differing(one, other)
+        if mask.any():
+            return float(np.mean(one[mask].astype(np.float64) == 0))
+    return 0.0
+
+
+def _elements(failure: Failure) -> int:
+    return sum(int(np.prod(want.shape)) for want, _ in _pairs(failure))
