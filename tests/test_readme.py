@@ -40,7 +40,9 @@ def test_the_table_of_commands_is_what_the_command_line_offers():
 def test_every_command_has_help_and_the_listed_ones_have_json():
     for name, command in get_command(cli.app).commands.items():
         assert command.help, name
-        assert any("--json" in parameter.opts for parameter in command.params), name
+        members = getattr(command, "commands", {}).values()
+        options = [option for each in (command, *members) for parameter in each.params for option in parameter.opts]
+        assert "--json" in options, name
 
 
 def test_the_exit_codes_are_those_of_the_program():

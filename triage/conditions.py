@@ -77,7 +77,7 @@ def conditions(
         if condition.needed:
             found[key] = _challenged(inquiry, condition, variants[key])
     cause = next((variants[key] for key, one in found.items() if one.needed), None)
-    typed = any(one.needed for one in types)
+    typed = next((one.text for one in types if one.needed), "")
     ignored = any(one.ignored for one in found.values())
     like = shape_too(inquiry, cause) if ignored and cause else likeness(inquiry)
     reach = extent(Inquiry(judge, failure, seconds / 2, min(MOST_SIBLINGS, most_runs)), cause, typed)

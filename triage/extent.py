@@ -25,11 +25,12 @@ MOST_SIZES = 16
 _NAMED, _LISTED = 2, 8
 
 
-def extent(inquiry: Inquiry, variant: Variant | None, on_type: bool) -> Condition | None:
+def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition | None:
     """The operators that fail as well; None where there are none, or none could be tried.
 
     `variant` makes the failure go away, if anything does: then it must do so for the other operators too, else the
-    wrong values must be the same. Where the failure hangs `on_type`, all operators of one tensor are of the family.
+    wrong values must be the same. Where the failure hangs `on_type`, a type's name, all operators of one tensor are of
+    the family; "" means that it hangs on none.
     """
     failure = inquiry.failure
     if failure.case.kind != "onnx" or failure.outcome.status not in (Status.WRONG, Status.EXCEPTION):
@@ -84,10 +85,10 @@ def _text(names: Sequence[str]) -> str:
     return f"also {names[0]} and {len(names) - 1} more"
 
 
-def _others(case: Case, on_type: bool) -> Iterator[tuple[str, Case]]:
+def _others(case: Case, on_type: str) -> Iterator[tuple[str, Case]]:
     yield from siblings(case)
     if on_type:
-        yield from unary(case)
+        yield from unary(case, on_type)
 
 
 def _told(failure: Failure) -> str:

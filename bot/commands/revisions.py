@@ -73,18 +73,24 @@ def listed(compiler: CompilerName, as_json: Json = False) -> None:
     out.print(table)
 
 
-def install(compiler: CompilerName, revision: Annotated[list[str], typer.Argument(metavar="REVISION…")]) -> int:
+def install(
+    compiler: CompilerName,
+    revision: Annotated[list[str], typer.Argument(metavar="REVISION…")],
+    as_json: Json = False,
+) -> int:
     """Build the environments of one or more revisions, and check each with tiny models.
 
     Exit code 1 when one of them cannot be tested.
     """
-    refused = 0
+    told = []
     with refusing(), Runner(jobs=1) as runner:
         chosen = config.load(compiler)
         environments = Environments(runner)
         for name in revision:
-            refused += not _installed(environments, chosen, listing.find(chosen, name))
-    return ExitCode.FAILED if refused else ExitCode.DONE
+            told.append(_installed(environments, chosen, listing.find(chosen, name), quiet=as_json))
+    if as_json:
+        print_json(told)
+    return ExitCode.FAILED if any(entry["problem"] for entry in told) else ExitCode.DONE
 
 
 def prune(
@@ -99,15 +105,17 @@ def prune(
             out.print(f"removed {environment.ready.compiler} {environment.ready.revision}", highlight=False)
 
 
-def _installed(environments: Environments, compiler: Compiler, revision: Revision) -> bool:
+def _installed(environments: Environments, compiler: Compiler, revision: Revision, quiet: bool) -> dict[str, str]:
+    """What `install` tells of one revision; it is printed as well, unless `quiet`."""
     try:
         with err.status(f"installing {compiler.name} {revision.version}"):
             ready = environments.ensure(compiler, revision)
     except Untestable as refusal:
         err.print(plain(str(refusal)), markup=False, soft_wrap=True)
-        return False
-    out.print(f"{compiler.name} {ready.version}: {ready.python}", markup=False, highlight=False, soft_wrap=True)
-    return True
+        return {"revision": revision.version, "python": "", "problem": refusal.reason}
+    if not quiet:
+        out.print(f"{compiler.name} {ready.version}: {ready.python}", markup=False, highlight=False, soft_wrap=True)
+    return {"revision": ready.version, "python": ready.python, "problem": ""}
 
 
 def _described(revision: Revision, environment: Environment | None) -> dict[str, object]:

@@ -33,7 +33,7 @@ FIRST, UNKNOWN, FADING = 1.0, 1.0, 0.7
 TESTED = 0.1
 #: Operators with many tests have many branches: their weights grow with the number of tests, (offset + tests) ** power.
 #: Tests of a library's calls are those that people thought worth writing; ONNX's enumerate types and variants, too.
-OF_LIBRARY, OF_ONNX = (1, 1.0), (0, 0.4)
+OF_LIBRARY, OF_ONNX = (1, 1.0), (20, 0.8)
 #: A model of several operators says little about each, and most of them have tests of their own.
 IN_COMPANY = 0.15
 #: Costs count by their square root, within a factor of COSTLIEST around the median.

@@ -51,3 +51,13 @@ def test_a_revision_that_is_not_there_is_answered_with_near_ones(gw: Run, own_pl
     done = gw("revisions", "install", str(support.wheels(own_place).source), "1.00.1")
     assert done.code == 2
     assert "has no revision '1.00.1'; near it: 1.0" in done.err
+
+
+def test_what_was_installed_is_told_to_scripts(gw: Run, own_place: Path) -> None:
+    tinyc.wheel(own_place, "1.0")
+    tinyc.wheel(own_place, "1.1", "no import")
+    done = gw("revisions", "install", str(support.wheels(own_place).source), "1.0", "1.1", "--json")
+    good, bad = done.json
+    assert done.code == 1
+    assert Path(good["python"]).exists() and not good["problem"]
+    assert "cannot be imported" in bad["problem"]
