@@ -18,8 +18,9 @@ class Site:
 
     ONNX: `inputs` and `outputs` by formal name (a variadic input's items are ``name``, ``name#1`` ...),
     `given` the names of the inputs that are connected. PyTorch: `inputs` holds the tensors among the
-    arguments by position (``"0"``) or keyword, those in a list as ``"0.1"``, `attributes` the other arguments. A declared input of an
-    ONNX graph: `inputs` holds the ``value``, `attributes` the declared ``shape`` (None for a free dimension).
+    arguments by position (``"0"``) or keyword, those in a list as ``"0.1"``, `attributes` the other
+    arguments. A declared input of an ONNX graph: `inputs` holds the ``value``, `attributes` the declared
+    ``shape`` (None for a free dimension).
     `subject` names the inputs that the rule speaks of.
     """
 
