@@ -83,7 +83,7 @@ def _gathered(wanted: Wanted, backend: str, runner: Runner) -> Iterator[Entry]:
     if wanted.db is not None:
         yield from _bugs(wanted.db, backend)
     if wanted.slice_size:
-        yield from _slice(wanted)
+        yield from slice_of(wanted)
 
 
 def in_folder(folder: Path, source: Source, runner: Runner, seed: int) -> Iterator[Entry]:
@@ -151,7 +151,7 @@ def _bugs(db: Path, backend: str) -> Iterator[Entry]:
             yield Entry(f"bug-{bug.id}", case, Source.BUG, title, reproducer=draft.script if draft else "")
 
 
-def _slice(wanted: Wanted) -> Iterator[Entry]:
+def slice_of(wanted: Wanted) -> Iterator[Entry]:
     """The first cases of the sources in the prioritiser's order: the same ones for every build."""
     try:
         found = [

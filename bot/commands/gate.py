@@ -117,8 +117,8 @@ def _run(
     with arguments.opened("gate", chosen, [build for _, build in built], entries, fresh) as journal:
         result = run_gate(entries, order, sides, journal, budget=budget, jobs=runner.jobs)
         for revision, letters in (
-            (before, {pair.id: pair.base.letter for pair in result.pairs}),
-            (after, {pair.id: pair.head.letter for pair in result.pairs}),
+            (before, {pair.id: pair.base.remembered for pair in result.pairs}),
+            (after, {pair.id: pair.head.remembered for pair in result.pairs}),
         ):
             memory.remember(chosen.name, revision.version, letters)
         teller = Teller(entries, order, sides, Signer(runner), places)

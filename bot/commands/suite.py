@@ -70,7 +70,7 @@ def run(
                 done = running.run(
                     entries, order, Replay(runner, chosen), ready, journal, budget=total, jobs=runner.jobs
                 )
-                memory.remember(chosen.name, ready.version, {one.id: one.letter for one in done.results})
+                memory.remember(chosen.name, ready.version, {one.id: one.remembered for one in done.results})
                 journal.finish()
         except Untestable as problem:
             raise Refusal(str(problem), ExitCode.ENVIRONMENT) from problem

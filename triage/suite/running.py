@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from fuzz.case import Case, Revision, Status, Verdict
 from triage.suite.entries import UNKNOWN, Entry
 from triage.suite.journal import Journal
+from triage.suite.memory import REFUSED
 from triage.suite.turns import Deadline, turns
 
 
@@ -48,6 +49,11 @@ class Ran:
     symptom: str = ""
     detail: str = ""
     seconds: float = 0.0
+
+    @property
+    def remembered(self) -> str:
+        """The letter that the memory keeps: honest refusals have one of their own there."""
+        return REFUSED if self.status is Status.UNSUPPORTED else self.letter
 
     @property
     def record(self) -> dict[str, str | float]:

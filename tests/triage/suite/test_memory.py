@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fuzz.case import Status
 from tests.triage.suite import support
 from triage.suite import memory
 from triage.suite.entries import Expected
+from triage.suite.running import Ran
 
 
 def test_letters_of_two_runs_of_one_revision_come_together(tmp_path: Path) -> None:
@@ -40,3 +42,10 @@ def test_the_past_of_entries_comes_from_earlier_runs_and_from_what_is_expected(t
     assert past.changed == {relu.id, known.id}
     assert past.known == {relu.id, known.id}
     assert memory.past([relu], "openvino", "0.26.0", folder=tmp_path) == memory.Past()
+
+
+def test_an_honest_refusal_is_no_failure_to_look_at_early(tmp_path: Path) -> None:
+    refused = Ran("Relu", support.case("Relu").id, "E", Status.UNSUPPORTED)
+    memory.remember("tvm", "1", {refused.id: refused.remembered}, folder=tmp_path)
+    past = memory.past([support.entry("Relu")], "tvm", "1", folder=tmp_path)
+    assert (past.failed, past.known) == (frozenset(), {refused.id})
