@@ -189,9 +189,9 @@ def test_an_exported_model_that_computes_something_else_is_refused(monkeypatch: 
     """The exporter's mistakes are not the compilers': here it is made to export a layer with other weights."""
     export = instance_keras_export._export
 
-    def other(good: instance_keras.Built, static: bool) -> Any:
+    def other(good: instance_keras.Built, path: str, manner: str, fixed: bool) -> None:
         good.layer.weights[0].assign(good.layer.weights[0] + 1)
-        return export(good, static)
+        export(good, path, manner, fixed)
 
     monkeypatch.setattr(instance_keras_export, "_export", other)
     job = layer(api="keras.layers.Dense", init={"kwargs": {"units": 2}})

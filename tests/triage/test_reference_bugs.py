@@ -99,12 +99,12 @@ def test_a_bug_of_the_reference_is_drafted_for_its_own_project(
     campaign = desk.store.begin_campaign({"test": 1})
     hunt.hunt(desk.store, campaign, [pooled()], targets, desk.reference, desk.runner, Policy())
     pipeline.advance_all(desk, desk.store.bugs())
-    found = {bug.backend: bug for bug in desk.store.bugs()}
+    found = {bug.backend: bug for bug in desk.store.bugs() if bug.state is not State.SLIP}
     assert "openvino" not in found or found["openvino"].state is State.INVALID
     bug = found["reference"]
     assert (bug.state, bug.nodes) == (State.DRAFTED, 1), bug.note
     text = Path(str(bug.report_path)).read_text()
-    assert "GlobalMaxPool returns shape" in text and "onnx/test/reference_evaluator_test.py" in text
+    assert "GlobalMaxPool returns shape" in text and "tests/python/reference_evaluator_test.py" in text
     script = Path(str(bug.report_path)).with_suffix(".py")
     imported = {line.split()[1].partition(".")[0] for line in script.read_text().splitlines() if "import " in line[:8]}
     assert imported <= {"numpy", "onnx"}

@@ -23,7 +23,7 @@ _TELLING = (Source.COMMITTED, Source.BUG, Source.GIVEN)
 
 #: Every so many-th entry is the next one in turn, whatever has been called up: an order that only follows one operator
 #: does not see what else changed, nor that everything did.
-BREADTH = 4
+BREADTH = 3
 
 
 #: Tiers up to this one are what the commit touches; the last one holds what nothing is known of.

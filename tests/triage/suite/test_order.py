@@ -27,7 +27,7 @@ def test_what_the_commit_touches_comes_first_then_what_changed_before_then_what_
     found = named(Order(ENTRIES, 0, past, {"abs"}))
     assert set(found[:3]) == {"Abs2", "Abs3", "Abs4"}
     assert found[3] == "Relu4"
-    assert set(found[4:6]) == {"Exp3", "Neg2"}
+    assert {found[4], found[6]} == {"Exp3", "Neg2"}  # between them an ordinary test: only what passes can be broken
 
 
 def test_operators_take_turns_among_what_failed_before() -> None:
@@ -46,9 +46,9 @@ def test_a_changed_outcome_calls_up_the_other_tests_of_its_operator() -> None:
     first = next(order)
     operator = ENTRIES[first].name[:-1]
     order.changed(first)
-    assert {name[:-1] for name in named(order, 2)} == {operator}
+    assert sum(name[:-1] == operator for name in named(order, 3)) == 2  # and the next in turn
     order.changed(first)  # once more changes nothing
-    assert len(list(order)) == len(ENTRIES) - 3
+    assert len(list(order)) == len(ENTRIES) - 4
 
 
 def test_the_same_entries_come_in_the_same_order() -> None:
