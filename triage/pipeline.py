@@ -396,7 +396,7 @@ def draft(desk: Desk, bug: Bug) -> None:
     with _locating:
         sibling = twins.sibling(desk.store, bug, text.title)
         if sibling is not None:
-            note = f"ignores what bug {sibling.id} ignores, in an operator of the same family"
+            note = f"ignores what bug {sibling.id} ignores in a related operator, or the rest of its attributes"
             desk.store.advance(bug.id, State.JUDGED, State.DUPLICATE, note=note)
             return
         path = drafting.save(desk.reports, bug, text)

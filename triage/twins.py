@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
+
+import onnx
 
 from fuzz.data import data_path
 from fuzz.runner import Runner
@@ -63,16 +66,35 @@ def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
 
 
 def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
-    """A bug with a draft that ignores, in an operator of the same family, what this one ignores by its `title`."""
+    """A bug with a draft that ignores, in an operator of the same family, what this one ignores by its `title`; or one
+    of the same operator, where all drafts together ignore everything that the operator can be told."""
     wanted, families = titles.ignored(title), _families(bug)
-    if not wanted or not families:
+    if not wanted:
         return None
     decided = store.decisions()
-    for other in store.bugs(WITH_DRAFT, backend=bug.backend):
-        apart = other.id == bug.id or decided.are_apart(bug.fingerprint, other.fingerprint)
-        if not apart and families & _families(other) and titles.ignored(other.title or "") == wanted:
+    others = [
+        other
+        for other in store.bugs(WITH_DRAFT, backend=bug.backend)
+        if other.id != bug.id and not decided.are_apart(bug.fingerprint, other.fingerprint)
+    ]
+    for other in others:
+        if families & _families(other) and titles.ignored(other.title or "") == wanted:
             return other
-    return None
+    alike = [other for other in others if other.operators == bug.operators and titles.ignored(other.title or "")]
+    known = {_option(wanted), *(_option(titles.ignored(other.title or "")) for other in alike)}
+    return alike[0] if alike and known == _options(bug.operators) else None
+
+
+def _option(ignored: str) -> str:
+    """``detect_positive`` of ``detect_positive=0``."""
+    return ignored.partition("=")[0]
+
+
+def _options(operators: Sequence[str]) -> set[str]:
+    """The attributes of a single operator of ONNX: a converter that looks at none of them has one bug, not one each."""
+    if len(operators) != 1 or not onnx.defs.has(operators[0]):
+        return set()
+    return set(onnx.defs.get_schema(operators[0]).attributes)
 
 
 def _reads_anything(judgement: Judgement) -> bool:

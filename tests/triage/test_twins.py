@@ -92,3 +92,20 @@ def test_an_attribute_that_a_family_ignores_is_one_bug(store: Store) -> None:
     assert twins.sibling(store, other, "[Bug]: [ONNX] GRU ignores linear_before_reset=1: returns 0") is None
     assert twins.sibling(store, other, "[Bug]: [ONNX] GRU with layout=1 returns 0") is None
     assert twins.sibling(store, bug(store, "c", ("Conv",)), "[ONNX] Conv ignores layout=1: returns 0") is None
+
+
+def test_a_converter_that_looks_at_no_attribute_at_all_has_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("IsInf",), "isinf"))
+    draft = StoredDraft("[Bug][Relax][ONNX] IsInf ignores detect_positive=0: returns True instead of False", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft)
+    found = twins.sibling(store, bug(store, "b", ("IsInf",), "isinf2"), "[ONNX] IsInf ignores detect_negative=0: True")
+    assert found is not None and found.id == first.id
+
+
+def test_two_attributes_of_many_that_are_ignored_are_two_bugs(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("Resize",), "resize"))
+    draft = StoredDraft("[Bug]: [ONNX] Resize ignores antialias=1: returns 2 instead of 2.1", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft)
+    assert (
+        twins.sibling(store, bug(store, "b", ("Resize",), "r2"), "[ONNX] Resize ignores exclude_outside=1: 0") is None
+    )

@@ -68,7 +68,7 @@ def locate(trial: Trial, known: Location) -> Location:
     guilty = search(trial, names)
     if len(names) > 1 and trial.ask(target=trial.target(disable=",".join(names))) is Answer.SAME:
         return known.learn(
-            f"it still fails with {len(names)} passes switched off, which are all that the model compiles without"
+            f"it still fails with {len(names)} passes switched off, all but those that are needed to compile the model"
         )
     if not guilty or not trial.flips(trial.target(disable=guilty)):
         return known
