@@ -6,6 +6,7 @@ from bot.failures import ExitCode, Refusal
 from fuzz.case import Revision
 from triage.revisions import config, listing
 from triage.revisions.config import Compiler
+from triage.revisions.git import GitError
 from triage.revisions.index import IndexUnreachable
 
 
@@ -21,7 +22,7 @@ def revision(chosen: Compiler, name: str) -> Revision:
     """One revision of a compiler. Raises Refusal."""
     try:
         return listing.find(chosen, name)
-    except listing.UnknownRevision as error:
+    except (listing.UnknownRevision, GitError) as error:
         raise Refusal(str(error)) from error
     except IndexUnreachable as error:
         raise Refusal(str(error), ExitCode.ENVIRONMENT) from error
@@ -34,7 +35,7 @@ def span(chosen: Compiler, first: str, last: str) -> tuple[Revision, ...]:
         if not known:
             raise Refusal(f"{chosen.name} has no revisions (its configuration: {chosen.source})")
         return listing.between(chosen, first or known[0].version, last or known[-1].version)
-    except listing.UnknownRevision as error:
+    except (listing.UnknownRevision, GitError) as error:
         raise Refusal(str(error)) from error
     except IndexUnreachable as error:
         raise Refusal(str(error), ExitCode.ENVIRONMENT) from error

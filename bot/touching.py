@@ -13,15 +13,14 @@ from triage.suite import changed
 from triage.suite.changed import Lines, Place
 
 
-def operators(compiler: Compiler, base: str, head: Revision, named: Sequence[str]) -> dict[str, Place]:
+def operators(compiler: Compiler, base: str, head: Revision, named: Sequence[Lines]) -> dict[str, Place]:
     """Operators (as `order.spelling` spells them) and the changed lines that convert them; empty if nothing is known.
 
     `base` and `head` are asked of the configured repository, unless files are `named`. What cannot be read is told on
     stderr: an order is a matter of speed only.
     """
     if named:
-        changes = [changed.given(text) for text in named]
-        return changed.touched(changes, _texts(changes))
+        return changed.touched(named, _texts(named))
     if not ("repository" in compiler.settings and base and head.commit):
         return {}
     repository = Repository(compiler.path("repository"))

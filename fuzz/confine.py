@@ -25,6 +25,9 @@ _ETC = (
     *("group", "localtime", "nsswitch.conf", "passwd", "ssl"),
 )
 _NOBODY = "nobody"
+#: Of all programs that run as nobody together; threads count.
+_MOST_PROCESSES = 4096
+_LARGEST_FILE = 4 << 30
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,15 @@ class Cage:
     """What a confined program gets: folders to read, folders to write, and how much it may write elsewhere.
 
     It starts in `folder` (without: in its home). `home` is an empty folder of its own in memory that holds at most
-    `disk_mb` MiB, as does /tmp. With `processes` it sees no process but its own; a worker's parent needs to see the
-    worker, so workers are without.
+    `disk_mb` MiB, as does /tmp; a process may hold `memory_mb` MiB. With `processes` it sees no process but its own; a
+    worker's parent needs to see the worker, so workers are without.
     """
 
     home: Path
     read: tuple[Path, ...] = ()
     write: tuple[Path, ...] = ()
     disk_mb: int = 2048
+    memory_mb: int = 16384
     processes: bool = False
     folder: Path | None = None
 
@@ -74,9 +78,11 @@ def interpreter_folders(python: str) -> tuple[Path, ...]:
 
 
 def _bubblewrap(cage: Cage) -> list[str]:
-    arguments = ["bwrap", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--die-with-parent"]
+    arguments = ["bwrap", "--unshare-ipc", "--unshare-net", "--unshare-uts"]
     # A worker writes to a file of its own below /proc; what others own there is closed to its user anyway.
-    arguments += ["--unshare-pid", "--proc", "/proc"] if cage.processes else ["--bind", "/proc", "/proc"]
+    # A build dies with the thread that waits for it; a worker's parent outlives the thread that happened to start it.
+    alone = ["--die-with-parent", "--unshare-pid", "--proc", "/proc"]
+    arguments += alone if cage.processes else ["--bind", "/proc", "/proc"]
     for folder in _SYSTEM:
         path = Path(folder)
         if path.is_symlink():
@@ -108,13 +114,19 @@ def _caged_as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
 
 
 def _caged(cage: Cage, program: Sequence[str]) -> list[str]:
-    return [*_bubblewrap(cage), "--unshare-user", "--", *program]
+    return [*_bubblewrap(cage), "--unshare-user", "--", "prlimit", *_limits(cage), "--", *program]
 
 
 def _as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
     nobody = pwd.getpwnam(_NOBODY)
     who = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
-    return ["setpriv", *who, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--", *program]
+    own = ["setpriv", *who, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--"]
+    return ["prlimit", *_limits(cage), f"--nproc={_MOST_PROCESSES}", "--", *own, *program]
+
+
+def _limits(cage: Cage) -> list[str]:
+    """What holds from the first instruction on, imports included; workers then get tighter limits of their own."""
+    return [f"--data={cage.memory_mb << 20}", f"--fsize={_LARGEST_FILE}", "--core=0"]
 
 
 def _works(built: Callable[[Cage, Sequence[str]], list[str]]) -> bool:

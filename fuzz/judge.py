@@ -80,6 +80,7 @@ class Judge:
             self._excuse(case, outcome, known, found, recorded)
             or self._uncompiled(case, target, known, found)
             or self._ill_conditioned(case, outcome, known, found)
+            or self._on_one_way_only(case, target, known, found)
         )
         if excuse:
             return Verdict(case, target, Status.SKIPPED, excuse, outcome)
@@ -113,6 +114,21 @@ class Judge:
         if own.status is Status.OK and not differential.compare(values(own), values(known.outcome)):
             return ""
         return f"the library that {backend.name} compiles for does not agree with the reference uncompiled, either"
+
+    def _on_one_way_only(self, case: Case, target: Target, known: Reference, found: str) -> str:
+        """Why a wrong result lies with who handed the case over: on another way the same compiler is right. Else ""."""
+        backend = registry.backend(target.backend)
+        other = backend.another_way_under(dict(target.options)) if case.kind in backend.options else None
+        if other is None or not found.startswith("wrong:"):
+            return ""
+        way = ",".join(f"{key}={value}" for key, value in sorted(other.items()))
+        again = self.runner.run(case, replace(target, options=options_from({**dict(target.options), **other})))
+        if again.status is not Status.OK:
+            return (
+                f"with {way} {backend.name} cannot be asked again, so the fault may lie with who handed the case over"
+            )
+        same = differential.compare(values(again), values(known.outcome)) is None
+        return f"with {way} {backend.name} agrees with the reference" if same else ""
 
     def _ill_conditioned(self, case: Case, outcome: Outcome, known: Reference, found: str) -> str:
         """Why a layer's wrong values may be honest rounding: the reference's own change as much. Else ""."""

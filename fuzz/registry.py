@@ -33,6 +33,7 @@ class Backend:
     uncompiled: dict[str, str] | None  # the options that leave its compiler out, where it can run a case so
     packages_with: dict[str, tuple[str, ...]]  # by ``option=value``: what it needs under that option instead
     uncompiled_with: dict[str, dict[str, str]]  # the same of `uncompiled`
+    another_way: dict[str, dict[str, str]]  # by ``option=value``: options by which the same compiler gets the case
     reproduce: Callable[..., str] | None
 
     def warmed(self, kind: str, options: Mapping[str, str]) -> str:
@@ -49,6 +50,14 @@ class Backend:
         return next(
             (self.uncompiled_with[key] for key in _pairs(options) if key in self.uncompiled_with), self.uncompiled
         )
+
+    def another_way_under(self, options: Mapping[str, str]) -> dict[str, str] | None:
+        """Options by which the compiler gets the same case on another way than under these, None where there is none.
+
+        An option that is not given has its first value.
+        """
+        settled = {**{key: values[0] for key, values in self.options.items()}, **options}
+        return next((self.another_way[key] for key in _pairs(settled) if key in self.another_way), None)
 
     def special(self, options: Mapping[str, str]) -> list[str]:
         """The values among these options that need other packages, and so may have an environment of their own."""
@@ -96,6 +105,7 @@ def backend(name: str) -> Backend:
             uncompiled=getattr(module, "UNCOMPILED", None),
             packages_with=dict(getattr(module, "PACKAGES_WITH", {})),
             uncompiled_with=dict(getattr(module, "UNCOMPILED_WITH", {})),
+            another_way=dict(getattr(module, "ANOTHER_WAY", {})),
             reproduce=getattr(module, "reproduce", None),
         )
     except AttributeError as error:

@@ -55,10 +55,15 @@ class Exit:
 
 
 class Zygote:
-    """One control connection to a zygote process or to a clone of it. Not thread-safe: one owner."""
+    """One control connection to a zygote process or to a clone of it. Not thread-safe: one owner.
 
-    def __init__(self, control: socket.socket) -> None:
+    `untrusted` is the process that was started for code that may be anybody's: what it calls its worker must lie below
+    it, since workers are killed by their ids, and with our rights.
+    """
+
+    def __init__(self, control: socket.socket, untrusted: int | None = None) -> None:
         self.control = control
+        self._untrusted = untrusted
         self._exits: list[Exit] = []
 
     def clone(self) -> Zygote:
@@ -66,7 +71,7 @@ class Zygote:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._send({"op": "clone"}, [theirs.fileno()])
-        return Zygote(ours)
+        return Zygote(ours, self._untrusted)
 
     def fork_worker(self, fds: list[int], memory_mb: int) -> int:
         """Fork a worker that uses `fds` (requests, results, stderr, heartbeat); returns its pid."""
@@ -74,7 +79,14 @@ class Zygote:
         while True:
             message = self._receive(START_SECONDS)
             if "pid" in message:
-                return int(message["pid"])
+                return self._own(message["pid"])
+
+    def _own(self, pid: object) -> int:
+        if not isinstance(pid, int) or pid <= 1:
+            raise ZygoteGone("the worker's parent process names no process")
+        if self._untrusted is not None and not _is_below(pid, self._untrusted):
+            raise ZygoteGone("the worker's parent process names a process that is not below it")
+        return pid
 
     def exits(self) -> list[Exit]:
         """Workers that ended since the last call. Does not block. Raises ZygoteGone."""
@@ -103,10 +115,35 @@ class Zygote:
             data = b""
         if not data:
             raise ZygoteGone("the worker's parent process is gone")
-        message: dict[str, Any] = json.loads(data)
+        message = _parsed(data)
         if "exit" in message:
             self._exits.append(Exit(message["exit"], message["status"], message["peak_kb"] / 1024))
         return message
+
+
+def _is_below(pid: int, ancestor: int) -> bool:
+    """Whether a process descends from `ancestor`. Asked upwards: lists of children miss some while others end."""
+    while pid > 1:
+        if pid == ancestor:
+            return True
+        try:
+            status = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+        pid = int(status.rpartition(")")[2].split()[1])
+    return False
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    """A message from a process that may run anybody's code. Raises ZygoteGone at anything unexpected."""
+    try:
+        message = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ZygoteGone("the worker's parent process talks nonsense") from error
+    numbers = ("exit", "status", "peak_kb") if isinstance(message, dict) and "exit" in message else ()
+    if not isinstance(message, dict) or not all(isinstance(message.get(key), int) for key in numbers):
+        raise ZygoteGone("the worker's parent process talks nonsense")
+    return message
 
 
 class BaseZygote:
@@ -129,7 +166,7 @@ class BaseZygote:
             shutil.rmtree(self.home, ignore_errors=True)
             said = error.strerror or str(error)
             raise BackendUnavailable(f"its interpreter {python} cannot be started: {said}") from error
-        self._zygote = Zygote(ours)
+        self._zygote = Zygote(ours, self._process.pid if confined else None)
         self._finalizer = weakref.finalize(self, _end, self._zygote, self._process, self.home)
         self._await_ready()
 
@@ -158,9 +195,9 @@ class BaseZygote:
             self.close()
             how = f"its import does not end within {START_SECONDS:.0f} s" if hangs else self._died_how()
             raise BackendUnavailable(f"{how}\n{log}".strip()) from error
-        if not message["ready"]:
+        if message.get("ready") is not True:
             self.close()
-            raise BackendUnavailable(str(message["reason"]).strip())
+            raise BackendUnavailable(str(message.get("reason", "it talks nonsense")).strip())
 
     def _died_how(self) -> str:
         status = self._process.returncode

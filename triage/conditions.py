@@ -6,7 +6,7 @@ it fails in the same way (`triage.contrasts`). An option counts as ignored only 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
@@ -20,6 +20,7 @@ from triage.inquiry import Condition, Inquiry
 from triage.likeness import likeness
 from triage.mutants import mutants, sizes
 from triage.schemas import CASTS
+from triage.sufficiency import passing
 from triage.variants import Variant, arguments, attributes, dtypes, inputs, values
 
 __all__ = ["Condition", "conditions"]
@@ -82,7 +83,12 @@ def conditions(
     like = shape_too(inquiry, cause) if ignored and cause else likeness(inquiry)
     reach = extent(Inquiry(judge, failure, seconds / 2, min(MOST_SIBLINGS, most_runs)), cause, typed)
     wider = [one for one in (like, reach) if one]
-    return tuple(_telling([*found.values(), *types, *wider]))
+    told = list(_telling([*found.values(), *types, *wider]))
+    if ignored or like:
+        return tuple(told)
+    causes = {condition: variants[key] for key, condition in found.items() if condition.needed}
+    stated = [causes[one] for one in told if one in causes]
+    return tuple(_bounded(inquiry, one, causes[one], stated) if one in causes else one for one in told)
 
 
 def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
@@ -163,6 +169,15 @@ def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> Con
     return condition
 
 
+def _bounded(inquiry: Inquiry, condition: Condition, variant: Variant, stated: Sequence[Variant]) -> Condition:
+    """The condition after other cases that have all stated ones were tried: where one passes, it is not enough."""
+    said = passing(inquiry, variant, stated, _MAKERS[inquiry.failure.case.kind])
+    if not said:
+        return condition
+    passes = f"Not every case with {condition.text} fails: with {said} it passes."
+    return replace(condition, sentence=f"{condition.sentence} {passes}", partly=True)
+
+
 def _types(inquiry: Inquiry) -> Iterator[Condition]:
     """For each unusual type whether the ordinary one of its kind passes, and its kin."""
     case = inquiry.failure.case
@@ -179,7 +194,8 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
         right = [other for other, answer in answers.items() if answer]
         if fails:
             said = f"{'; with' if passes else 'With'} {_listed(fails)} in the place of {one.name} it fails as well."
-            yield Condition("dtype", one.name, passes + said, False, also=fails if ordinary or right or casts else ())
+            told = ordinary or right or casts or plain is None  # without a plain type nothing but kin was asked
+            yield Condition("dtype", one.name, passes + said, False, also=fails if told else ())
         elif passes or right:
             said = passes or f"With {_listed(right)} in the place of {one.name} the same model passes"
             yield Condition("dtype", one.name, f"{said}.", True)

@@ -57,22 +57,22 @@ class Contrast:
 
 def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
     """Cases without what the variant lacks, those that would refute the condition before those that would widen it."""
-    changed = _changed(case, variant) if variant.kind == "value" else ""
-    if changed:
-        yield from _other_values(case, variant, changed)
-        yield from _emptied(variant.cases[0], changed)
-    found = (mutant for mutant in mutants(variant.cases[0]) if not changed or mutant.name != changed)
+    own = changed(case, variant) if variant.kind == "value" else ""
+    if own:
+        yield from _other_values(case, variant, own)
+        yield from _emptied(variant.cases[0], own)
+    found = (mutant for mutant in mutants(variant.cases[0]) if not own or mutant.name != own)
     for mutant in islice(found, MOST_ELSEWHERE):
         yield Contrast(mutant.said, mutant.case)
     if variant.kind == "attribute" and case.kind == "onnx":
         yield from _other_attributes(case, variant)
 
 
-def _changed(case: Case, variant: Variant) -> str:
+def changed(case: Case, variant: Variant) -> str:
     """The one tensor whose numbers a variant in values changes; "" where it is not one."""
     before, after = _arrays(case), _arrays(variant.cases[0])
-    changed = [name for name in after if name in before and not _equal(before[name], after[name])]
-    return changed[0] if len(changed) == 1 else ""
+    found = [name for name in after if name in before and not _equal(before[name], after[name])]
+    return found[0] if len(found) == 1 else ""
 
 
 def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]:

@@ -145,7 +145,11 @@ def _failing_test(facts: Facts) -> Regression | None:
         facts.reference,
         facts.symptom,
         facts.snippet,
-        titles.subject(facts.case, facts.operators, [one for one in facts.conditions if one.kind != extent.KIND]),
+        titles.subject(
+            facts.case,
+            facts.operators,
+            [replace(one, partly=False) for one in facts.conditions if one.kind != extent.KIND],
+        ),
     )
     python = facts.target.revision.python
     message = facts.outcome.error.message if facts.outcome.error else ""

@@ -1,4 +1,4 @@
-"""How far a bug reaches: operators of the family that fail on the same input, sizes that spoil the shape, too."""
+"""How far a bug reaches: operators of the family that fail on the same data, sizes that spoil the shape, too."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def shape_too(inquiry: Inquiry, variant: Variant) -> Condition | None:
 
 def _condition(names: Sequence[str], failure: Failure) -> Condition:
     verb = "fails" if len(names) == 1 else "fail"
-    sentence = f"In its place {_listed(names)} {verb} in the same way on the same input."
+    sentence = f"In its place {_listed(names)} {verb} in the same way."
     return Condition(KIND, _text(names), sentence, needed=False)
 
 

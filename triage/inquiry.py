@@ -23,6 +23,7 @@ class Condition:
     `kind` and `text` are the variant's; `sentence` says what was seen. `ignored`: the compiler gives the very same
     result without the attribute or input, so it does not look at it. `refuted`: one neighbour without it passes, but
     another one fails. `also`: other types with which it fails as well, where there are some with which it passes.
+    `partly`: another case that has it passes, so it is needed and not enough.
     """
 
     kind: str
@@ -32,6 +33,7 @@ class Condition:
     ignored: bool = False
     refuted: bool = False
     also: tuple[str, ...] = ()
+    partly: bool = False
 
 
 class Inquiry:

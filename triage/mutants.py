@@ -65,8 +65,7 @@ def _parameters(case: Case) -> Iterator[Mutant]:
         for fraction in _FRACTIONS:
             other = np.where(places, fraction, array).astype(array.dtype)
             if not np.array_equal(other, array):
-                text = np.array2string(other, separator=", ", precision=3)
-                yield Mutant(f"`{name}` = {text}", with_tensors(case, load(case), {name: other}), name)
+                yield _renumbered(case, name, other)
 
 
 def _numbers(case: Case) -> Iterator[Mutant]:
@@ -84,6 +83,34 @@ def _other_numbers(array: Array) -> Iterator[tuple[str, Array]]:
         yield "halves", (steps - array.size // 2 + 0.5).astype(array.dtype)
     elif array.dtype.kind == "i" and array.size > 1:
         yield "positive and negative numbers", mixed.astype(array.dtype)
+
+
+def rearranged(case: Case, name: str) -> Iterator[Mutant]:
+    """One small tensor of a model with numbers near its own; none where there is no such tensor.
+
+    Shapes and counts are mostly invalid with any other numbers.
+    """
+    array = tensors(case, load(case)).get(name) if case.kind == "onnx" else None
+    if array is None or array.dtype.kind not in "fiu" or not 0 < array.size <= _MOST_PARAMETERS:
+        return
+    with np.errstate(over="ignore"):
+        found = (
+            np.full_like(array, array.max()),
+            array[::-1] if array.ndim else array,
+            array + 1,
+            array - 1,
+            array + 2,
+        )
+    seen = [array]
+    for other in (one.astype(array.dtype) for one in found):
+        if not any(np.array_equal(other, one, equal_nan=array.dtype.kind == "f") for one in seen):
+            seen.append(other)
+            yield _renumbered(case, name, other)
+
+
+def _renumbered(case: Case, name: str, other: Array) -> Mutant:
+    text = np.array2string(other, separator=", ", precision=3)
+    return Mutant(f"`{name}` = {text}", with_tensors(case, load(case), {name: other}), name)
 
 
 def sizes(case: Case, joint_to: Sequence[int] = ()) -> Iterator[Mutant]:

@@ -232,6 +232,8 @@ def locate(desk: Desk, bug: Bug) -> None:
             operators=_operators(failure),
             location=location,
             reduced=failure.case,
+            # It was the neighbour of the reduced case; of a clearer witness it need not be one.
+            passes_with=bug.passes_with if failure.case.id == bug.reduced_case_id else "",
         )
     _part(desk, bug)
 

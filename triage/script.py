@@ -20,7 +20,7 @@ from triage.layout import STEP, assemble, parted
 
 #: What a variable is for, in the words of the script.
 _MEANING = {
-    "MALLOC_PERTURB_": "glibc fills fresh memory with this byte, so a read of uninitialised memory shows every time",
+    "MALLOC_PERTURB_": "glibc fills fresh memory with a byte made of this one, so that a read of it shows every time",
 }
 
 

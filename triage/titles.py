@@ -18,6 +18,7 @@ from triage.literals import as_array
 from triage.operators import value_names
 from triage.schemas import CASTS, output_name
 from triage.scrub import scrub
+from triage.sufficiency import is_option
 from triage.wording import telling
 
 LONGEST = 140
@@ -56,11 +57,13 @@ _SIGNALS = {
 }
 #: What people call an operator that has no name of its own.
 _SPOKEN = {"torch.Tensor.__getitem__": "Tensor indexing", "torch.Tensor.__setitem__": "Assignment to an index"}
-#: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
+#: Behind conditions with which other inputs pass, where no plural has "some" before it.
+ON_SOME = " on some inputs"
 #: Between an operator and the attribute or input that the compiler does not look at.
 IGNORES = " ignores "
 #: Between an operator and the value of an attribute that it seems to have taken for another.
 ACTS = " computes as if "
+#: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
 _JOINED = ("attribute", "input", "value")
 
 
@@ -88,13 +91,14 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
 
     Of attributes, values and types only those are named whose absence was seen to make the bug go away;
     a dtype also where no other one could be tried, and a flag beside an attribute where the model cannot be without it.
+    The types of a cast are its meaning. What was seen to be needed and not enough is said to be "some".
     """
     named = (
         " + ".join(_SPOKEN.get(name, name) for name in operators[:3]) + (" + …" if len(operators) > 3 else "")
         or "the model"
     )
-    types = [one for one in conditions if one.kind == "dtype" and not one.needed]
-    if all(one.also for one in types):
+    types = [one for one in conditions if one.kind == "dtype"]
+    if not types or any(one.needed or one.also for one in types) or _casts(case):
         named += _dtypes(case, [name for one in types for name in one.also])
     named += "".join(f" ({one.text})" for one in conditions if one.kind == extent.KIND)
     ignored = next((one for one in conditions if one.ignored), None)
@@ -103,11 +107,22 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     mistaken = next((one for one in conditions if one.kind == likeness.KIND), None)
     if mistaken:
         return f"{named}{ACTS}{mistaken.text}"
-    needed = [one.text for one in conditions if one.needed and one.kind in _JOINED]
+    needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]
     settings = [one.text for one in conditions if one.kind == "setting"]
     options = any(one.needed and one.kind == "attribute" for one in conditions)
     telling = _fitting([*needed, *(settings if options else [])])
-    return f"{named} with {' and '.join(telling)}" if telling else named
+    bounded = any(one.partly and one.text in telling for one in conditions)
+    return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named
+
+
+def _some(condition: Condition) -> str:
+    """``some fractional scales`` where others pass; of an option or a singular `ON_SOME` says so."""
+    plural = condition.text.endswith("s") and not is_option(condition.kind, condition.text)
+    return f"some {condition.text}" if condition.partly and plural else condition.text
+
+
+def _casts(case: Case) -> bool:
+    return case.kind == "onnx" and any(node.op_type in CASTS for node in parsed(case.model).graph.node)
 
 
 def _fitting(texts: Sequence[str]) -> list[str]:

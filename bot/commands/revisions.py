@@ -76,6 +76,7 @@ def listed(compiler: CompilerName, as_json: Json = False) -> None:
 def install(
     compiler: CompilerName,
     revision: Annotated[list[str], typer.Argument(metavar="REVISION…")],
+    fresh: Annotated[bool, typer.Option("--fresh", help="Build them anew, whatever is there.")] = False,
     as_json: Json = False,
 ) -> int:
     """Build the environments of one or more revisions, and check each with tiny models.
@@ -87,7 +88,7 @@ def install(
         chosen = config.load(compiler)
         environments = Environments(runner)
         for name in revision:
-            told.append(_installed(environments, chosen, listing.find(chosen, name), quiet=as_json))
+            told.append(_installed(environments, chosen, listing.find(chosen, name), fresh, quiet=as_json))
     if as_json:
         print_json(told)
     return ExitCode.FAILED if any(entry["problem"] for entry in told) else ExitCode.DONE
@@ -105,11 +106,13 @@ def prune(
             out.print(f"removed {environment.ready.compiler} {environment.ready.revision}", highlight=False)
 
 
-def _installed(environments: Environments, compiler: Compiler, revision: Revision, quiet: bool) -> dict[str, str]:
+def _installed(
+    environments: Environments, compiler: Compiler, revision: Revision, fresh: bool, quiet: bool
+) -> dict[str, str]:
     """What `install` tells of one revision; it is printed as well, unless `quiet`."""
     try:
         with err.status(f"installing {compiler.name} {revision.version}"):
-            ready = environments.ensure(compiler, revision)
+            ready = environments.ensure(compiler, revision, fresh=fresh)
     except Untestable as refusal:
         err.print(plain(str(refusal)), markup=False, soft_wrap=True)
         return {"revision": revision.version, "python": "", "problem": refusal.reason}

@@ -56,28 +56,30 @@ def run(
     """
     chosen = arguments.chosen(compiler, config)
     total = seconds(budget)
+    lines = arguments.lines(changed)
     wanted = arguments.wanted(cases, tests, form, db, source, slice_size, seed)
+    limits = Limits(timeout, memory_mb)
     sweep_stale_homes()
-    with Runner(Limits(timeout, memory_mb), jobs or None) as runner:
+    with Runner(limits, jobs or None) as runner:
         named = find_revision(chosen, revision)
         entries = suitefile.gather(wanted, chosen.backend, runner)
         environments = Environments(runner)
         try:
             ready, build = arguments.build(environments, chosen, named)
             past = memory.past(entries, chosen.name, named.parent or ready.version)
-            order = Order(entries, seed, past, touching.operators(chosen, named.parent, named, changed))
-            with arguments.opened("suite", chosen, [build], entries, fresh) as journal:
+            order = Order(entries, seed, past, touching.operators(chosen, named.parent, named, lines))
+            with arguments.opened("suite", chosen, [build], entries, limits, fresh) as journal:
                 done = running.run(
                     entries, order, Replay(runner, chosen), ready, journal, budget=total, jobs=runner.jobs
                 )
                 memory.remember(chosen.name, ready.version, {one.id: one.remembered for one in done.results})
+                if as_json:
+                    print_json(document(chosen, ready.version, entries, done))
+                else:
+                    _show(chosen, ready.version, entries, done)
                 journal.finish()
         except Untestable as problem:
             raise Refusal(str(problem), ExitCode.ENVIRONMENT) from problem
-    if as_json:
-        print_json(document(chosen, ready.version, entries, done))
-    else:
-        _show(chosen, ready.version, entries, done)
 
 
 def document(compiler: Compiler, revision: str, entries: Sequence[Entry], done: running.Run) -> dict[str, Any]:

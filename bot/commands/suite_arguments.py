@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,8 +13,11 @@ from bot.builds import compiler
 from bot.failures import Refusal
 from bot.suitefile import FORMS, Wanted
 from fuzz.case import Revision
+from fuzz.lane import Limits
+from triage.machine import version
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments
+from triage.suite.changed import BadLines, Lines, given
 from triage.suite.entries import Entry
 from triage.suite.journal import Busy, Journal
 
@@ -52,7 +56,9 @@ Fresh = Annotated[bool, typer.Option("--fresh", help="Forget what an interrupted
 
 
 def chosen(name: str, config: Path | None) -> Compiler:
-    """The compiler that --compiler or --config mean. Raises Refusal."""
+    """The compiler that is named, or that --config means. Raises Refusal."""
+    if not name and config is None:
+        raise Refusal("which compiler? give --compiler NAME (sweep: COMPILER) or --config FILE")
     return compiler(str(config) if config is not None else name)
 
 
@@ -69,16 +75,34 @@ def wanted(
     return Wanted(cases, tuple(tests), form, db, tuple(source) or ("onnx_node",), size, seed)
 
 
+def lines(changed: Sequence[str]) -> list[Lines]:
+    """The files and lines that --changed names. Raises Refusal."""
+    try:
+        return [given(text) for text in changed]
+    except BadLines as error:
+        raise Refusal(f"--changed: {error}") from error
+
+
 def opened(
-    command: str, compiler: Compiler, builds: Sequence[tuple[str, str]], entries: Sequence[Entry], fresh: bool
+    command: str,
+    compiler: Compiler,
+    builds: Sequence[tuple[str, str]],
+    entries: Sequence[Entry],
+    limits: Limits,
+    fresh: bool,
 ) -> Journal:
-    """The journal of a run; `builds` are revisions with their identities. Raises Refusal."""
+    """The journal of a run; `builds` are revisions with their identities. Raises Refusal.
+
+    Whatever can change an outcome belongs to its question: other limits or other versions begin anew.
+    """
     question = {
         "command": command,
         "compiler": compiler.name,
         "configuration": str(compiler.source),
         "options": dict(compiler.options),
         "builds": [list(build) for build in builds],
+        "limits": dataclasses.asdict(limits),
+        "versions": {package: version(package) for package in ("graphwarden", "onnx")},
         "cases": sorted((entry.name, entry.id) for entry in entries),
     }
     try:

@@ -10,11 +10,10 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
-from bot import builds, suitefile
+from bot import builds, outputs, suitefile
 from bot.commands import suite_arguments as arguments
 from bot.commands.arguments import Json, Memory, Seconds, Seed
 from bot.console import err, out, print_json
-from bot.failures import Refusal
 from fuzz.case import Revision
 from fuzz.lane import Limits
 from fuzz.runner import Runner
@@ -69,11 +68,13 @@ def sweep(
     tested, ? nothing to judge. The same command goes on where an interrupted one stopped.
     """
     chosen = arguments.chosen(compiler, config)
-    _check(output)
+    outputs.check_file("--out", output)
+    outputs.check_folder("--keep", keep)
     wanted = arguments.wanted(cases, tests, form, db, source, slice_size, seed)
+    limits = Limits(timeout, memory_mb)
     named = [builds.revision(chosen, name) for name in revision] or list(builds.span(chosen, first, last))
     sweep_stale_homes()
-    with Runner(Limits(timeout, memory_mb), jobs or None) as runner:
+    with Runner(limits, jobs or None) as runner:
         entries = suitefile.gather(wanted, chosen.backend, runner)
         environments = Environments(runner)
 
@@ -81,21 +82,16 @@ def sweep(
             return environments.ensure(chosen, one)
 
         which = [(one.version, "excuses" if excuses else "strict") for one in named]
-        with arguments.opened("sweep", chosen, which, entries, fresh) as journal:
+        with arguments.opened("sweep", chosen, which, entries, limits, fresh) as journal:
             swept = run_sweep(entries, named, Replay(runner, chosen, excuses=excuses), make, journal, _progress)
             if excuses:
                 _remember(chosen.name, entries, swept)
+            _tell(chosen.name, swept, as_json)
+            if output is not None:
+                outputs.write("--out", output, picture.svg(swept, f"{chosen.name}: outcomes by release"))
+            if keep is not None:
+                _keep(keep, chosen.name, entries, swept)
             journal.finish()
-    for version, reason in swept.untestable.items():
-        err.print(f"graphwarden: {version} cannot be tested: {reason}", markup=False, soft_wrap=True)
-    if output is not None:
-        output.write_text(picture.svg(swept, f"{chosen.name}: outcomes by release"), encoding="utf-8")
-    if keep is not None:
-        _keep(keep, chosen.name, entries, swept)
-    if as_json:
-        print_json(document(chosen.name, swept))
-    else:
-        _show(chosen.name, swept)
 
 
 def document(compiler: str, swept: Swept) -> dict[str, Any]:
@@ -110,12 +106,6 @@ def document(compiler: str, swept: Swept) -> dict[str, Any]:
         "untestable": swept.untestable,
         "letters": dict(LETTERS),
     }
-
-
-def _check(output: Path | None) -> None:
-    """Better now than at the end. Raises Refusal."""
-    if output is not None and not output.absolute().parent.is_dir():
-        raise Refusal(f"--out {output}: there is no folder {output.absolute().parent}")
 
 
 def _keep(folder: Path, compiler: str, entries: Sequence[Entry], swept: Swept) -> None:
@@ -136,6 +126,15 @@ def _progress(revision: Revision, swept: Swept) -> None:
     if err.is_terminal:
         done = sum(version in swept.letters or version in swept.untestable for version in swept.revisions)
         err.print(f"{revision.version} ({done} of {len(swept.revisions)})", markup=False)
+
+
+def _tell(compiler: str, swept: Swept, as_json: bool) -> None:
+    for version, reason in swept.untestable.items():
+        err.print(f"graphwarden: {version} cannot be tested: {reason}", markup=False, soft_wrap=True)
+    if as_json:
+        print_json(document(compiler, swept))
+    else:
+        _show(compiler, swept)
 
 
 def _show(compiler: str, swept: Swept) -> None:

@@ -35,6 +35,8 @@ Optional:
                that differs from the reference, two libraries differ, and a wrong result is not blamed on the compiler.
 ``PACKAGES_WITH``, ``UNCOMPILED_WITH``  dicts: ``"option=value"`` -> what stands for PACKAGES or UNCOMPILED under that
                option. The packages may then live in an environment of their own, GRAPHWARDEN_PYTHON_VALUE.
+``ANOTHER_WAY``  dict: ``"option=value"`` of an option called like a kind -> options by which the compiler is given the
+               same case on another way. A wrong result that does not come on that way, too, is blamed on nobody.
 ``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
 ``reproduce(kind, options, inputs, outputs)``  called in the parent: the lines of a reproducer script that use
                the compiler as its maintainers would. `inputs` and `outputs` are the dtypes of the tensors, in

@@ -37,6 +37,8 @@ OPTIONS: Dict[str, Tuple[str, ...]] = {
     "keras": ("native", "onnx", "tensorflow"),
     "export": ("dynamic", "static"),
 }
+#: Keras's own backend for OpenVINO builds the graph: what it gets wrong is Keras's affair, and often its choice.
+ANOTHER_WAY: Dict[str, Dict[str, str]] = {"keras=native": {"keras": "onnx"}}
 UNCOMPILED_WITH: Dict[str, Dict[str, str]] = {"keras=tensorflow": {"engine": "none"}}
 
 #: The symbols of ONNX's operator sets inside the frontend's library.

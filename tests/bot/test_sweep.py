@@ -55,3 +55,23 @@ def test_cases_that_change_become_entries_of_the_next_suite(gw: Run, place: Path
 def test_a_picture_without_a_folder_is_refused_before_anything_runs(gw: Run, place: Path, tiny: suites.Builds) -> None:
     done = gw("sweep", tiny.compiler, "--out", place / "no" / "x.svg")
     assert (done.code, "there is no folder" in done.err) == (2, True)
+
+
+def test_what_a_sweep_has_found_outlives_a_picture_that_fails(gw: Run, place: Path, tiny: suites.Builds) -> None:
+    few = ("--revision", "1.0", "--cases", suites.cases(place / "cases", ("Neg",)))
+    done = gw("sweep", tiny.compiler, *few, "--out", "/dev/full", "--json")
+    assert (done.code, len(done.err.strip().splitlines())) == (2, 1)
+    assert done.json["cases"] == {"Neg": "P"}
+    [kept] = (tiny.root / "runs").glob("sweep-*")
+    assert gw("sweep", tiny.compiler, *few, "--json").json["cases"] == {"Neg": "P"}
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("option", ["--out", "--keep"])
+def test_what_cannot_be_written_is_refused_before_a_sweep_runs(
+    gw: Run, place: Path, tiny: suites.Builds, option: str
+) -> None:
+    (place / "file").write_text("")
+    done = gw("sweep", tiny.compiler, option, place / "file" / "x")
+    assert (done.code, done.out, len(done.err.strip().splitlines())) == (2, "", 1)
+    assert option in done.err

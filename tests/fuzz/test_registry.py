@@ -99,3 +99,10 @@ def test_the_locks_of_both_environments_agree_on_what_is_compared() -> None:
     ours, theirs = (dict(line.split("==") for line in lines if "==" in line) for lines in locks)
     for package in ("keras", "numpy", "openvino"):
         assert theirs[package] == ours[package]
+
+
+def test_another_way_is_known_for_what_is_chosen_and_for_what_holds_without_a_choice() -> None:
+    openvino = registry.backend("openvino")
+    assert openvino.another_way_under({}) == openvino.another_way_under({"keras": "native"}) == {"keras": "onnx"}
+    assert openvino.another_way_under({"keras": "onnx"}) is None
+    assert registry.backend("tvm").another_way_under({}) is None

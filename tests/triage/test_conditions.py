@@ -310,3 +310,36 @@ def test_an_option_that_is_looked_at_elsewhere_is_not_ignored(judge: Judge) -> N
     found = conditions(judge, failure_of(judge, arg_max(1, 1), str(PLANTED)))
     [option] = [one for one in found if one.kind == "attribute"]
     assert option.needed and not option.ignored
+
+
+def test_a_cast_is_told_with_its_types_where_only_their_kin_were_asked(judge: Judge) -> None:
+    """TVM makes an infinity of the NaN of every float8, and float32 holds a NaN that float16 would, too."""
+    pytest.importorskip("tvm")
+    node = helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT16)
+    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT8E5M2, [2])]
+    outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT16, [2])]
+    graph = helper.make_graph([node], "g", infos, outs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    x = float32(0.5, np.nan).astype(helper.tensor_dtype_to_np_dtype(TensorProto.FLOAT8E5M2))
+    case = Case("onnx", model.SerializeToString(), {"x": x}, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "tvm"))
+    assert titles.subject(case, ["Cast"], found) == "Cast (float8e5m2 to float16, also float8e4m3fn and 2 more)"
+
+
+def test_a_type_without_an_ordinary_one_is_named_beside_its_kin_that_fail(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    node = helper.make_node("QuantizeLinear", ["x", "scale", "zero_point"], ["y"])
+    constants = [
+        onnx.numpy_helper.from_array(np.array(2, np.float32), "scale"),
+        helper.make_tensor("zero_point", TensorProto.FLOAT8E5M2, [], [0]),
+    ]
+    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])]
+    outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT8E5M2, [3])]
+    graph = helper.make_graph([node], "g", infos, outs, constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    case = Case("onnx", model.SerializeToString(), {"x": float32(1, 2, np.nan)}, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    [types] = [one for one in found if one.kind == "dtype"]
+    assert types.also == ("float8e4m3fn",)
+    words = "QuantizeLinear (float32 to float8e5m2, also float8e4m3fn) with NaN x"
+    assert titles.subject(case, ["QuantizeLinear"], found) == words

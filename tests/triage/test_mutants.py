@@ -9,7 +9,7 @@ import onnx
 from onnx import TensorProto, helper
 
 from fuzz.case import Case, Origin
-from triage.mutants import mutants, sizes
+from triage.mutants import mutants, rearranged, sizes
 from triage.submodel import load, tensors
 
 
@@ -68,3 +68,9 @@ def test_tensors_of_an_instance_get_other_numbers() -> None:
     text = b'{"api": "torch.abs", "args": [{"dtype": "float32", "shape": [2], "values": [1.0, 2.0]}]}'
     found = list(mutants(Case("instance", text, {}, Origin("test"))))
     assert [one.name for one in found] == ["x0", "x0"] and b"-3.75" in found[0].case.model
+
+
+def test_the_numbers_of_a_shape_stay_near_their_own() -> None:
+    found = [given(one.case, "scales").tolist() for one in rearranged(resize(), "scales")]
+    assert found == [[2, 2, 2, 2], [2, 2, 1, 1], [2, 2, 3, 3], [0, 0, 1, 1], [3, 3, 4, 4]]
+    assert not list(rearranged(resize(), "no such tensor"))

@@ -436,7 +436,7 @@ def test_a_model_of_a_recent_opset_is_said_to_be_one() -> None:
 @pytest.mark.parametrize(
     ("backend", "part", "labels"),
     [
-        ("openvino", Part.UNKNOWN, {"bug", "support_request", "category: ONNX FE"}),
+        ("openvino", Part.UNKNOWN, {"bug", "support_request"}),
         ("openvino", Part.FRONTEND, {"bug", "support_request", "category: ONNX FE"}),
         ("openvino", Part.BEHIND, {"bug", "support_request", "category: CPU"}),
         ("tvm", Part.LOWERING, {"needs-triage", "type: bug", "frontend:onnx"}),
@@ -519,7 +519,7 @@ def test_memory_that_nobody_wrote_is_explained() -> None:
     result = draft(facts)
     assert result.title == "[Bug][Relax][ONNX] Relu returns uninitialised memory instead of inf"
     assert "`MALLOC_PERTURB_` makes glibc fill every new allocation" in result.body
-    assert "# glibc fills fresh memory with this byte" in result.script
+    assert "# glibc fills fresh memory with a byte made of this one" in result.script
 
 
 def test_a_regression_test_is_part_of_the_body() -> None:

@@ -86,6 +86,37 @@ def test_a_type_that_does_not_matter_is_left_out() -> None:
     assert titles.subject(case, ["Relu"], [condition("dtype", "int8")]) == "Relu (int8)"
 
 
+def test_a_condition_that_is_not_enough_is_said_to_be_some() -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+
+    def told(kind: str, text: str) -> str:
+        return titles.subject(case, ["Relu"], [Condition(kind, text, "…", needed=True, partly=True)])
+
+    assert told("value", "fractional scales") == "Relu with some fractional scales"
+    assert told("input", "non-constant shape") == "Relu with non-constant shape on some inputs"
+    assert told("attribute", "mode=same_as_others") == "Relu with mode=same_as_others on some inputs"
+    both = [condition("attribute", "a=1"), Condition("attribute", "b=2", "…", needed=True, partly=True)]
+    assert titles.subject(case, ["Relu"], both) == "Relu with a=1 and b=2 on some inputs"
+
+
+def test_a_cast_keeps_its_types_though_others_fail_as_well() -> None:
+    case = case_of("Cast", TensorProto.FLOAT8E5M2, TensorProto.FLOAT16, to=10)
+    types = [
+        Condition("dtype", "float8e5m2", "…", needed=False, also=("float8e4m3fn", "float8e5m2fnuz")),
+        condition("dtype", "float16", needed=False),
+    ]
+    words = "Cast (float8e5m2 to float16, also float8e4m3fn and float8e5m2fnuz)"
+    assert titles.subject(case, ["Cast"], types) == words
+    assert titles.subject(case, ["Cast"], types[1:]) == "Cast (float8e5m2 to float16)"
+
+
+def test_a_type_that_matters_is_named_beside_one_that_does_not() -> None:
+    case = case_of("DequantizeLinear", TensorProto.FLOAT8E5M2, TensorProto.FLOAT16)
+    types = [condition("dtype", "float8e5m2"), condition("dtype", "float16", needed=False)]
+    assert titles.subject(case, ["DequantizeLinear"], types) == "DequantizeLinear (float8e5m2 to float16)"
+    assert titles.subject(case, ["DequantizeLinear"], types[1:]) == "DequantizeLinear"
+
+
 def test_conditions_are_named_as_long_as_there_is_room() -> None:
     case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
     found = [condition("attribute", "a=1"), condition("value", "NaN X"), condition("input", "constant Y")]

@@ -7,10 +7,12 @@ releases when its holder dies, keeps two builders apart.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -33,6 +35,7 @@ DEFAULT_GIB = 30.0
 #: What was used within this time stays, whatever it weighs: another process may be at work in it.
 _RECENT_SECONDS = 3600.0
 _LOG_TAIL = 4000
+_LONGEST_RECORD = 64 << 20
 
 
 class Untestable(Exception):
@@ -50,7 +53,8 @@ class Untestable(Exception):
 class Ready:
     """What ``ready.json`` tells. `identity` hashes what is installed: equal ones are the same build.
 
-    `problem` is why the environment must not be used, when that is certain to stay so.
+    `problem` is why the environment must not be used. Unless it is `lasting`, the next one to ask has it looked at
+    again: a machine may have been busy, or without what it needs.
     """
 
     compiler: str
@@ -59,6 +63,7 @@ class Ready:
     mebibytes: float
     seconds: float
     problem: str = ""
+    lasting: bool = True
 
 
 @dataclass(frozen=True)
@@ -78,17 +83,23 @@ class Environments:
         self._runner = runner
         self._ready: dict[tuple[str, str], Ready] = {}
 
-    def ensure(self, compiler: Compiler, revision: Revision) -> Revision:
-        """`revision` with its interpreter, its environment built if need be. Raises Untestable."""
+    def ensure(self, compiler: Compiler, revision: Revision, *, fresh: bool = False) -> Revision:
+        """`revision` with its interpreter, its environment built if need be, or with `fresh` in any case.
+
+        Raises Untestable.
+        """
         try:
             recipe: Recipe = providers.load(compiler.provider).recipe(compiler, revision)
         except CannotBuild as refusal:
             raise Untestable(revision.version, refusal.reason, refusal.log) from refusal
         folder = self._folder(compiler, recipe)
         runnable = replace(revision, python=str(folder / "env" / "bin" / "python"), untrusted=compiler.untrusted)
-        with self._held(folder):
-            ready = _read(folder) or self._made(compiler, runnable, recipe, folder)
-        (folder / "used").touch()
+        ready = _read(folder)
+        if fresh or ready is None or (ready.problem and not ready.lasting):
+            with self._held(folder):
+                ready = self._looked_at(compiler, runnable, recipe, folder, fresh)
+        with contextlib.suppress(OSError):  # a cache that may only be read is good enough
+            (folder / "used").touch()
         self._ready[compiler.name, revision.version] = ready
         if ready.problem:
             raise Untestable(revision.version, ready.problem, _tail(folder / "build.log"))
@@ -135,18 +146,29 @@ class Environments:
         with FileLock(locks / f"{folder.name}.lock"):
             yield
 
+    def _looked_at(self, compiler: Compiler, revision: Revision, recipe: Recipe, folder: Path, fresh: bool) -> Ready:
+        """What another process may have made meanwhile, a second look at what had a passing problem, or a new one."""
+        known = None if fresh else _read(folder)
+        if known is None:
+            return self._made(compiler, revision, recipe, folder)
+        if known.problem and not known.lasting:
+            problem, lasting = self._preflight(compiler, revision)
+            known = replace(known, problem=problem, lasting=lasting)
+            places.write(folder / "ready.json", json.dumps(asdict(known)))
+        return known
+
     def _made(self, compiler: Compiler, revision: Revision, recipe: Recipe, folder: Path) -> Ready:
         self.collect()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         started = time.monotonic()
         site = Site(folder, Path(revision.python), folder / "build.log")
-        problem = ""
+        problem, lasting = "", True
         try:
             _install(compiler, recipe, site)
             if recipe.finish is not None:
                 recipe.finish(site)
-            problem = self._preflight(compiler, revision)
+            problem, lasting = self._preflight(compiler, revision)
         except CannotBuild as refusal:
             if not refusal.lasting:
                 shutil.rmtree(folder, ignore_errors=True)
@@ -154,19 +176,23 @@ class Environments:
             problem = refusal.reason
         identity = _identity(site) if site.folder.joinpath("env").is_dir() else ""
         seconds = time.monotonic() - started
-        ready = Ready(compiler.name, revision.version, identity, _mebibytes(folder), round(seconds, 1), problem)
+        size = _mebibytes(folder)
+        ready = Ready(compiler.name, revision.version, identity, size, round(seconds, 1), problem, lasting)
         places.write(folder / "ready.json", json.dumps(asdict(ready)))
         return ready
 
-    def _preflight(self, compiler: Compiler, revision: Revision) -> str:
+    def _preflight(self, compiler: Compiler, revision: Revision) -> tuple[str, bool]:
+        """Why the environment cannot be used ("": it can), and whether that will stay so."""
         target = Target(compiler.backend, revision, options_from(dict(compiler.options)))
         try:
             said = preflight.problem(self._runner, target)
         except BackendUnavailable as error:
-            return f"it cannot be imported: {error}"
+            return f"it cannot be imported: {error}", False
         finally:
             self._runner.forget(target)
-        return f"its environment is broken: {said}" if said else ""
+        if said is None:
+            return "", True
+        return f"its environment is broken: {said.text}", said.lasting
 
     def _all(self) -> Iterator[Environment]:
         for folder in sorted(self.root.glob("*-*")):
@@ -209,7 +235,7 @@ def _identity(site: Site) -> str:
     have no such entry, over their content. A new version number on the same files is the same build."""
     digest = hashlib.sha256()
     for record in sorted(site.packages.glob("*.dist-info/RECORD")):
-        for line in sorted(record.read_text(encoding="utf-8").splitlines()):
+        for line in sorted(_text(record).splitlines()):
             path = line.split(",")[0]
             script = path.startswith("../")  # names its interpreter, so it differs between equal builds
             if not script and ".dist-info/" not in path and not path.endswith((".pyc", "/version.py", "_version.py")):
@@ -218,6 +244,17 @@ def _identity(site: Site) -> str:
     if overlaid.is_file():
         digest.update(overlaid.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _text(path: Path) -> str:
+    """What a plain file holds. A build may have put anything there: a link, a pipe, a device that never ends."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with os.fdopen(handle, "rb") as file:
+        plain = stat.S_ISREG(os.fstat(handle).st_mode)
+        return file.read(_LONGEST_RECORD).decode("utf-8", "replace") if plain else ""
 
 
 def _mebibytes(folder: Path) -> float:

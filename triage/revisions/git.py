@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tarfile
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +47,10 @@ class Repository:
         told = self._run("log", "--first-parent", "--reverse", f"--format={_FIELDS}", span, "--")
         return [_commit(line) for line in told.splitlines()]
 
+    def merge_base(self, old: str, new: str) -> str:
+        """The hash of the newest commit that both have in their history, "" where they share none. Raises GitError."""
+        return self._run("merge-base", old, new, fine=(0, 1)).strip()
+
     def tree(self, commit: str, path: str) -> str:
         """The hash of what lies at `path` in a commit, "" where nothing does."""
         try:
@@ -80,7 +85,8 @@ class Repository:
                 said = process.stderr.read().decode(errors="replace").strip()
                 raise GitError(f"{path or 'the tree'} of {commit[:12]} cannot be read: {said or error}") from error
 
-    def _run(self, *arguments: str) -> str:
+    def _run(self, *arguments: str, fine: Collection[int] = (0,)) -> str:
+        """What git prints. Raises GitError where it ends with a status that is not `fine`."""
         command = ["git", "-C", str(self.folder), "--no-pager", *arguments]
         try:
             done = subprocess.run(
@@ -93,7 +99,7 @@ class Repository:
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise GitError(f"git does not answer in {self.folder}: {error}") from error
-        if done.returncode:
+        if done.returncode not in fine:
             said = done.stderr.decode(errors="replace").strip().splitlines()
             raise GitError(f"{self.folder}: {said[-1] if said else 'git failed'}")
         return done.stdout.decode(errors="replace")

@@ -6,6 +6,7 @@ that fetches anything: builds are made here, and whoever bisects has no bot.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -50,8 +51,9 @@ def files(package: str) -> tuple[File, ...]:
             raise IndexUnreachable(f"the package index says nothing of {package!r}: {error}") from error
         _log.warning("the package index does not answer (%s); its last list of %s is used", error, package)
         return tuple(File(**entry) for entry in json.loads(remembered.read_text()))
-    remembered.parent.mkdir(parents=True, exist_ok=True)
-    places.write(remembered, json.dumps([asdict(file) for file in found]))
+    with contextlib.suppress(OSError):  # a cache that may only be read is good enough
+        remembered.parent.mkdir(parents=True, exist_ok=True)
+        places.write(remembered, json.dumps([asdict(file) for file in found]))
     return found
 
 

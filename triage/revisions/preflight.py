@@ -7,6 +7,7 @@ says nothing of the compiler. One operator that fails here may be a real regress
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -25,18 +26,29 @@ TOLERATED = 0.5
 Tiny = tuple[Case, np.ndarray]
 
 
-def problem(runner: Runner, target: Target) -> str:
-    """Why nothing that `target` computes can be believed, "" when it can. Raises BackendUnavailable."""
+@dataclass(frozen=True)
+class Problem:
+    """Why nothing that a build computes can be believed. `lasting`: wrong numbers, not a lack of time or memory."""
+
+    text: str
+    lasting: bool = True
+
+
+def problem(runner: Runner, target: Target) -> Problem | None:
+    """What speaks against `target`'s environment, None when it can be used. Raises BackendUnavailable."""
     if "onnx" not in registry.backend(target.backend).kinds:
-        return catalogue.trial(runner, target)
-    failed = []
+        said = catalogue.trial(runner, target)
+        return Problem(said, lasting=False) if said else None
+    failed, passing = [], False
     for case, expected in _cases():
-        said = _objection(runner.run_fresh(case, target, limits=catalogue.PATIENT), expected)
+        outcome = runner.run_fresh(case, target, limits=catalogue.PATIENT)
+        said = _objection(outcome, expected)
         if said:
             failed.append(f"{case.origin.test} {said}")
+            passing = passing or outcome.status in (Status.TIMEOUT, Status.OOM)
     if len(failed) <= TOLERATED * len(_cases()):
-        return ""
-    return f"{len(failed)} of {len(_cases())} tiny models fail: {failed[0]}"
+        return None
+    return Problem(f"{len(failed)} of {len(_cases())} tiny models fail: {failed[0]}", lasting=not passing)
 
 
 def _objection(outcome: Outcome, expected: np.ndarray) -> str:

@@ -17,10 +17,16 @@ from pathlib import PurePosixPath
 from triage.revisions.git import Repository
 from triage.suite.order import spelling
 
-_HUNK = re.compile(r"^@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
-_GIVEN = re.compile(r"(?P<file>.+?)(?::(?P<first>\d+)(?:-(?P<last>\d+))?)?\Z", re.DOTALL)
+_HUNK = re.compile(r"@@ -\d+(?:,(?P<old>\d+))? \+(?P<first>\d+)(?:,(?P<new>\d+))? @@")
+_GIVEN = re.compile(r"(?P<file>[^:].*?)(?::(?P<first>\d+)(?:-(?P<last>\d+))?)?\Z", re.DOTALL)
+#: How many lines of the old and of the new file a line of a hunk is, by its first character ("": an empty one).
+_COUNTS = {" ": (1, 1), "": (1, 1), "-": (1, 0), "+": (0, 1)}
 #: Functions that so many classes use are no helper of an operator: a change there touches everything or nothing.
 _EVERYBODY = 12
+
+
+class BadLines(ValueError):
+    """A file with lines that are none; the message says what would be right."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +51,26 @@ class Place:
 
 
 def given(text: str) -> Lines:
-    """``FILE``, ``FILE:LINE`` or ``FILE:FIRST-LAST``, as a user writes it."""
+    """``FILE``, ``FILE:LINE`` or ``FILE:FIRST-LAST``, as a user writes it. Raises BadLines."""
     found = _GIVEN.match(text)
-    assert found is not None
+    if found is None or _ends_in_no_lines(found["file"]):
+        raise _bad(text)
     if found["first"] is None:
         return Lines(found["file"])
-    return Lines(found["file"], ((int(found["first"]), int(found["last"] or found["first"])),))
+    first, last = int(found["first"]), int(found["last"] or found["first"])
+    if not 1 <= first <= last:
+        raise _bad(text)
+    return Lines(found["file"], ((first, last),))
+
+
+def _ends_in_no_lines(file: str) -> bool:
+    """Whether what follows a colon was meant as lines: a name may hold colons, too (``odd:name.py``)."""
+    name, colon, rest = file.rpartition(":")
+    return bool(colon) and (bool(PurePosixPath(name).suffix) or "." not in rest)
+
+
+def _bad(text: str) -> BadLines:
+    return BadLines(f"{text!r} is not FILE, FILE:LINE or FILE:FIRST-LAST with lines from 1")
 
 
 def from_git(repository: Repository, base: str, head: str) -> list[Lines]:
@@ -68,14 +88,23 @@ def parse_diff(text: str) -> list[Lines]:
     """The changed lines of a unified diff, as they stand in the new version; deleted files are left out."""
     spans: dict[str, list[tuple[int, int]]] = {}
     path = ""
-    for line in text.splitlines():
-        if line.startswith("+++ "):
+    old = new = 0  # lines that the hunk still has of each version: what looks like a header there is none
+    for line in text.split("\n"):
+        if old > 0 or new > 0:
+            taken = _COUNTS.get(line[:1], (0, 0))
+            old, new = old - taken[0], new - taken[1]
+        elif line.startswith("+++ "):
             path = "" if line.startswith("+++ /dev/null") else line[4:].strip().strip('"').removeprefix("b/")
-        elif path and (found := _HUNK.match(line)):
-            first, count = int(found[1]), int(found[2] if found[2] is not None else 1)
-            # Where lines were only taken away, what stands around the gap has changed.
-            spans.setdefault(path, []).append((first, first + count - 1) if count else (first, first + 1))
+        elif found := _HUNK.match(line):
+            old, new = (int(found[side] if found[side] is not None else 1) for side in ("old", "new"))
+            if path:
+                spans.setdefault(path, []).append(_span(int(found["first"]), new))
     return [Lines(path, tuple(each)) for path, each in spans.items()]
+
+
+def _span(first: int, count: int) -> tuple[int, int]:
+    """The lines of a hunk. Where lines were only taken away, what stands around the gap has changed."""
+    return (first, first + count - 1) if count else (first, first + 1)
 
 
 def touched(changes: Iterable[Lines], read: Mapping[str, str]) -> dict[str, Place]:

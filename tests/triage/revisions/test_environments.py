@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -83,6 +84,50 @@ def test_a_build_that_imports_but_computes_garbage_or_does_not_import_is_told_as
         with pytest.raises(Untestable, match="cannot be tested") as refusal:
             environments.ensure(compiler, listing.find(compiler, "1.0"))
         assert told in refusal.value.reason
+
+
+def test_a_problem_that_may_pass_is_looked_at_again(environments: Environments, tmp_path: Path) -> None:
+    switch = tmp_path / "busy"
+    switch.touch()
+    files = tinyc.sources()
+    files["tinyc/__init__.py"] = (
+        f"import os\nif os.path.exists({str(switch)!r}): raise ImportError('busy')\n" + files["tinyc/__init__.py"]
+    )
+    [commit] = tinyc.repository(tmp_path / "repository", [files])
+    compiler = support.overlaid(tmp_path, tmp_path / "repository", tinyc.wheel(tmp_path, "1.0"))
+    trusted = dataclasses.replace(compiler, untrusted=False)  # else it would not see the file
+    with pytest.raises(Untestable, match="busy"):
+        environments.ensure(trusted, listing.find(trusted, commit))
+    switch.unlink()
+    assert environments.ensure(trusted, listing.find(trusted, commit)).python
+
+
+def test_a_revision_that_names_a_foreign_process_as_its_own_does_not_have_it_killed(
+    environments: Environments, tmp_path: Path
+) -> None:
+    with subprocess.Popen(["sleep", "60"]) as victim:
+        files = tinyc.sources()
+        files["tinyc/__init__.py"] = f"""
+import json, os, socket, sys
+control = socket.socket(fileno=int(sys.argv[1]))
+held = [control]
+control.send(json.dumps({{"ready": True}}).encode())
+while True:
+    data, ancillary, _, _ = control.recvmsg(65536, 1024)
+    if not data:
+        os._exit(0)
+    if json.loads(data)["op"] == "clone":
+        control = socket.socket(fileno=int.from_bytes(ancillary[0][2][:4], "little"))
+        held.append(control)
+    else:
+        control.send(json.dumps({{"pid": {victim.pid}}}).encode())
+"""
+        [commit] = tinyc.repository(tmp_path / "repository", [files])
+        compiler = support.overlaid(tmp_path, tmp_path / "repository", tinyc.wheel(tmp_path, "1.0"))
+        with pytest.raises(Untestable, match="dies again and again"):
+            environments.ensure(compiler, listing.find(compiler, commit))
+        assert victim.poll() is None
+        victim.kill()
 
 
 def test_one_wrong_operator_is_no_broken_environment(environments: Environments, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,21 @@ def test_history_is_told_oldest_first_and_after_a_commit(repository: Repository)
     first, second = repository.history("main")
     assert second.parent == first.id
     assert repository.history("main", since=first.id) == [second]
+
+
+def test_where_two_commits_parted_is_told(repository: Repository) -> None:
+    first, second = repository.history("main")
+    assert repository.merge_base(first.id, second.id) == first.id
+    assert repository.merge_base(second.id, second.id) == second.id
+
+
+def test_commits_that_share_no_history_parted_nowhere(repository: Repository) -> None:
+    git = ["git", "-C", str(repository.folder), "-c", "user.name=tests", "-c", "user.email=tests@example.org"]
+    subprocess.run([*git, "checkout", "--quiet", "--orphan", "other"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--message", "alone"], check=True)
+    assert repository.merge_base("main", "other") == ""
+    with pytest.raises(GitError):
+        repository.merge_base("main", "nowhere")
 
 
 def test_what_differs_between_commits_is_told_below_the_paths_that_matter(repository: Repository) -> None:

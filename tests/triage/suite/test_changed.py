@@ -10,7 +10,7 @@ import pytest
 from tests.builds import tinyc
 from triage.revisions.git import Repository
 from triage.suite import changed
-from triage.suite.changed import Lines, Place, given, touched
+from triage.suite.changed import BadLines, Lines, Place, given, touched
 
 DIFF = """diff --git a/frontend.py b/frontend.py
 --- a/frontend.py
@@ -77,11 +77,37 @@ def test_a_diff_tells_the_lines_of_the_new_files() -> None:
     assert changed.parse_diff("") == []
 
 
+def test_added_and_removed_lines_that_look_like_headers_are_lines() -> None:
+    diff = (
+        "--- a/a.py\n+++ b/a.py\n@@ -3,2 +3,2 @@\n--- a/gone.py\n-@@ -1 +1 @@\n"
+        "+++ b/other.py\n+@@ -1,2 +50,60 @@\n\\ No newline at end of file\n"
+        "@@ -9,0 +10 @@ def f():\n+a page\x0c+++ b/page.py\n"
+    )
+    assert changed.parse_diff(diff) == [Lines("a.py", ((3, 4), (10, 10)))]
+
+
+def test_context_around_changed_lines_does_not_end_a_hunk() -> None:
+    diff = (
+        "--- a/a.py\n+++ b/a.py\n@@ -1,3 +1,4 @@\n one\n\n+++ b/b.py\n two\n"
+        "--- a/c.py\n+++ b/c.py\n@@ -1 +1 @@\n-x\n+y\n"
+    )
+    assert changed.parse_diff(diff) == [Lines("a.py", ((1, 4),)), Lines("c.py", ((1, 1),))]
+
+
 def test_files_are_given_with_or_without_lines() -> None:
     assert given("a/b.py") == Lines("a/b.py")
     assert given("a/b.py:7") == Lines("a/b.py", ((7, 7),))
     assert given("a/b.py:7-9") == Lines("a/b.py", ((7, 9),))
     assert given("odd:name.py") == Lines("odd:name.py")
+    assert given("op/odd:name.py:7") == Lines("op/odd:name.py", ((7, 7),))
+
+
+@pytest.mark.parametrize(
+    "text", ["a.py:abc", "a.py:", "a.py:7-", "a.py:7,9", "a.py:9-7", "a.py:0", "a.cpp:1.5", "", ":7"]
+)
+def test_lines_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(BadLines, match="FILE, FILE:LINE or FILE:FIRST-LAST"):
+        given(text)
 
 
 @pytest.mark.parametrize(

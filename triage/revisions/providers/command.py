@@ -13,6 +13,7 @@ import os
 import resource
 import shutil
 import signal
+import stat
 import subprocess
 import time
 from dataclasses import dataclass
@@ -35,6 +36,8 @@ _SECONDS, _MEMORY_MB, _DISK_MB = 7200, 16384, 20480
 _LOG_TAIL = 4000
 _FILE_BYTES = 4 << 30
 _LOOK_SECONDS = 5.0
+#: Home and /tmp of a build lie in memory.
+_SCRATCH_MB = 2048
 
 
 def recipe(compiler: Compiler, revision: Revision) -> Recipe:
@@ -55,15 +58,33 @@ def _build(compiler: Compiler, revision: Revision, site: Site) -> None:
         raise CannotBuild(str(error)) from error
     output.mkdir(exist_ok=True)
     _run(compiler, site, checkout, output)
+    _check(output)
     wheels = sorted(output.glob("*.whl"))
     if wheels:
         install(site, [str(wheel) for wheel in wheels])
     elif any(output.iterdir()):
-        shutil.copytree(output, site.packages, dirs_exist_ok=True, symlinks=True)
+        _take(output, site)
     else:
         raise CannotBuild("its build left nothing in {output}", lasting=True)
     for folder in (checkout, output):
         shutil.rmtree(folder)
+
+
+def _check(output: Path) -> None:
+    """Only plain files and folders are taken: a link or a pipe would be read with our rights. Raises CannotBuild."""
+    for place, folders, files in os.walk(output):
+        for name in (*folders, *files):
+            mode = os.lstat(os.path.join(place, name)).st_mode
+            if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+                found = os.path.relpath(os.path.join(place, name), output)
+                raise CannotBuild(f"its build left {found}, which is neither a file nor a folder", lasting=True)
+
+
+def _take(output: Path, site: Site) -> None:
+    try:
+        shutil.copytree(output, site.packages, dirs_exist_ok=True)
+    except OSError as error:  # shutil.Error among them: a file where the environment has a folder
+        raise CannotBuild(f"what its build left cannot be installed: {error}"[:600], lasting=True) from error
 
 
 @dataclass(frozen=True)
@@ -86,7 +107,15 @@ def _run(compiler: Compiler, site: Site, checkout: Path, output: Path) -> None:
     home = site.folder / "home"
     home.mkdir(exist_ok=True)
     readable = confine.interpreter_folders(str(site.python))
-    cage = confine.Cage(home, readable, (checkout, output), limits.disk_mb, processes=True, folder=checkout)
+    cage = confine.Cage(
+        home,
+        readable,
+        (checkout, output),
+        disk_mb=min(limits.disk_mb, _SCRATCH_MB),
+        memory_mb=limits.memory_mb,
+        processes=True,
+        folder=checkout,
+    )
     try:
         caged = confine.command(cage, program) if compiler.untrusted else program
         _wait(caged, site, _environment(home, site), limits)
@@ -142,7 +171,9 @@ def _mebibytes(folder: Path) -> float:
 
 def _limit(memory_mb: int) -> None:
     """In the child: memory of one process, size of one file, no core files."""
-    resource.setrlimit(resource.RLIMIT_AS, (memory_mb << 20, memory_mb << 20))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    memory = memory_mb << 20 if hard == resource.RLIM_INFINITY else min(hard, memory_mb << 20)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES, _FILE_BYTES))
 

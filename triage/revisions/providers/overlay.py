@@ -82,9 +82,12 @@ def _lay(source: Repository, commit: str, path: str, site: Site, target: str) ->
     scratch = site.folder / "checkout"
     source.export(commit, path, scratch)
     origin, goal = scratch / path, site.packages / target
+    files = [found for found in origin.rglob("*") if not found.is_dir()] if origin.is_dir() else [origin]
+    link = next((file for file in files if file.is_symlink()), None)
+    if link is not None:
+        raise CannotBuild(f"{link.relative_to(scratch)} is a link; files alone can be laid over a package")
     for stale in goal.rglob("*.py") if origin.is_dir() else []:
         stale.unlink()
-    files = [found for found in origin.rglob("*") if found.is_file()] if origin.is_dir() else [origin]
     for file in files:
         place = goal / file.relative_to(origin) if origin.is_dir() else goal
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -59,9 +59,11 @@ def test_a_build_that_fails_is_told_with_its_last_words_and_remembered(
         ("head -c 30000000 /dev/zero > {output}/big; sleep 1000", "disk_mb = 20", "wrote more than 20 MiB"),
         ("python -c 'bytearray(1 << 30)'", "memory_mb = 512", "exit status 1: MemoryError"),
         ("true", "", "left nothing"),
+        ("ln -s /etc/shadow {output}/stolen", "", "stolen, which is neither a file nor a folder"),
+        ("mkfifo {output}/endless", "", "endless, which is neither a file nor a folder"),
     ],
 )
-def test_a_build_that_hangs_or_spends_too_much_is_ended(
+def test_a_build_that_hangs_spends_too_much_or_leaves_no_plain_files_is_refused(
     environments: Environments, tmp_path: Path, command: str, more: str, told: str
 ) -> None:
     [commit] = tinyc.repository(tmp_path / "repository", [tinyc.sources()])

@@ -84,6 +84,15 @@ def test_a_link_in_the_checkout_that_leads_out_is_refused(environments: Environm
         environments.ensure(compiler, listing.find(compiler, commit))
 
 
+def test_a_link_within_the_checkout_is_told_as_what_it_is(environments: Environments, tmp_path: Path) -> None:
+    tinyc.repository(tmp_path / "repository", [tinyc.sources()])
+    (tmp_path / "repository" / "tinyc" / "linked.py").symlink_to("frontend.py")
+    [commit, *_] = reversed(tinyc.repository(tmp_path / "repository", [{}]))
+    compiler = support.overlaid(tmp_path, tmp_path / "repository", tinyc.wheel(tmp_path, "1.0"))
+    with pytest.raises(Untestable, match=r"tinyc/linked\.py is a link"):
+        environments.ensure(compiler, listing.find(compiler, commit))
+
+
 def test_revisions_are_the_branchs_commits_and_a_commit_is_found_by_its_beginning(tmp_path: Path) -> None:
     commits = tinyc.repository(tmp_path / "repository", [tinyc.sources(), {"a": "1"}, {"a": "2"}])
     compiler = support.overlaid(tmp_path, tmp_path / "repository", tinyc.wheel(tmp_path, "1.0"))

@@ -1,0 +1,120 @@
+"""A condition is tried from inside as well: of real bugs, some cases that have it pass, and only telling ones count."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from triage import titles
+from triage.conditions import Condition, conditions
+from triage.inquiry import Inquiry
+from triage.sufficiency import passing
+from triage.variants import attributes, inputs, values
+
+MAKERS = (attributes.variants, values.variants, inputs.variants)
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case_of(
+    op_type: str,
+    fed: dict[str, np.ndarray[Any, Any]],
+    constants: dict[str, np.ndarray[Any, Any]],
+    shape: list[int],
+    **attributes_: Any,
+) -> Case:
+    held = [numpy_helper.from_array(value, name) for name, value in constants.items()]
+    node = helper.make_node(op_type, [*fed, *([""] if op_type == "Resize" else []), *constants], ["y"], **attributes_)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in fed.items()
+    ]
+    outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)]
+    graph = helper.make_graph([node], "g", infos, outs, held)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
+    return Case("onnx", model.SerializeToString(), fed, Origin("test"))
+
+
+def found_in(judge: Judge, case: Case, backend: str) -> tuple[Condition, ...]:
+    failure = judge.examine(case, catalogue.target(backend)).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    return conditions(judge, failure, seconds=60)
+
+
+def expand(*shape: int) -> Case:
+    x = np.arange(1, 4, dtype=np.float32).reshape(1, 3, 1)
+    return case_of("Expand", {"x": x, "shape": np.array(shape)}, {}, [3, 3, 3])
+
+
+def test_a_shape_that_fails_as_an_input_does_not_speak_for_all_shapes(judge: Judge) -> None:
+    """TVM takes the shape for that of the result: what is 1 there and not in the data is lost."""
+    pytest.importorskip("tvm")
+    found = found_in(judge, expand(3, 1, 3), "tvm")
+    [needed] = [one for one in found if one.needed]
+    assert needed.partly and needed.sentence.endswith(
+        " Not every case with non-constant shape fails: with `shape` = [3, 3, 3] it passes."
+    )
+    assert titles.subject(expand(3, 1, 3), ["Expand"], found) == "Expand with non-constant shape on some inputs"
+
+
+def test_scales_that_divide_the_sizes_pass_though_they_are_fractions(judge: Judge) -> None:
+    """TVM takes the quotient of the sizes for the scale: 3 / 2 is the scale 1.5, and 1 / 2 is not 0.6."""
+    pytest.importorskip("tvm")
+    x = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 2, 2)
+    scales = np.array([1, 1, 0.6, 0.6], np.float32)
+    case = case_of("Resize", {"x": x}, {"scales": scales}, [1, 1, 1, 1], mode="linear")
+    found = found_in(judge, case, "tvm")
+    [needed] = [one for one in found if one.needed]
+    assert needed.partly and "Not every case with fractional scales fails: with `scales` = " in needed.sentence
+    assert titles.subject(case, ["Resize"], found) == "Resize with some fractional scales"
+
+
+def test_a_failure_of_all_cases_with_the_condition_stays_as_it_is(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    case = case_of("Reshape", {"x": np.array([1, 2], np.float32), "shape": np.array([2, 1])}, {}, [2, 1])
+    found = found_in(judge, case, "tvm")
+    assert [(one.text, one.partly) for one in found if one.needed] == [("non-constant shape", False)]
+
+
+def asked(judge: Judge, case: Case, text: str, most_runs: int = 30) -> str:
+    """The first witness of a compiler without bugs: all pass, so it is the first that tells."""
+    verdict = judge.examine(case, judge.reference)
+    failure = Failure(case, judge.reference, verdict.outcome, None, "inconsistency", "wrong:values", "")  # type: ignore[arg-type]
+    failure = dataclasses.replace(failure, reference=verdict.outcome)
+    [variant] = [one for make in MAKERS for one in make(case) if one.text == text]
+    return passing(Inquiry(judge, failure, 60, most_runs), variant, [variant], MAKERS)
+
+
+def pool(**attributes_: Any) -> Case:
+    x = np.arange(1, 17, dtype=np.float32).reshape(1, 1, 4, 4)
+    return case_of("MaxPool", {"x": x}, {}, [1, 1, 2, 2], kernel_shape=[3, 3], strides=[2, 2], **attributes_)
+
+
+def test_only_a_result_that_hangs_on_the_option_proves_anything(judge: Judge) -> None:
+    assert asked(judge, pool(ceil_mode=1), "ceil_mode=1")
+    assert asked(judge, pool(storage_order=1), "storage_order=1") == "", "it changes the second output only"
+
+
+def test_constants_and_copies_of_an_input_prove_nothing(judge: Judge) -> None:
+    x = np.arange(1, 4, dtype=np.float32).reshape(1, 3)
+    twice = case_of("Tile", {"x": x, "repeats": np.array([1, 2])}, {}, [1, 6])
+    assert asked(judge, twice, "non-constant repeats") not in ("", "`repeats` = [1, 1]")
+    ones = case_of("Expand", {"x": np.ones((1, 3), np.float32), "shape": np.array([2, 3])}, {}, [2, 3])
+    assert asked(judge, ones, "non-constant shape") == ""
+
+
+def test_nothing_is_found_when_no_run_is_left(judge: Judge) -> None:
+    assert asked(judge, expand(3, 1, 3), "non-constant shape", most_runs=0) == ""
