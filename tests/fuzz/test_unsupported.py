@@ -1,11 +1,13 @@
 """Honest refusals: recognised by class and raising site, never by a word in the message."""
 
 import dataclasses
+import json
 
 import pytest
 
-from fuzz import registry, unsupported
-from fuzz.case import Error, Frame, Stage
+from fuzz import catalogue, registry, unsupported
+from fuzz.case import Case, Error, Frame, Origin, Stage, Status
+from fuzz.runner import Runner
 
 OPERATOR_REFUSED = Error(
     type="tvm.error.OpNotImplemented",
@@ -139,3 +141,19 @@ _CONVERSION = "openvino._pyopenvino.OpConversionFailure"
 def test_openvino_refuses_by_sentence_and_site_and_fails_otherwise(refused: Error, failed: Error) -> None:
     assert unsupported.reason("openvino", refused, Stage.CONVERT)
     assert not unsupported.reason("openvino", failed, Stage.CONVERT)
+
+
+def test_a_branch_on_data_is_refused_honestly_by_dynamo() -> None:
+    """`gaussian_nll_loss` looks at the sign of its variances and raises."""
+    vector = {"dtype": "float32", "shape": [2], "values": [1.0, 2.0]}
+    told = {
+        "library": "torch",
+        "api": "torch.nn.functional.gaussian_nll_loss",
+        "args": [{"tensor": 0}, {"tensor": 1}, {"tensor": 2}],
+        "kwargs": {},
+        "tensors": [vector, vector, vector],
+    }
+    with Runner(catalogue.PATIENT, jobs=1) as runner:
+        case = Case("instance", json.dumps(told).encode(), {}, Origin("test"))
+        outcome = runner.run_fresh(case, catalogue.target("inductor"))
+    assert outcome.status is Status.UNSUPPORTED, outcome.error
