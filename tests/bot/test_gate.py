@@ -239,3 +239,10 @@ def test_arguments_that_say_nothing_are_refused_in_one_line(
     done = gw("gate", "--base", "1.30.0", "--head", "1.31.1", *arguments)
     assert (done.code, len(done.err.strip().splitlines())) == (2, 1)
     assert told in done.err
+
+
+def test_a_repository_that_is_not_there_is_told_in_one_line(gw: Run, place: Path) -> None:
+    compiler = support.overlaid(place, place / "nowhere", tinyc.wheel(place, "1.0"))
+    done = gw("gate", "--compiler", compiler.source, "--base", "main", "--head", "pull")
+    assert (done.code, len(done.err.strip().splitlines())) == (2, 1)
+    assert "nowhere" in done.err
