@@ -94,9 +94,7 @@ def test_operators_of_one_tensor_are_one_family_where_its_type_is_the_matter() -
 def test_operators_that_ignore_the_same_option_are_named(judge: Judge) -> None:
     case = case_of("Softmax", {"x": floats(2, 3)}, [2, 3], axis=0)
     found = conditions(judge, failure_of(judge, case, PLANTED))
-    assert "In its place Hardmax and LogSoftmax fail in the same way." in [
-        one.sentence for one in found
-    ]
+    assert "In its place Hardmax and LogSoftmax fail in the same way." in [one.sentence for one in found]
     assert titles.subject(case, ["Softmax"], found) == "Softmax (also Hardmax and LogSoftmax) ignores axis=0"
 
 
@@ -119,9 +117,7 @@ def test_a_compiler_that_has_trouble_with_a_type_has_it_with_more_than_one_opera
     case = case_of("Cast", {"x": np.array([1, np.inf])}, [2], TensorProto.FLOAT, to=TensorProto.FLOAT)
     found = conditions(judge, failure_of(judge, case, "openvino"))
     [reach] = [one for one in found if one.kind == "siblings"]
-    assert (
-        reach.sentence.startswith("In its place Abs, ") and "fail in the same way" in reach.sentence
-    )
+    assert reach.sentence.startswith("In its place Abs, ") and "fail in the same way" in reach.sentence
     assert titles.subject(case, ["Cast"], found).startswith("Cast (float64 to float32) (also Abs and ")
 
 
