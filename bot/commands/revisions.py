@@ -15,7 +15,7 @@ from bot.console import err, out, print_json
 from bot.failures import ExitCode, Refusal
 from fuzz.case import Revision
 from fuzz.runner import Runner
-from triage.revisions import config, listing
+from triage.revisions import approvals, config, listing
 from triage.revisions.config import BadConfiguration, Compiler
 from triage.revisions.environments import Environment, Environments, Untestable
 from triage.revisions.git import GitError
@@ -41,7 +41,7 @@ def refusing() -> Iterator[None]:
 
 
 class _ListsByDefault(TyperGroup):
-    """`revisions COMPILER` lists; `install` and `prune` are its commands."""
+    """`revisions COMPILER` lists; `install`, `approve` and `prune` are its commands."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         named = next((word for word in args if not word.startswith("-")), "")
@@ -53,7 +53,12 @@ class _ListsByDefault(TyperGroup):
 def register(app: typer.Typer, telling: Callable[..., Any]) -> None:
     """Add the group of commands to `app`."""
     group = typer.Typer(cls=_ListsByDefault, no_args_is_help=True, help=__doc__)
-    for name, command in (("list", listed), ("install", install), ("prune", prune)):
+    for name, command in (
+        ("list", listed),
+        ("install", install),
+        ("approve", approve),
+        ("prune", prune),
+    ):
         group.command(name)(telling(command))
     app.add_typer(group, name="revisions")
 
@@ -92,6 +97,18 @@ def install(
     if as_json:
         print_json(told)
     return ExitCode.FAILED if any(entry["problem"] for entry in told) else ExitCode.DONE
+
+
+def approve(compiler: CompilerName, revision: Annotated[str, typer.Argument(metavar="COMMIT")]) -> None:
+    """Give a maintainer's word for one commit that is on no branch of the project, as the head of a pull request.
+
+    Its code is then built and run, confined; what is pushed later needs another word.
+    """
+    with refusing(), Runner(jobs=1) as runner:
+        chosen = config.load(compiler)
+        found = listing.find(chosen, revision)
+        approvals.give(Environments(runner).root, chosen, found)
+    out.print(f"{chosen.name} {found.version} may be built", markup=False, highlight=False, soft_wrap=True)
 
 
 def prune(

@@ -114,7 +114,7 @@ def behind(place: Path) -> dict[str, str]:
     """A repository where main mends Sub after `pull` has branched off it: the commits by name, and a compiler."""
     repository = place / "repository"
     first, mended = tinyc.repository(repository, [tinyc.sources("sub swaps"), tinyc.sources()])
-    support.overlaid(place, repository, tinyc.wheel(place, "1.0"))
+    support.overlaid(place, repository, tinyc.wheel(place, "1.0"), 'branch = "main"')
 
     def git(*arguments: str) -> None:
         subprocess.run(["git", "-C", str(repository), *arguments], check=True, capture_output=True)
@@ -136,12 +136,36 @@ def test_a_branch_is_not_blamed_for_what_its_base_has_mended_since(
     cases = suites.cases(place / "cases", ("Neg", "Sub"))
     arguments = ("--compiler", behind["compiler"], "--base", "main", "--head", "pull", "--cases", cases)
     summary = place / "summary.md"
+    assert gw("revisions", "approve", behind["compiler"], "pull").code == 0
     done = gw("gate", *arguments, "--summary", summary, "--json")
     assert (done.code, done.json["conclusion"]) == (0, "success")
     assert (done.json["base"], done.json["compared_with"]) == (behind["mended"], behind["first"])
     assert names(done, "still_failing") == {"Sub"} and not names(done, "new_failures")
     assert f"compared with `{behind['first']}`" in summary.read_text()
     assert f"compared with {behind['first']}" in gw("gate", *arguments).out
+
+
+def test_a_head_from_a_fork_concludes_nothing_before_a_maintainers_word(
+    gw: Run, place: Path, behind: dict[str, str]
+) -> None:
+    cases = suites.cases(place / "cases", ("Neg",))
+    arguments = (
+        "gate",
+        "--compiler",
+        behind["compiler"],
+        "--base",
+        "main",
+        "--head",
+        "pull",
+        "--cases",
+        cases,
+        "--json",
+    )
+    done = gw(*arguments)
+    assert (done.code, done.json["conclusion"], done.json["ran"]) == (0, "neutral", 0)
+    assert "needs a maintainer's word: `graphwarden revisions approve" in done.json["reason"]
+    assert gw("revisions", "approve", behind["compiler"], "pull").code == 0
+    assert gw(*arguments).json["conclusion"] == "success"
 
 
 def test_a_head_that_base_has_already_and_one_that_shares_nothing_conclude_nothing(

@@ -144,6 +144,18 @@ def repository(folder: Path, commits: Sequence[Mapping[str, str]]) -> list[str]:
     """A git repository with these files changed commit by commit; returns the full hashes, oldest first."""
     folder.mkdir(parents=True, exist_ok=True)
     _git(folder, "init", "--quiet", "--initial-branch=main")
+    return _committed(folder, commits)
+
+
+def branch(folder: Path, name: str, commits: Sequence[Mapping[str, str]]) -> list[str]:
+    """These commits on a branch of their own, off what is checked out, which stays so; returns their hashes."""
+    _git(folder, "checkout", "--quiet", "-b", name)
+    hashes = _committed(folder, commits)
+    _git(folder, "checkout", "--quiet", "main")
+    return hashes
+
+
+def _committed(folder: Path, commits: Sequence[Mapping[str, str]]) -> list[str]:
     hashes = []
     for number, files in enumerate(commits):
         for name, text in files.items():

@@ -25,7 +25,7 @@ from filelock import FileLock
 from fuzz.case import Revision, Target, options_from
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
-from triage.revisions import places, preflight, providers
+from triage.revisions import approvals, places, preflight, providers
 from triage.revisions.config import Compiler
 from triage.revisions.installing import create, install
 from triage.revisions.recipe import CannotBuild, Recipe, Site
@@ -89,6 +89,9 @@ class Environments:
         Raises Untestable.
         """
         try:
+            if approvals.wanted(self.root, compiler, revision):
+                command = f"`graphwarden revisions approve {compiler.name} {revision.version}`"
+                raise CannotBuild(f"it is on no branch of the project, so it needs a maintainer's word: {command}")
             recipe: Recipe = providers.load(compiler.provider).recipe(compiler, revision)
         except CannotBuild as refusal:
             raise Untestable(revision.version, refusal.reason, refusal.log) from refusal

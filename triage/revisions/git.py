@@ -51,6 +51,11 @@ class Repository:
         """The hash of the newest commit that both have in their history, "" where they share none. Raises GitError."""
         return self._run("merge-base", old, new, fine=(0, 1)).strip()
 
+    def contains(self, branch: str, commit: str) -> bool:
+        """Whether a commit is on a branch. Raises GitError where there is no such branch."""
+        told = self._run("rev-list", "--max-count=1", commit, f"^{branch}", "--")
+        return not told.strip()
+
     def tree(self, commit: str, path: str) -> str:
         """The hash of what lies at `path` in a commit, "" where nothing does."""
         try:

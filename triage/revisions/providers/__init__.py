@@ -2,7 +2,8 @@
 
 A provider has ``SETTINGS`` and ``NEEDED`` (keys of its table in the configuration), ``UNTRUSTED`` (whether its builds
 may be anybody's code), ``revisions(compiler)`` (oldest first), ``resolve(compiler, name)`` (one revision, also one that
-is not listed, or None) and ``recipe(compiler, revision)`` (what its environment is made of).
+is not listed, or None) and ``recipe(compiler, revision)`` (what its environment is made of); where builds may come from
+forks, ``foreign(compiler, revision)`` (whether this one does).
 """
 
 from __future__ import annotations

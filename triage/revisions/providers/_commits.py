@@ -24,5 +24,10 @@ def resolve(compiler: Compiler, name: str) -> Revision | None:
     return _revision(commit) if commit else None
 
 
+def foreign(compiler: Compiler, revision: Revision) -> bool:
+    """Whether a commit is not on the configured branch, as the head of a pull request is not. Raises git.GitError."""
+    return not repository(compiler).contains(compiler.text("branch", "HEAD"), revision.commit)
+
+
 def _revision(commit: Commit) -> Revision:
     return Revision(commit.id, commit=commit.id, date=commit.date, parent=commit.parent)

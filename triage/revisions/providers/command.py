@@ -25,13 +25,13 @@ from fuzz.case import Revision
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import install
-from triage.revisions.providers._commits import repository, resolve, revisions
+from triage.revisions.providers._commits import foreign, repository, resolve, revisions
 from triage.revisions.recipe import CannotBuild, Recipe, Site
 
 SETTINGS = ("repository", "command", "branch", "since", "timeout", "memory_mb", "disk_mb")
 NEEDED = ("repository", "command")
 UNTRUSTED = True
-__all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "recipe", "resolve", "revisions"]
+__all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "foreign", "recipe", "resolve", "revisions"]
 _SECONDS, _MEMORY_MB, _DISK_MB = 7200, 16384, 20480
 _LOG_TAIL = 4000
 _FILE_BYTES = 4 << 30

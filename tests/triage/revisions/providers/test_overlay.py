@@ -10,7 +10,7 @@ import pytest
 from fuzz.runner import Runner
 from tests.builds import tinyc
 from tests.triage.revisions import support
-from triage.revisions import listing
+from triage.revisions import approvals, listing
 from triage.revisions.environments import Environments, Untestable
 
 
@@ -91,6 +91,19 @@ def test_a_link_within_the_checkout_is_told_as_what_it_is(environments: Environm
     compiler = support.overlaid(tmp_path, tmp_path / "repository", tinyc.wheel(tmp_path, "1.0"))
     with pytest.raises(Untestable, match=r"tinyc/linked\.py is a link"):
         environments.ensure(compiler, listing.find(compiler, commit))
+
+
+def test_a_commit_on_no_branch_needs_a_word_for_itself(environments: Environments, tmp_path: Path) -> None:
+    place = tmp_path / "repository"
+    tinyc.repository(place, [tinyc.sources()])
+    head, later = tinyc.branch(place, "fork", [tinyc.sources("sub swaps"), tinyc.sources("neg raises")])
+    compiler = support.overlaid(tmp_path, place, tinyc.wheel(tmp_path, "1.0"))
+    with pytest.raises(Untestable, match="needs a maintainer's word: `graphwarden revisions approve"):
+        environments.ensure(compiler, listing.find(compiler, head))
+    approvals.give(environments.root, compiler, listing.find(compiler, head))
+    assert environments.ensure(compiler, listing.find(compiler, head)).python
+    with pytest.raises(Untestable, match="maintainer's word"):
+        environments.ensure(compiler, listing.find(compiler, later))
 
 
 def test_revisions_are_the_branchs_commits_and_a_commit_is_found_by_its_beginning(tmp_path: Path) -> None:
