@@ -104,6 +104,10 @@ FAULTS: Mapping[str, tuple[str, str]] = {
     "neg raises": ("return -x", 'raise RuntimeError("no lowering for negation")'),
     "neg dies": ("return -x", "__import__('os').abort()"),
     "neg varies": ("return -x", "return -x if int.from_bytes(__import__('os').urandom(1), 'big') % 2 else x"),
+    "neg errs mostly": (
+        "return -x",
+        "return x if int.from_bytes(__import__('os').urandom(1), 'big') % 4 else -x",
+    ),
     "garbage": (
         "        return {output",
         "        values = {k: v * 0 for k, v in values.items()}\n        return {output",

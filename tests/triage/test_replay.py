@@ -55,7 +55,7 @@ def test_each_case_gets_its_letter_and_only_failures_run_again(runner: Runner, t
 
 def test_a_result_that_varies_between_fresh_runs_is_flaky_never_a_failure(runner: Runner, tmp_path: Path) -> None:
     asked, revision, _ = replay(runner, tmp_path, "neg varies")
-    letters = {answer.letter for _ in range(8) for answer in asked.run([case("Neg")], revision)}
+    letters = {answer.letter for answer in asked.run([case("Neg")] * 60, revision)}  # two in nine are seen to vary
     assert "F" in letters
     assert letters <= {"F", "P", "W"}
 
