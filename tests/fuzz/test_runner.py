@@ -260,11 +260,14 @@ def _running(words: str) -> list[int]:
 
 
 def _wait_for(look: Callable[[], list[int]], at_least: int) -> list[int]:
+    """What `look` finds once it finds as much twice in a row: a process of an earlier case may still be dying."""
     deadline = time.monotonic() + 20
-    while len(look()) < at_least and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert len(look()) >= at_least
-    return look()
+    before: list[int] = []
+    while (found := look()) != before or len(found) < at_least:
+        assert time.monotonic() < deadline, found
+        before = found
+        time.sleep(0.1)
+    return found
 
 
 def _wait_until_gone(words: str) -> list[int]:
