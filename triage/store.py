@@ -92,10 +92,12 @@ class Store:
         with one_line_errors(self.path), Session(engine) as session, session.begin():
             yield session
 
-    def _read(self) -> AbstractContextManager[Session]:
+    def reading(self) -> AbstractContextManager[Session]:
+        """A transaction that only reads; for this file and `triage.ledger`."""
         return self._session("DEFERRED")
 
-    def _write(self) -> AbstractContextManager[Session]:
+    def writing(self) -> AbstractContextManager[Session]:
+        """A transaction that takes the write lock at once; for this file and `triage.ledger`."""
         return self._session("IMMEDIATE")
 
     # Campaigns
@@ -104,7 +106,7 @@ class Store:
         """The newest unfinished campaign with equal `parameters` (a JSON document), else a new one."""
         text = records.dump(parameters)
         same = select(CampaignRow).where(CampaignRow.parameters == text, col(CampaignRow.finished).is_(None))
-        with self._write() as session:
+        with self.writing() as session:
             found = session.exec(same.order_by(col(CampaignRow.id).desc())).first() if resume else None
             row = found or CampaignRow(parameters=text, started=_now())
             session.add(row)
@@ -114,7 +116,7 @@ class Store:
 
     def finish_campaign(self, campaign_id: int) -> None:
         """Mark a campaign as done: it will not be resumed. Raises Unknown."""
-        with self._write() as session:
+        with self.writing() as session:
             row = session.get(CampaignRow, campaign_id)
             if row is None:
                 raise Unknown(f"{self.path}: no campaign {campaign_id}")
@@ -124,7 +126,7 @@ class Store:
         """The (case id, target id) pairs that the campaign has results for."""
         query = select(ResultRow.case_id, ResultRow.target_id).where(ResultRow.campaign_id == campaign_id)
         known: dict[str, str] = {}  # equal ids share one string: there are few targets
-        with self._read() as session:
+        with self.reading() as session:
             return {
                 (known.setdefault(case, case), known.setdefault(target, target)) for case, target in session.exec(query)
             }
@@ -137,7 +139,7 @@ class Store:
         )
         mine = ResultRow.campaign_id == campaign_id
         statuses = select(ResultRow.status, func.count()).where(mine).group_by(col(ResultRow.status))
-        with self._read() as session:
+        with self.reading() as session:
             return Counts(
                 {Status(status): number for status, number in session.exec(statuses)},
                 session.exec(select(func.count(col(ResultRow.case_id).distinct())).where(mine)).one(),
@@ -147,19 +149,19 @@ class Store:
 
     def campaigns(self) -> list[CampaignInfo]:
         """Every campaign, the oldest first."""
-        with self._read() as session:
+        with self.reading() as session:
             return store_results.campaigns(session)
 
     # Results and failures
 
     def recorded(self, campaign_id: int) -> list[Recorded]:
         """All results of a campaign with the bugs that they show, by target and case."""
-        with self._read() as session:
+        with self.reading() as session:
             return store_results.recorded(session, campaign_id)
 
     def failed(self) -> set[str]:
         """The ids of all cases that any campaign saw fail."""
-        with self._read() as session:
+        with self.reading() as session:
             return store_results.failed(session)
 
     def record(
@@ -175,7 +177,7 @@ class Store:
         a slip that is recorded as NEW becomes a NEW bug.
         """
         now = _now()
-        with self._write() as session:
+        with self.writing() as session:
             failures = store_decisions.load(session).settle(failures)
             _upsert(session, "result", [store_rows.result_columns(campaign_id, result) for result in results])
             _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])
@@ -188,18 +190,18 @@ class Store:
 
     def case(self, case_id: str) -> Case:
         """A case that was saved: a failing or a reduced one. Raises Unknown."""
-        with self._read() as session:
+        with self.reading() as session:
             return self._case(session, case_id)
 
     def failure_ids(self, bug_id: int) -> list[int]:
         """The failures of a bug, the one with the smallest model first. Raises Unknown."""
         query = select(FailureRow.id).join(CaseRow).where(FailureRow.fingerprint == self.bug(bug_id).fingerprint)
-        with self._read() as session:
+        with self.reading() as session:
             return [number for number in session.exec(query.order_by(*_SMALLEST_FIRST)) if number is not None]
 
     def failure(self, failure_id: int) -> StoredFailure:
         """One failure with its case and outcomes. Raises Unknown."""
-        with self._read() as session:
+        with self.reading() as session:
             row = session.get(FailureRow, failure_id)
             if row is None:
                 raise Unknown(f"{self.path}: no failure {failure_id}")
@@ -210,7 +212,7 @@ class Store:
     def origins(self, bug_id: int) -> list[Origin]:
         """Where the failing cases of a bug come from, the smallest model first. Raises Unknown."""
         query = select(CaseRow.origin).join(FailureRow).where(FailureRow.fingerprint == self.bug(bug_id).fingerprint)
-        with self._read() as session:
+        with self.reading() as session:
             return [records.origin_from(text) for text in session.exec(query.order_by(*_SMALLEST_FIRST))]
 
     def _case(self, session: Session, case_id: str) -> Case:
@@ -247,13 +249,13 @@ class Store:
         count = select(func.count()).where(FailureRow.fingerprint == BugRow.fingerprint).scalar_subquery()
         # The reports' texts are long and read one at a time.
         query = select(BugRow, count).where(*wanted).order_by(col(BugRow.id)).options(*_WITHOUT_TEXTS)
-        with self._read() as session:
+        with self.reading() as session:
             return [store_rows.bug_from(row, number) for row, number in session.exec(query)]
 
     def draft(self, bug_id: int) -> StoredDraft | None:
         """The text of a bug's report, None while there is none. Raises Unknown."""
         query = select(BugRow.title, BugRow.body, BugRow.script, BugRow.labels).where(BugRow.id == bug_id)
-        with self._read() as session:
+        with self.reading() as session:
             found = session.exec(query).first()
         if found is None:
             raise Unknown(f"{self.path}: no bug {bug_id}")
@@ -278,18 +280,18 @@ class Store:
 
     def decisions(self) -> Decisions:
         """What has been decided by hand."""
-        with self._read() as session:
+        with self.reading() as session:
             return store_decisions.load(session)
 
     def merge(self, kept_id: int, given_id: int) -> None:
         """Give all failures of one bug to another, for good. Raises Unknown, Undecidable and IllegalMove."""
-        with self._write() as session:
+        with self.writing() as session:
             store_decisions.merge(session, self._row(session, kept_id), self._row(session, given_id), _now())
             _choose_best_failures(session)
 
     def split(self, bug_id: int, failure_ids: Sequence[int], why: str = "by hand") -> int:
         """Make a bug of its own, for good, of some failures of a bug; its id. Raises Unknown and Undecidable."""
-        with self._write() as session:
+        with self.writing() as session:
             rows = []
             for number in dict.fromkeys(failure_ids):
                 row = session.get(FailureRow, number)
@@ -302,7 +304,7 @@ class Store:
 
     def mute(self, bug_id: int, reason: str = "") -> None:
         """Put a bug aside for good. Raises Unknown and IllegalMove."""
-        with self._write() as session:
+        with self.writing() as session:
             store_decisions.mute(session, self._row(session, bug_id), reason, _now())
 
     def _row(self, session: Session, bug_id: int) -> BugRow:
@@ -313,7 +315,7 @@ class Store:
 
     def _change(self, bug_id: int, expected: State, new: State, fields: BugFields) -> None:
         changes = store_rows.changed_columns(fields) | {"state": new.value, "updated": _now()}
-        with self._write() as session:
+        with self.writing() as session:
             row = session.get(BugRow, bug_id)
             if row is None:
                 raise Unknown(f"{self.path}: no bug {bug_id}")

@@ -10,7 +10,8 @@ from alembic import context
 from sqlalchemy import Connection, create_engine
 from sqlmodel import SQLModel
 
-import triage.rows  # noqa: F401  (declares the tables)
+import triage.ledger.rows
+import triage.rows  # noqa: F401  (both declare the tables)
 
 
 def migrate(connection: Connection) -> None:

@@ -1,0 +1,261 @@
+"""The bot's configuration: ``graphwarden.toml``, read once, checked whole (issue 6, docs/bot.md).
+
+Secrets lie in files or environment variables, never in the configuration itself. Relative paths count from its folder.
+The configuration lies on the machine that runs the bot: nothing in a watched repository can change it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from apscheduler.triggers.cron import CronTrigger
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bot.durations import seconds
+from bot.failures import Refusal
+
+#: Where a secret may come from instead of a file.
+SECRET_VARIABLE, TOKEN_VARIABLE = "GRAPHWARDEN_WEBHOOK_SECRET", "GRAPHWARDEN_GITHUB_TOKEN"
+_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
+
+
+class BadSettings(Refusal):
+    """A configuration that cannot be used: which file, which setting, what would be right."""
+
+
+def _repository(text: str) -> str:
+    if not _REPOSITORY.fullmatch(text):
+        raise ValueError("write it as owner/name")
+    return text
+
+
+def _duration(text: str) -> str:
+    try:
+        seconds(text)
+    except Refusal as problem:
+        raise ValueError(str(problem).partition(" ")[2]) from problem
+    return text
+
+
+def _cron(text: str) -> str:
+    try:
+        CronTrigger.from_crontab(text, timezone="UTC")
+    except ValueError as problem:
+        raise ValueError(f"no cron expression ({problem}): write five fields, e.g. '0 2 * * *'") from problem
+    return text
+
+
+Repository = Annotated[str, AfterValidator(_repository)]
+Duration = Annotated[str, AfterValidator(_duration)]
+Cron = Annotated[str, AfterValidator(_cron)]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Server(_Table):
+    """Where webhooks are taken. `path` is the webhook's."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8080
+    path: Annotated[str, Field(pattern=r"^/[\w/-]*$")] = "/webhook"
+
+
+class GitHub(_Table):
+    """How the bot speaks to GitHub: as an App (`app_id`, `private_key_file`) or with a token.
+
+    `write_pause` is in seconds, between two writes. `poll_minutes`: how often missed deliveries are looked for.
+    """
+
+    api: Annotated[str, Field(pattern=r"^https?://")] = "https://api.github.com"
+    app_id: int | None = None
+    private_key_file: Path | None = None
+    token_file: Path | None = None
+    webhook_secret_file: Path | None = None
+    write_pause: Annotated[float, Field(ge=0)] = 1.0
+    timeout: Annotated[float, Field(gt=0)] = 30.0
+    poll_minutes: Annotated[float, Field(gt=0)] = 10.0
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> GitHub:
+        if (self.app_id is None) != (self.private_key_file is None):
+            raise ValueError("app_id and private_key_file belong together")
+        if self.app_id is not None and self.token_file is not None:
+            raise ValueError("give an App (app_id, private_key_file) or a token_file, not both")
+        return self
+
+
+class Filing(_Table):
+    """What may be said at GitHub without a person. With `moderation` nothing about issues goes out before `queue approve`.
+
+    Automatic filing keeps to `per_day` issues of a project, `per_component` a day for one conversion function, and
+    pauses while the share of its closed issues that people closed as not planned or duplicate exceeds `refused_share`
+    (of at least `refused_least`).
+    """
+
+    moderation: bool = True
+    per_day: Annotated[int, Field(ge=0)] = 3
+    per_component: Annotated[int, Field(ge=0)] = 1
+    refused_share: Annotated[float, Field(ge=0, le=1)] = 0.3
+    refused_least: Annotated[int, Field(ge=1)] = 5
+    labels: tuple[str, ...] = ()
+    close: bool = True
+    reopen: bool = True
+
+
+class Project(_Table):
+    """One repository and the compiler that is built from it. `compiler` is a name or a file (docs/revisions.md).
+
+    `build_wait`: how long a check waits for a build of the commit before it turns neutral. `fetch`: the remote of the
+    compiler's local repository that commits are fetched from ("": none, they are there). `old_days`: after so long
+    without news a reported bug is run again.
+    """
+
+    name: str = ""
+    repository: Repository
+    compiler: str
+    branch: str = "main"
+    suite: bool = True
+    gate: bool = True
+    budget: Duration = "10m"
+    triage_budget: Duration = "15m"
+    build_wait: Duration = "2h"
+    fetch: str = "origin"
+    sources: tuple[str, ...] = ("onnx_node",)
+    slice: Annotated[int, Field(ge=0)] = 500
+    tests: tuple[str, ...] = ()
+    cases: Path | None = None
+    jobs: Annotated[int, Field(ge=0)] = 0
+    timeout: Annotated[float, Field(gt=0)] = 30.0
+    memory: Annotated[int, Field(ge=64)] = 4096
+    old_days: Annotated[int, Field(ge=1)] = 30
+    filing: Filing = Filing()
+
+
+class Schedule(_Table):
+    """One regular hunt: a five-field cron expression (UTC)."""
+
+    project: str
+    cron: Cron
+    kind: Literal["hunt"] = "hunt"
+    budget: Duration = "1h"
+    sources: tuple[str, ...] = ("onnx_node",)
+
+
+class Settings(_Table):
+    """All of it. `source` is the file it was read from."""
+
+    source: Path = Path("graphwarden.toml")
+    database: Path = Path("graphwarden.db")
+    reports: Path = Path("reports")
+    server: Server = Server()
+    github: GitHub = GitHub()
+    projects: Mapping[str, Project]
+    schedule: tuple[Schedule, ...] = ()
+
+    @model_validator(mode="after")
+    def _known_projects(self) -> Settings:
+        for each in self.schedule:
+            if each.project not in self.projects:
+                raise ValueError(
+                    f"schedule: there is no project {each.project!r} (projects: {', '.join(self.projects)})"
+                )
+        return self
+
+    def of_repository(self, repository: str) -> list[Project]:
+        """The projects of a repository; GitHub's names do not tell upper from lower case."""
+        return [each for each in self.projects.values() if each.repository.lower() == repository.lower()]
+
+    @cached_property
+    def webhook_secret(self) -> bytes:
+        """What GitHub signs deliveries with. Raises BadSettings where there is none."""
+        return _secret(self.source, "github.webhook_secret_file", self.github.webhook_secret_file, SECRET_VARIABLE)
+
+    @cached_property
+    def token(self) -> str:
+        """The plain token. Raises BadSettings where there is none."""
+        return _secret(self.source, "github.token_file", self.github.token_file, TOKEN_VARIABLE).decode()
+
+
+def load(path: Path) -> Settings:
+    """The configuration in a file. Raises BadSettings: one line that names the file, the setting and what is wrong."""
+    try:
+        told = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        hint = " (`graphwarden init` writes one)" if isinstance(error, FileNotFoundError) else ""
+        raise BadSettings(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}{hint}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(f"{path}: no TOML: {error}") from error
+    try:
+        settings = Settings.model_validate(_named(told) | {"source": path.resolve()})
+    except ValidationError as error:
+        raise BadSettings(f"{path}: {'; '.join(_told(error))}") from error
+    if not settings.projects:
+        raise BadSettings(f"{path}: [projects] names no project")
+    return _placed(settings, path.resolve().parent)
+
+
+def _named(told: dict[str, Any]) -> dict[str, Any]:
+    """Projects know their names."""
+    projects = told.get("projects")
+    if not isinstance(projects, dict):
+        return told
+    named = {name: {**each, "name": name} if isinstance(each, dict) else each for name, each in projects.items()}
+    return told | {"projects": named}
+
+
+def _told(error: ValidationError) -> Iterator[str]:
+    for each in error.errors():
+        place = ".".join(str(part) for part in each["loc"]) or "configuration"
+        message = each["msg"].removeprefix("Value error, ")
+        yield f"{place}: {'no such setting' if each['type'] == 'extra_forbidden' else message}"
+
+
+def _placed(settings: Settings, folder: Path) -> Settings:
+    """The settings with paths that do not depend on where the bot is started."""
+
+    def absolute(path: Path | None) -> Path | None:
+        return None if path is None else (folder / path.expanduser()).absolute()
+
+    github = settings.github.model_copy(
+        update={
+            name: absolute(getattr(settings.github, name))
+            for name in ("private_key_file", "token_file", "webhook_secret_file")
+        }
+    )
+    projects = {
+        name: each.model_copy(update={"cases": absolute(each.cases), "compiler": _compiler(each.compiler, folder)})
+        for name, each in settings.projects.items()
+    }
+    return settings.model_copy(
+        update={
+            "database": absolute(settings.database),
+            "reports": absolute(settings.reports),
+            "github": github,
+            "projects": projects,
+        }
+    )
+
+
+def _compiler(name: str, folder: Path) -> str:
+    return str((folder / Path(name).expanduser()).absolute()) if name.endswith(".toml") else name
+
+
+def _secret(source: Path, setting: str, file: Path | None, variable: str) -> bytes:
+    if file is not None:
+        try:
+            found = file.read_bytes().strip()
+        except OSError as error:
+            raise BadSettings(f"{source}: {setting}: {file}: {error.strerror}") from error
+    else:
+        found = os.environ.get(variable, "").encode()
+    if not found:
+        raise BadSettings(f"{source}: {setting} names no file with something in it, and {variable} is not set")
+    return found

@@ -1,0 +1,28 @@
+"""The bot's own rows: deliveries, work, the outbox, issues, check runs and switches (issue 6, decision 013).
+
+The second place that knows SQL, beside `triage.store*`: they live in the same database, since a bug and its issue must
+change together. Values of `triage.ledger.records` go in and out.
+"""
+
+from __future__ import annotations
+
+from triage.ledger.checks import Checks
+from triage.ledger.deliveries import Deliveries
+from triage.ledger.issues import Issues
+from triage.ledger.outbox import Outbox
+from triage.ledger.switches import Switches
+from triage.ledger.work import Works
+from triage.store import Store
+
+
+class Ledger:
+    """All of it over one store, which the caller closes."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.deliveries = Deliveries(store)
+        self.work = Works(store)
+        self.outbox = Outbox(store)
+        self.issues = Issues(store)
+        self.checks = Checks(store)
+        self.switches = Switches(store)

@@ -1,0 +1,57 @@
+"""The check runs that the bot has at GitHub: one per head commit and project."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from sqlmodel import col, select
+
+from triage.ledger.records import Check
+from triage.ledger.rows import CheckRow
+from triage.store import Store
+
+
+class Checks:
+    """The check runs of one database. Every method is one transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def put(self, check: Check) -> None:
+        """Save a check run, new or changed; what GitHub called it (`run_id`) is not forgotten."""
+        with self._store.writing() as session:
+            row = session.get(CheckRow, check.external_id)
+            if row is None:
+                session.add(CheckRow(**asdict(check)))
+                return
+            for name, value in asdict(check).items():
+                if name != "run_id" or value is not None:
+                    setattr(row, name, value)
+
+    def get(self, external_id: str) -> Check | None:
+        """One check run by our id."""
+        with self._store.reading() as session:
+            row = session.get(CheckRow, external_id)
+            return None if row is None else _check(row)
+
+    def of_head(self, repository: str, head_sha: str) -> list[Check]:
+        """The check runs of a commit."""
+        query = select(CheckRow).where(CheckRow.repository == repository, CheckRow.head_sha == head_sha)
+        with self._store.reading() as session:
+            return [_check(row) for row in session.exec(query.order_by(col(CheckRow.external_id)))]
+
+    def of_pull(self, repository: str, pull: int) -> list[Check]:
+        """The check runs of a pull request, the oldest first."""
+        query = select(CheckRow).where(CheckRow.repository == repository, CheckRow.pull == pull)
+        with self._store.reading() as session:
+            return [_check(row) for row in session.exec(query.order_by(col(CheckRow.since)))]
+
+    def in_state(self, *states: str) -> list[Check]:
+        """The check runs in these states."""
+        query = select(CheckRow).where(col(CheckRow.state).in_(states)).order_by(col(CheckRow.since))
+        with self._store.reading() as session:
+            return [_check(row) for row in session.exec(query)]
+
+
+def _check(row: CheckRow) -> Check:
+    return Check(**row.model_dump())

@@ -1,0 +1,203 @@
+"""Everything that is said at GitHub passes through here: held, ready, being sent, sent. Nothing is said twice.
+
+Within a stream (one bug, one check run) things go out strictly in order. A thing that was being sent when its sender
+died may have arrived: its `attempts` say so, and the next sender looks before it repeats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import or_
+from sqlalchemy.orm import aliased
+from sqlmodel import Session, col, select
+
+from triage.ledger.owners import LEASE, free, me, now
+from triage.ledger.records import REPLACED, NewOutgoing, Outgoing, OutKind, OutState
+from triage.ledger.rows import OutgoingRow, SwitchRow
+from triage.records import clean, dump
+from triage.store import Store, Unknown
+
+#: The emergency stop's name among the switches.
+STOP = "stop"
+_UNSENT = (OutState.HELD.value, OutState.READY.value, OutState.SENDING.value)
+_GOING = (OutState.READY.value, OutState.SENDING.value)
+
+
+class Outbox:
+    """The outgoing things of one database. Every method is one transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, new: NewOutgoing) -> int:
+        """Put something in; its id. What was put in under the same key stays, or takes the newer payload (REPLACED)."""
+        with self._store.writing() as session:
+            return put(session, new)
+
+    def next(self) -> Outgoing | None:
+        """The first thing that may be sent now, marked as being sent; None where there is none, or all is stopped."""
+        with self._store.writing() as session:
+            stop = session.get(SwitchRow, STOP)
+            if stop is not None and stop.value:
+                return None
+            earlier = aliased(OutgoingRow)
+            blocked = (
+                select(earlier.id)
+                .where(
+                    earlier.stream == OutgoingRow.stream,
+                    col(earlier.id) < col(OutgoingRow.id),
+                    col(earlier.state).in_(_UNSENT),
+                )
+                .exists()
+            )
+            ready = or_(col(OutgoingRow.not_before).is_(None), col(OutgoingRow.not_before) <= now())
+            query = select(OutgoingRow).where(col(OutgoingRow.state).in_(_GOING), ready, ~blocked)
+            for row in session.exec(query.order_by(col(OutgoingRow.id))):
+                if row.state == OutState.SENDING and not free(row.owner, row.lease):
+                    continue
+                found = _outgoing(row)  # `attempts` as they were: whether an earlier one may have arrived
+                row.state, row.owner, row.lease = OutState.SENDING.value, me(), now() + LEASE
+                row.attempts += 1
+                row.updated = now()
+                return found
+        return None
+
+    def sent(self, one: Outgoing, result: Mapping[str, Any]) -> None:
+        """It arrived. Where its payload has been replaced meanwhile, the newer one still has to go out."""
+        with self._store.writing() as session:
+            row = _row(session, one.id)
+            newer = row.version != one.version
+            row.state = (OutState.READY if newer else OutState.SENT).value
+            row.result, row.note, row.owner, row.lease, row.updated = dump(result), "", "", None, now()
+            if newer:
+                row.attempts = 0
+
+    def later(self, one: Outgoing, seconds: float, why: str) -> None:
+        """It could not be sent, or nobody knows; try again after `seconds`."""
+        with self._store.writing() as session:
+            row = _row(session, one.id)
+            row.state, row.not_before = OutState.READY.value, now() + timedelta(seconds=seconds)
+            row.note, row.owner, row.lease, row.updated = clean(why), "", None, now()
+
+    def refused(self, one: Outgoing, why: str) -> None:
+        """GitHub will never take it."""
+        self._settle(one.id, OutState.FAILED, why)
+
+    def approve(self, outgoing_id: int, by: str) -> None:
+        """A moderator lets it go. Raises Unknown, NotHeld."""
+        self._moderate(outgoing_id, OutState.READY, f"approved by {by}")
+
+    def reject(self, outgoing_id: int, by: str, why: str = "") -> None:
+        """A moderator does not let it go. Raises Unknown, NotHeld."""
+        self._moderate(outgoing_id, OutState.REJECTED, f"rejected by {by}" + (f": {why}" if why else ""))
+
+    def get(self, outgoing_id: int) -> Outgoing:
+        """One outgoing thing. Raises Unknown."""
+        with self._store.reading() as session:
+            return _outgoing(_row(session, outgoing_id))
+
+    def by_key(self, key: str) -> Outgoing | None:
+        """What was put in under a key."""
+        with self._store.reading() as session:
+            row = session.exec(select(OutgoingRow).where(OutgoingRow.key == key)).first()
+            return None if row is None else _outgoing(row)
+
+    def listed(
+        self, states: Collection[OutState] | None = None, bug_id: int | None = None, limit: int = 200
+    ) -> list[Outgoing]:
+        """Outgoing things, in the order in which they were put in."""
+        query = select(OutgoingRow).order_by(col(OutgoingRow.id)).limit(limit)
+        if states is not None:
+            query = query.where(col(OutgoingRow.state).in_(list(states)))
+        if bug_id is not None:
+            query = query.where(OutgoingRow.bug_id == bug_id)
+        with self._store.reading() as session:
+            return [_outgoing(row) for row in session.exec(query)]
+
+    def since(self, moment: datetime, kind: OutKind | None = None, repository: str = "") -> list[Outgoing]:
+        """What was put in since a moment (UTC) and is not rejected or refused: for limits."""
+        query = select(OutgoingRow).where(
+            col(OutgoingRow.created) >= moment,
+            col(OutgoingRow.state).not_in([OutState.REJECTED.value, OutState.FAILED.value]),
+        )
+        if kind is not None:
+            query = query.where(OutgoingRow.kind == kind.value)
+        if repository:
+            query = query.where(OutgoingRow.repository == repository)
+        with self._store.reading() as session:
+            return [_outgoing(row) for row in session.exec(query.order_by(col(OutgoingRow.id)))]
+
+    def _moderate(self, outgoing_id: int, state: OutState, note: str) -> None:
+        with self._store.writing() as session:
+            row = _row(session, outgoing_id)
+            if row.state != OutState.HELD:
+                raise NotHeld(f"outgoing {outgoing_id} is {row.state}, it waits for no moderator")
+            row.state, row.note, row.updated = state.value, clean(note), now()
+
+    def _settle(self, outgoing_id: int, state: OutState, note: str) -> None:
+        with self._store.writing() as session:
+            row = _row(session, outgoing_id)
+            row.state, row.note, row.owner, row.lease, row.updated = state.value, clean(note), "", None, now()
+
+
+class NotHeld(Exception):
+    """A moderator's word about something that does not wait for one."""
+
+
+def put(session: Session, new: NewOutgoing) -> int:
+    """Put something in within a transaction; its id. For this package alone."""
+    row = session.exec(select(OutgoingRow).where(OutgoingRow.key == new.key)).first()
+    if row is None:
+        row = OutgoingRow(
+            kind=new.kind.value,
+            key=new.key,
+            repository=new.repository,
+            payload=dump(new.payload),
+            stream=new.stream,
+            state=(OutState.HELD if new.held else OutState.READY).value,
+            number=new.number,
+            bug_id=new.bug_id,
+            created=now(),
+            updated=now(),
+        )
+        session.add(row)
+    elif new.kind in REPLACED and row.payload != dump(new.payload):
+        row.payload, row.updated, row.not_before = dump(new.payload), now(), None
+        row.version += 1
+        if row.state in (OutState.SENT, OutState.FAILED):
+            row.state, row.attempts = OutState.READY.value, 0
+    session.flush()
+    assert row.id is not None
+    return row.id
+
+
+def _row(session: Session, outgoing_id: int) -> OutgoingRow:
+    row = session.get(OutgoingRow, outgoing_id)
+    if row is None:
+        raise Unknown(f"nothing outgoing has the number {outgoing_id}")
+    return row
+
+
+def _outgoing(row: OutgoingRow) -> Outgoing:
+    assert row.id is not None
+    return Outgoing(
+        id=row.id,
+        kind=OutKind(row.kind),
+        key=row.key,
+        repository=row.repository,
+        payload=json.loads(row.payload),
+        stream=row.stream,
+        state=OutState(row.state),
+        number=row.number,
+        bug_id=row.bug_id,
+        attempts=row.attempts,
+        version=row.version,
+        note=row.note,
+        result=json.loads(row.result),
+        created=row.created,
+        updated=row.updated,
+    )

@@ -1,0 +1,127 @@
+"""The bot's tables, as SQLModel classes, beside those of `triage.rows`; only `triage.ledger` uses them.
+
+A change here needs a migration in `triage/migrations/versions`. Documents (payload, result, human) are JSON.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Index, UniqueConstraint
+from sqlmodel import Field, SQLModel
+
+
+class DeliveryRow(SQLModel, table=True):
+    """A webhook delivery: stored before it is acknowledged."""
+
+    __tablename__ = "delivery"
+    __table_args__ = (Index("ix_delivery_state_received", "state", "received"),)
+
+    id: str = Field(primary_key=True)
+    event: str
+    body: bytes
+    received: datetime
+    state: str
+    attempts: int = 0
+    note: str = ""
+
+
+class WorkRow(SQLModel, table=True):
+    """A piece of work. `owner` is the process that has it, until `lease` (UTC) unless it says that it lives."""
+
+    __tablename__ = "work"
+    __table_args__ = (
+        Index("ix_work_state_priority", "state", "priority"),
+        Index("ix_work_kind_key", "kind", "key"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str
+    key: str
+    project: str
+    payload: str
+    state: str
+    priority: int
+    attempts: int = 0
+    note: str = ""
+    not_before: datetime | None = None
+    owner: str = ""
+    lease: datetime | None = None
+    created: datetime
+    updated: datetime
+
+
+class OutgoingRow(SQLModel, table=True):
+    """Something for GitHub: the outbox."""
+
+    __tablename__ = "outgoing"
+    __table_args__ = (
+        Index("ix_outgoing_state", "state"),
+        Index("ix_outgoing_stream", "stream"),
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str
+    key: str = Field(unique=True)
+    repository: str
+    payload: str
+    stream: str
+    state: str
+    number: int | None = None
+    bug_id: int | None = None
+    attempts: int = 0
+    version: int = 1
+    note: str = ""
+    result: str = "{}"
+    not_before: datetime | None = None
+    owner: str = ""
+    lease: datetime | None = None
+    created: datetime
+    updated: datetime
+
+
+class IssueRow(SQLModel, table=True):
+    """The issue of a bug."""
+
+    __tablename__ = "issue"
+    __table_args__ = (UniqueConstraint("repository", "number", name="uq_issue_repository_number"),)
+
+    bug_id: int = Field(primary_key=True, foreign_key="bug.id")
+    repository: str
+    number: int
+    ours: bool
+    linked_by: str = ""
+    open: bool = True
+    human: str = "{}"
+    fixed_by: str = ""
+
+
+class CheckRow(SQLModel, table=True):
+    """The check run of one head commit in one repository."""
+
+    __tablename__ = "check_run"
+    __table_args__ = (Index("ix_check_run_head", "repository", "head_sha"),)
+
+    external_id: str = Field(primary_key=True)
+    repository: str
+    head_sha: str
+    project: str
+    pull: int | None = None
+    base: str = ""
+    run_id: int | None = Field(default=None, sa_type=BigInteger)
+    state: str = "waiting"
+    conclusion: str = ""
+    since: datetime | None = None
+
+
+class SwitchRow(SQLModel, table=True):
+    """A setting that people change while the bot runs, e.g. the emergency stop; and cursors of polls."""
+
+    __tablename__ = "switch"
+
+    name: str = Field(primary_key=True)
+    value: str
+    by: str = ""
+    changed: datetime

@@ -1,0 +1,186 @@
+"""Work to be done: rows that processes claim, keep alive, and finish. The row is the queue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from datetime import timedelta
+
+from sqlalchemy import or_
+from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
+
+from triage.ledger import outbox
+from triage.ledger.owners import LEASE, free, me, now
+from triage.ledger.records import OPEN, NewOutgoing, NewWork, Work, WorkState
+from triage.ledger.rows import WorkRow
+from triage.records import clean, dump
+from triage.store import Store, Unknown
+
+
+class Works:
+    """The work of one database. Every method is one transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def add(self, new: NewWork) -> int:
+        """Queue work; its id. Waiting work of the same kind and key takes the newer payload instead."""
+        with self._store.writing() as session:
+            return queue(session, new)
+
+    def claim(self, kinds: Collection[str] | None = None) -> Work | None:
+        """Take the most urgent piece that may begin now, or one whose owner is gone; None where there is none.
+
+        Of work with one kind and key only one piece runs at a time.
+        """
+        with self._store.writing() as session:
+            rows = list(session.exec(_claimable(kinds)))
+            busy = {
+                (row.kind, row.key) for row in rows if row.state == WorkState.RUNNING and not free(row.owner, row.lease)
+            }
+            for row in rows:
+                if (row.kind, row.key) in busy:
+                    continue
+                row.state, row.owner, row.lease = WorkState.RUNNING.value, me(), now() + LEASE
+                row.attempts += 1
+                row.updated = now()
+                return _work(row)
+        return None
+
+    def beat(self, work: Work, note: str = "") -> bool:
+        """Say that the work goes on, and how; False if it is no longer ours to do (cancelled, or taken over)."""
+        with self._store.writing() as session:
+            row = session.get(WorkRow, work.id)
+            if row is None or not _mine(row):
+                return False
+            row.lease, row.updated = now() + LEASE, now()
+            row.note = clean(note) or row.note
+            return True
+
+    def done(
+        self, work: Work, note: str = "", works: Iterable[NewWork] = (), outgoing: Iterable[NewOutgoing] = ()
+    ) -> bool:
+        """The work is done, with what follows from it, all or nothing; False if it was no longer ours."""
+        with self._store.writing() as session:
+            if not _end(session, work, WorkState.DONE, note):
+                return False
+            for each in works:
+                queue(session, each)
+            for one in outgoing:
+                outbox.put(session, one)
+            return True
+
+    def again(self, work: Work, seconds: float, note: str) -> bool:
+        """Try once more, not before `seconds` from now; False if it was no longer ours."""
+        with self._store.writing() as session:
+            if not _end(session, work, WorkState.QUEUED, note):
+                return False
+            row = session.get(WorkRow, work.id)
+            assert row is not None
+            row.not_before = now() + timedelta(seconds=seconds)
+            return True
+
+    def failed(self, work: Work, note: str) -> bool:
+        """Give up; False if it was no longer ours."""
+        with self._store.writing() as session:
+            return _end(session, work, WorkState.FAILED, note)
+
+    def cancel(self, kind: str, key: str, why: str) -> int:
+        """End open work of a kind and key, or with a key that begins so where it ends in ``*``; how many."""
+        named = col(WorkRow.key).startswith(key[:-1], autoescape=True) if key.endswith("*") else WorkRow.key == key
+        query = select(WorkRow).where(WorkRow.kind == kind, named, col(WorkRow.state).in_(OPEN))
+        with self._store.writing() as session:
+            rows = list(session.exec(query))
+            for row in rows:
+                row.state, row.note, row.updated = WorkState.CANCELLED.value, why, now()
+            return len(rows)
+
+    def get(self, work_id: int) -> Work:
+        """One piece of work. Raises Unknown."""
+        with self._store.reading() as session:
+            row = session.get(WorkRow, work_id)
+            if row is None:
+                raise Unknown(f"no work {work_id}")
+            return _work(row)
+
+    def listed(
+        self,
+        states: Collection[WorkState] | None = None,
+        kind: str | None = None,
+        key: str | None = None,
+        limit: int = 200,
+    ) -> list[Work]:
+        """Work, the newest first."""
+        query = select(WorkRow).order_by(col(WorkRow.id).desc()).limit(limit)
+        if states is not None:
+            query = query.where(col(WorkRow.state).in_(list(states)))
+        if kind is not None:
+            query = query.where(WorkRow.kind == kind)
+        if key is not None:
+            query = query.where(WorkRow.key == key)
+        with self._store.reading() as session:
+            return [_work(row) for row in session.exec(query)]
+
+
+def queue(session: Session, new: NewWork) -> int:
+    """Queue work within a transaction; its id. For this package alone."""
+    same = select(WorkRow).where(
+        WorkRow.kind == new.kind, WorkRow.key == new.key, WorkRow.state == WorkState.QUEUED.value
+    )
+    row = session.exec(same).first()
+    if row is None:
+        row = WorkRow(
+            kind=new.kind,
+            key=new.key,
+            project=new.project,
+            payload="",
+            state="",
+            priority=0,
+            created=now(),
+            updated=now(),
+        )
+        session.add(row)
+    row.payload, row.state, row.priority = dump(new.payload), WorkState.QUEUED.value, new.priority
+    row.project, row.not_before, row.updated = new.project, new.not_before, now()
+    session.flush()
+    assert row.id is not None
+    return row.id
+
+
+def _claimable(kinds: Collection[str] | None) -> SelectOfScalar[WorkRow]:
+    ready = or_(col(WorkRow.not_before).is_(None), col(WorkRow.not_before) <= now())
+    query = select(WorkRow).where(col(WorkRow.state).in_(OPEN), ready)
+    if kinds is not None:
+        query = query.where(col(WorkRow.kind).in_(list(kinds)))
+    return query.order_by(col(WorkRow.priority), col(WorkRow.id))
+
+
+def _mine(row: WorkRow) -> bool:
+    return row.state == WorkState.RUNNING and row.owner == me()
+
+
+def _end(session: Session, work: Work, state: WorkState, note: str) -> bool:
+    row = session.get(WorkRow, work.id)
+    if row is None or not _mine(row):
+        return False
+    row.state, row.note, row.owner, row.lease, row.updated = state.value, clean(note), "", None, now()
+    return True
+
+
+def _work(row: WorkRow) -> Work:
+    assert row.id is not None
+    return Work(
+        id=row.id,
+        kind=row.kind,
+        key=row.key,
+        project=row.project,
+        payload=json.loads(row.payload),
+        state=WorkState(row.state),
+        priority=row.priority,
+        attempts=row.attempts,
+        note=row.note,
+        created=row.created,
+        updated=row.updated,
+        not_before=row.not_before,
+    )
