@@ -93,7 +93,7 @@ class GitHub(_Table):
 
 
 class Filing(_Table):
-    """What may be said at GitHub without a person. With `moderation` nothing about issues goes out before `queue approve`.
+    """What may be said at GitHub without a person. With `moderation` issues wait for ``graphwarden queue approve``.
 
     Automatic filing keeps to `per_day` issues of a project, `per_component` a day for one conversion function, and
     pauses while the share of its closed issues that people closed as not planned or duplicate exceeds `refused_share`

@@ -31,10 +31,11 @@ class Done:
 
 @dataclass(frozen=True)
 class Again:
-    """It cannot be done now; try again in so many seconds."""
+    """It cannot be done now; try again in so many seconds. `counted` where it may be the work's own fault."""
 
     seconds: float
     note: str
+    counted: bool = False
 
 
 @dataclass(frozen=True)

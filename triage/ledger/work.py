@@ -71,20 +71,37 @@ class Works:
                 outbox.put(session, one)
             return True
 
-    def again(self, work: Work, seconds: float, note: str) -> bool:
-        """Try once more, not before `seconds` from now; False if it was no longer ours."""
+    def again(self, work: Work, seconds: float, note: str, counted: bool = False) -> bool:
+        """Try once more, not before `seconds` from now; False if it was no longer ours.
+
+        Attempts that were no fault of the work's are not `counted`: waiting is none.
+        """
         with self._store.writing() as session:
             if not _end(session, work, WorkState.QUEUED, note):
                 return False
             row = session.get(WorkRow, work.id)
             assert row is not None
             row.not_before = now() + timedelta(seconds=seconds)
+            row.attempts = row.attempts if counted else 0
             return True
 
-    def failed(self, work: Work, note: str) -> bool:
-        """Give up; False if it was no longer ours."""
+    def wake(self, kind: str, key: str) -> bool:
+        """Let work that waits for its time begin now; whether there was any."""
+        query = select(WorkRow).where(WorkRow.kind == kind, WorkRow.key == key, WorkRow.state == WorkState.QUEUED.value)
         with self._store.writing() as session:
-            return _end(session, work, WorkState.FAILED, note)
+            rows = list(session.exec(query))
+            for row in rows:
+                row.not_before = None
+            return bool(rows)
+
+    def failed(self, work: Work, note: str, outgoing: Iterable[NewOutgoing] = ()) -> bool:
+        """Give up, and say so where there is something to say; False if it was no longer ours."""
+        with self._store.writing() as session:
+            if not _end(session, work, WorkState.FAILED, note):
+                return False
+            for one in outgoing:
+                outbox.put(session, one)
+            return True
 
     def cancel(self, kind: str, key: str, why: str) -> int:
         """End open work of a kind and key, or with a key that begins so where it ends in ``*``; how many."""

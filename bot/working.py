@@ -1,0 +1,113 @@
+"""Does pieces of work one after the other: claim, do, save. Killed at any moment, another process goes on (issue 6)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import structlog
+
+from bot import kinds
+from bot.desk import Cancelled, Desk, NoProject
+from bot.failures import Refusal
+from bot.github.errors import GitHubError, Later
+from bot.kinds import Again, Answer, Done, Failed
+from fuzz.zygote import BackendUnavailable
+from triage.ledger.records import Work
+from triage.revisions.environments import Untestable
+from triage.revisions.git import GitError
+from triage.store import StoreError
+
+log = structlog.get_logger()
+
+#: Work that has been begun so often and never ended is given up: it may be what kills the process.
+MOST_ATTEMPTS = 4
+#: Seconds between two signs of life, far less than a lease.
+BEAT = 20.0
+#: Seconds between two looks for work.
+IDLE = 0.3
+#: Seconds before work is tried again that failed for a reason of ours: by attempts.
+_BACKOFF = (5.0, 30.0, 120.0)
+
+#: What a piece of work may raise because of what it was asked, of the network's or of a compiler's state.
+_FORESEEN = (Refusal, StoreError, NoProject, GitError, BackendUnavailable, Untestable, GitHubError)
+
+
+def work_off(desk: Desk, names: Collection[str], stop: threading.Event) -> None:
+    """Do work of these kinds as it comes, until `stop` is set."""
+    while not stop.is_set():
+        work = desk.ledger.work.claim(names)
+        if work is None:
+            stop.wait(IDLE)
+        else:
+            do(work, desk)
+
+
+def do(work: Work, desk: Desk) -> None:
+    """One piece of work that this process has claimed."""
+    told = log.bind(work=work.id, kind=work.kind, key=work.key, attempt=work.attempts)
+    if work.attempts > MOST_ATTEMPTS:
+        note = f"given up after {MOST_ATTEMPTS} attempts, none of which came to an end: {work.note}"
+        desk.ledger.work.failed(work, note)
+        told.error("work_given_up", note=note)
+        return
+    told.info("work_begins")
+    try:
+        with _alive(work, desk) as say:
+            answer = _answer(work, replace(desk, say=say))
+    except Cancelled as gone:
+        told.info("work_cancelled", note=str(gone))
+        return
+    ours = _save(work, desk, answer)
+    told.info("work_ends" if ours else "work_was_taken", answer=type(answer).__name__.lower(), note=answer.note[:500])
+
+
+def _answer(work: Work, desk: Desk) -> Answer:
+    try:
+        return kinds.load(work.kind).run(work, desk)
+    except Cancelled:
+        raise
+    except Later as problem:
+        return Again(problem.seconds, str(problem))
+    except _FORESEEN as problem:
+        return Failed(" ".join(str(problem).split()))
+    except Exception as error:  # noqa: BLE001 the process edge: one piece of work must not end all others
+        log.exception("work_broke", work=work.id, kind=work.kind)
+        note = f"internal error: {type(error).__name__}: {error}"
+        last = work.attempts >= len(_BACKOFF)
+        return Failed(note) if last else Again(_BACKOFF[work.attempts - 1], note, counted=True)
+
+
+def _save(work: Work, desk: Desk, answer: Answer) -> bool:
+    works = desk.ledger.work
+    if isinstance(answer, Done):
+        return works.done(work, answer.note, answer.works, answer.outgoing)
+    if isinstance(answer, Again):
+        return works.again(work, answer.seconds, answer.note, answer.counted)
+    return works.failed(work, answer.note, answer.outgoing)
+
+
+@contextmanager
+def _alive(work: Work, desk: Desk) -> Iterator[Callable[[str], None]]:
+    """Keeps the lease while the work is done; gives the way to say how it goes, which raises Cancelled."""
+    over, lost = threading.Event(), threading.Event()
+
+    def beat() -> None:
+        while not over.wait(BEAT):
+            if not desk.ledger.work.beat(work):
+                lost.set()
+                return
+
+    def say(note: str) -> None:
+        if lost.is_set() or not desk.ledger.work.beat(work, note):
+            raise Cancelled(f"work {work.id} was cancelled or taken over")
+
+    thread = threading.Thread(target=beat, name=f"beat-{work.id}", daemon=True)
+    thread.start()
+    try:
+        yield say
+    finally:
+        over.set()
+        thread.join()
