@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 
 from bot import builds
+from bot.github.app import App
 from bot.github.client import Client
 from bot.settings import Project, Settings
 from fuzz.lane import Limits
@@ -29,13 +29,22 @@ def _nothing(text: str) -> None:
     return None
 
 
+def _no_app() -> None:
+    return None
+
+
 @dataclass(frozen=True)
 class Desk:
-    """Everything a kind of work needs. `say` keeps the work alive and tells how it goes; it raises Cancelled."""
+    """Everything a kind of work needs.
+
+    `github` gives the client of a repository, `app` the App (None where the bot has a plain token). `say` keeps the
+    work alive and tells how it goes; it raises Cancelled.
+    """
 
     settings: Settings
     ledger: Ledger
     github: Callable[[str], Client]
+    app: Callable[[], App | None] = field(default=_no_app)
     say: Callable[[str], None] = field(default=_nothing)
 
     @property
@@ -57,8 +66,3 @@ class Desk:
     def runner(self, project: Project) -> Runner:
         """A runner with the project's limits; to be used in a ``with``."""
         return Runner(Limits(project.timeout, project.memory), jobs=project.jobs or None)
-
-
-def clients(make: Callable[[str], Client]) -> Callable[[str], Client]:
-    """One client a repository, made when it is first needed."""
-    return cache(make)

@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from apscheduler.triggers.cron import CronTrigger
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from bot import cron
 from bot.durations import seconds
 from bot.failures import Refusal
 
@@ -45,7 +45,7 @@ def _duration(text: str) -> str:
 
 def _cron(text: str) -> str:
     try:
-        CronTrigger.from_crontab(text, timezone="UTC")
+        cron.trigger(text)
     except ValueError as problem:
         raise ValueError(f"no cron expression ({problem}): write five fields, e.g. '0 2 * * *'") from problem
     return text

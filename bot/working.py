@@ -73,7 +73,7 @@ def _answer(work: Work, desk: Desk) -> Answer:
         return Again(problem.seconds, str(problem))
     except _FORESEEN as problem:
         return Failed(" ".join(str(problem).split()))
-    except Exception as error:  # noqa: BLE001 the process edge: one piece of work must not end all others
+    except Exception as error:  # the process edge: one piece of work must not end all others
         log.exception("work_broke", work=work.id, kind=work.kind)
         note = f"internal error: {type(error).__name__}: {error}"
         last = work.attempts >= len(_BACKOFF)

@@ -1,0 +1,132 @@
+"""What `graphwarden doctor` looks at, one function a question. Each answers with what it found, or raises."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot import builds
+from bot.failures import Refusal
+from bot.github.auth import Access
+from bot.github.errors import GitHubError
+from bot.settings import Project, Settings
+from fuzz import confine, registry
+from triage.ledger import Ledger
+from triage.revisions import listing
+from triage.revisions.git import GitError, Repository
+from triage.revisions.index import IndexUnreachable
+from triage.store import StoreError, open_store
+
+#: Providers whose revisions are commits of a local repository.
+_OF_COMMITS = ("overlay", "command")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One question and its answer. `good` is None where something is only worth knowing."""
+
+    about: str
+    good: bool | None
+    told: str
+
+
+class Bad(Exception):
+    """The answer to a question is a problem; the text says which and how to mend it."""
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    """All questions, answered one after the other."""
+    yield _asked("webhook secret", lambda: _secret(settings))
+    yield _asked("database", lambda: _database(settings))
+    yield _asked("reports", lambda: _reports(settings.reports))
+    yield _asked("GitHub", lambda: _identity(settings))
+    for project in settings.projects.values():
+        yield _asked(f"{project.name}: repository", lambda project=project: _repository(settings, project))
+        yield _asked(f"{project.name}: compiler", lambda project=project: _compiler(project))
+    means, told = _confinement()
+    yield Finding("confinement", means, told)
+
+
+def _asked(about: str, question: Callable[[], str]) -> Finding:
+    try:
+        return Finding(about, True, question())
+    except (Bad, Refusal, StoreError, GitHubError, GitError, IndexUnreachable) as problem:
+        return Finding(about, False, " ".join(str(problem).split()))
+
+
+def _secret(settings: Settings) -> str:
+    secret = settings.webhook_secret
+    if len(secret) < 16:
+        raise Bad(f"has {len(secret)} characters: take at least 16, e.g. from `openssl rand -hex 32`")
+    file = settings.github.webhook_secret_file
+    if file is not None and _others_may_read(file):
+        raise Bad(f"{file} can be read by others: chmod 600 {file}")
+    return "set"
+
+
+def _database(settings: Settings) -> str:
+    with open_store(settings.database, create=True) as store:
+        ledger = Ledger(store)
+        stopped = ledger.switches.stopped()
+        if stopped:
+            raise Bad(
+                f"the emergency stop is on ({stopped}): nothing is said at GitHub; `graphwarden stop --off` ends it"
+            )
+        return f"{settings.database}: {len(store.bugs())} bugs"
+
+
+def _reports(folder: Path) -> str:
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        raise Bad(f"{folder} cannot be written")
+    return str(folder)
+
+
+def _identity(settings: Settings) -> str:
+    key = settings.github.private_key_file
+    access = Access(settings)
+    if key is not None and _others_may_read(key):
+        raise Bad(f"{key} can be read by others: chmod 600 {key}")
+    return f"{access.login()} at {settings.github.api}"
+
+
+def _repository(settings: Settings, project: Project) -> str:
+    access = Access(settings)
+    missing = access.missing(project.repository)
+    if missing:
+        wanted = ", ".join(f"{name}: {level}" for name, level in missing.items())
+        raise Bad(f"{project.repository}: the App lacks the permission {wanted}")
+    branch = access.client(project.repository).default_branch()
+    noted = "" if branch == project.branch else f" (its default branch is {branch}, watched is {project.branch})"
+    return f"{project.repository}{noted}"
+
+
+def _compiler(project: Project) -> str:
+    compiler = builds.compiler(project.compiler)
+    if compiler.provider in _OF_COMMITS:
+        local = Repository(compiler.path("repository"))
+        head = local.resolve(compiler.text("branch") or "HEAD")
+        if head is None:
+            raise Bad(f"{local.folder}: is no git repository with a commit: clone {project.repository} there")
+        newest = head.id[:12]
+    else:
+        known = listing.revisions(compiler)
+        if not known:
+            raise Bad(f"{compiler.name} has no revisions ({compiler.source})")
+        newest = known[-1].version
+    kinds = ", ".join(registry.backend(compiler.backend).kinds)
+    return f"{compiler.name}, builds by {compiler.provider}, newest {newest}, takes {kinds}"
+
+
+def _confinement() -> tuple[bool | None, str]:
+    means = confine.means()
+    if means:
+        return True, f"builds and workers of pull requests run in {means}"
+    return False, "pull requests cannot be tested: install bubblewrap (apt install bubblewrap)"
+
+
+def _others_may_read(file: Path) -> bool:
+    return bool(file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))

@@ -1,0 +1,87 @@
+"""The clock: says when something is due, and does nothing itself. What is due becomes a row (issue 6).
+
+One process of all that share a database has the clock: two would do everything twice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import structlog
+from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.base import BaseTrigger
+from apscheduler.triggers.interval import IntervalTrigger
+
+from bot import cron
+from bot.settings import Settings
+from triage.ledger import Ledger
+from triage.ledger.records import NewWork
+
+log = structlog.get_logger()
+
+#: What was missed while nobody ran is the most likely to matter: the first look comes so soon after the start.
+SOON = timedelta(seconds=5)
+#: Regular work gives way to what somebody waits for.
+_PRIORITY = 90
+
+
+def due(settings: Settings) -> list[tuple[BaseTrigger, NewWork]]:
+    """What happens regularly, and when."""
+    found: list[tuple[BaseTrigger, NewWork]] = [
+        (_every(settings.github.poll_minutes), NewWork("missed", "missed", "", {}, _PRIORITY)),
+        (_every(24 * 60), NewWork("collect", "collect", "", {}, _PRIORITY)),
+    ]
+    for project in settings.projects.values():
+        look = NewWork("release", project.name, project.name, {"version": ""}, _PRIORITY)
+        found.append((_every(6 * 60), look))
+    for number, each in enumerate(settings.schedule):
+        payload = {"budget": each.budget, "sources": list(each.sources)}
+        hunt = NewWork(each.kind, f"{each.project}:{number}", each.project, payload, _PRIORITY)
+        found.append((cron.trigger(each.cron), hunt))
+    return found
+
+
+@contextmanager
+def running(settings: Settings, ledger: Ledger) -> Iterator[bool]:
+    """The clock runs inside; False where another process has it already."""
+    with _only_one(settings.database) as mine:
+        if not mine:
+            log.info("clock_is_elsewhere")
+            yield False
+            return
+        scheduler = BackgroundScheduler(timezone=UTC)
+        for trigger, work in due(settings):
+            scheduler.add_job(_ring, trigger, (ledger, work), coalesce=True, misfire_grace_time=3600)
+        scheduler.start()
+        try:
+            yield True
+        finally:
+            scheduler.shutdown(wait=False)
+
+
+def _ring(ledger: Ledger, work: NewWork) -> None:
+    number = ledger.work.add(work)
+    log.info("due", kind=work.kind, key=work.key, work=number)
+
+
+def _every(minutes: float) -> IntervalTrigger:
+    return IntervalTrigger(minutes=minutes, start_date=datetime.now(UTC) + SOON, timezone=UTC)
+
+
+@contextmanager
+def _only_one(database: Path) -> Iterator[bool]:
+    file = os.open(database.with_name(f"{database.name}.clock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(file)

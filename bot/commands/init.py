@@ -1,0 +1,79 @@
+"""`graphwarden init`: a configuration to begin with."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from bot import outputs, settings
+from bot.console import out
+from bot.failures import Refusal
+from fuzz.data import data_path
+
+_SECRET_FILE, _KEY_FILE = "webhook-secret", "graphwarden.private-key.pem"
+
+
+def init(
+    repository: Annotated[
+        str, typer.Option("--repository", metavar="OWNER/NAME", help="The repository to watch.")
+    ] = "apache/tvm",
+    compiler: Annotated[str, typer.Option("--compiler", help="The compiler that is built from it.")] = "tvm",
+    file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = Path(
+        "graphwarden.toml"
+    ),
+    app_id: Annotated[int, typer.Option("--app-id", help="Of your GitHub App (its settings page shows it).")] = 0,
+) -> None:
+    """Write a commented configuration for the bot, and a webhook secret beside it. Nothing is ever replaced."""
+    outputs.check_file("--out", file)
+    if file.exists():
+        raise Refusal(f"{file}: is there already; remove it or name another file with --out")
+    text = _text(repository, compiler, app_id)
+    outputs.write("--out", file, text)
+    try:
+        settings.load(file)
+    except settings.BadSettings:
+        file.unlink()  # what was asked for, e.g. --repository, is not usable
+        raise
+    secret = file.parent / _SECRET_FILE
+    if not secret.exists():
+        secret.touch(mode=0o600)
+        secret.write_text(secrets.token_hex(32) + "\n", encoding="ascii")
+    for line in _next_steps(file, secret):
+        out.print(line, markup=False, soft_wrap=True)
+
+
+def _text(repository: str, compiler: str, app_id: int) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(data_path().parent / "templates"),
+        undefined=StrictUndefined,
+        autoescape=False,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template("graphwarden.toml.j2").render(
+        repository=repository,
+        compiler=compiler,
+        name=_name(compiler),
+        app_id=app_id,
+        key_file=_KEY_FILE,
+        secret_file=_SECRET_FILE,
+    )
+
+
+def _name(compiler: str) -> str:
+    """The project's name: the compiler's, as far as TOML can write it without quotes."""
+    return "".join(letter if letter.isalnum() and letter.isascii() else "-" for letter in Path(compiler).stem) or "x"
+
+
+def _next_steps(file: Path, secret: Path) -> list[str]:
+    return [
+        f"{file} is written; the webhook secret is in {secret}.",
+        "Next:",
+        "  1. make a GitHub App (docs/bot.md says with which permissions and events), give it that secret,",
+        f"     put its private key beside as {_KEY_FILE} and its id into {file};",
+        f"  2. graphwarden doctor --config {file}",
+        f"  3. graphwarden serve --config {file}",
+    ]

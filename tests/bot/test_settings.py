@@ -1,0 +1,99 @@
+"""The bot's configuration: what is wrong is told in one line, and nothing secret lies in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot import settings
+from bot.settings import BadSettings
+
+LEAST = """
+[projects.tvm]
+repository = "apache/tvm"
+compiler = "tvm"
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "graphwarden.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_project_is_enough_and_nothing_is_filed_without_a_moderator(tmp_path: Path) -> None:
+    found = settings.load(written(tmp_path, LEAST))
+    project = found.projects["tvm"]
+    assert (project.name, project.branch, project.filing.moderation) == ("tvm", "main", True)
+    assert found.database == tmp_path / "graphwarden.db"
+
+
+def test_paths_count_from_the_file_and_compilers_may_be_names(tmp_path: Path) -> None:
+    text = LEAST.replace('"tvm"', '"compilers/mine.toml"') + 'cases = "cases"\n[github]\nwebhook_secret_file = "s"\n'
+    found = settings.load(written(tmp_path, text))
+    assert found.projects["tvm"].compiler == str(tmp_path / "compilers/mine.toml")
+    assert found.projects["tvm"].cases == tmp_path / "cases"
+    assert found.github.webhook_secret_file == tmp_path / "s"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "projects: Field required"),
+        ("[projects]", "[projects] names no project"),
+        ("nonsense", "no TOML"),
+        (LEAST + "brunch = 'main'", "projects.tvm.brunch: no such setting"),
+        (LEAST + "budget = 'soon'", "projects.tvm.budget: 'soon' is not a duration: write 90s, 3m, 1h30m or none"),
+        (
+            LEAST.replace("apache/tvm", "https://github.com/apache/tvm"),
+            "projects.tvm.repository: write it as owner/name",
+        ),
+        ("[github]\napp_id = 1\n" + LEAST, "github: app_id and private_key_file belong together"),
+        ("[server]\nport = 99999\n" + LEAST, "server.port: Input should be less than or equal to 65535"),
+        (LEAST + "[[schedule]]\nproject = 'x'\ncron = '0 2 * * *'", "there is no project 'x' (projects: tvm)"),
+        (LEAST + "[[schedule]]\nproject = 'tvm'\ncron = 'daily'", "schedule.0.cron: no cron expression"),
+        (LEAST + "[projects.tvm.filing]\nrefused_share = 2", "projects.tvm.filing.refused_share"),
+    ],
+)
+def test_what_is_wrong_is_told_in_one_line_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(BadSettings) as problem:
+        settings.load(path)
+    assert str(problem.value).startswith(f"{path}: ")
+    assert told in str(problem.value)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(
+        BadSettings, match=r"cannot be read: No such file or directory \(`graphwarden init` writes one\)"
+    ):
+        settings.load(tmp_path / "none.toml")
+
+
+def test_secrets_come_from_files_or_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(settings.SECRET_VARIABLE, raising=False)
+    path = written(tmp_path, LEAST)
+    with pytest.raises(
+        BadSettings, match=r"webhook_secret_file names no file .* GRAPHWARDEN_WEBHOOK_SECRET is not set"
+    ):
+        _ = settings.load(path).webhook_secret
+    monkeypatch.setenv(settings.SECRET_VARIABLE, "from the environment")
+    assert settings.load(path).webhook_secret == b"from the environment"
+    (tmp_path / "secret").write_text("from a file\n")
+    found = settings.load(written(tmp_path, '[github]\nwebhook_secret_file = "secret"\n' + LEAST))
+    assert found.webhook_secret == b"from a file"
+    assert "from a file" not in repr(found)
+
+
+def test_a_secret_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    found = settings.load(written(tmp_path, '[github]\ntoken_file = "gone"\n' + LEAST))
+    with pytest.raises(BadSettings, match=r"github.token_file: .*gone: No such file"):
+        _ = found.token
+
+
+def test_projects_are_found_by_repository_whatever_the_case_of_its_letters(tmp_path: Path) -> None:
+    found = settings.load(written(tmp_path, LEAST))
+    assert [each.name for each in found.of_repository("Apache/TVM")] == ["tvm"]
+    assert found.of_repository("apache/other") == []

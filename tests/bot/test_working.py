@@ -1,0 +1,157 @@
+"""Work is done once, told honestly, given up when it keeps breaking, and left alone when it was cancelled."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from bot import kinds, settings, working
+from bot.desk import Desk
+from bot.failures import Refusal
+from bot.github.errors import Later, Refused
+from bot.kinds import Again, Answer, Done
+from triage.ledger import Ledger
+from triage.ledger.records import NewWork, Work, WorkState
+from triage.store import open_store
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    path = tmp_path / "graphwarden.toml"
+    path.write_text('[projects.tvm]\nrepository = "a/b"\ncompiler = "tvm"\n')
+    known = settings.load(path)
+    with open_store(known.database, create=True) as store:
+        yield Desk(known, Ledger(store), lambda repository: pytest.fail(f"asked for {repository}"))
+
+
+@pytest.fixture
+def kind(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Work, Desk], Answer]], None]:
+    """Makes a kind of work of a function."""
+
+    def make(run: Callable[[Work, Desk], Answer]) -> None:
+        monkeypatch.setattr(kinds, "load", lambda name: SimpleNamespace(HEAVY=False, run=run))
+
+    return make
+
+
+def attempt(desk: Desk) -> Work:
+    """Claim the work and do it; as it is stored then."""
+    work = desk.ledger.work.claim()
+    assert work is not None
+    working.do(work, desk)
+    return desk.ledger.work.get(work.id)
+
+
+def test_what_follows_from_work_is_queued_when_it_is_done(desk: Desk, kind: Callable[..., None]) -> None:
+    kind(lambda work, at: Done("fine", (NewWork("file", "bug:1", work.project),)))
+    desk.ledger.work.add(NewWork("triage", "bug:1", "tvm"))
+    done = attempt(desk)
+    assert (done.state, done.note) == (WorkState.DONE, "fine")
+    assert [work.kind for work in desk.ledger.work.listed([WorkState.QUEUED])] == ["file"]
+
+
+@pytest.mark.parametrize("problem", [Refusal("the head\nis unknown"), Refused("no permission", 403)])
+def test_what_cannot_be_done_is_told_in_one_line_and_not_tried_again(
+    desk: Desk, kind: Callable[..., None], problem: Exception
+) -> None:
+    def run(work: Work, at: Desk) -> Answer:
+        raise problem
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    done = attempt(desk)
+    assert (done.state, done.note) == (WorkState.FAILED, " ".join(str(problem).split()))
+
+
+def test_github_telling_us_to_wait_is_no_failure_and_no_attempt(desk: Desk, kind: Callable[..., None]) -> None:
+    def run(work: Work, at: Desk) -> Answer:
+        raise Later("secondary limit", 0)
+
+    kind(run)
+    desk.ledger.work.add(NewWork("file", "k", "tvm"))
+    for _ in range(working.MOST_ATTEMPTS + 2):
+        assert attempt(desk).state is WorkState.QUEUED
+
+
+def test_a_fault_of_ours_is_tried_again_and_then_told(desk: Desk, kind: Callable[..., None]) -> None:
+    def run(work: Work, at: Desk) -> Answer:
+        raise KeyError("x")
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    assert attempt(desk).state is WorkState.QUEUED
+    assert desk.ledger.work.wake("gate", "k")
+    assert attempt(desk).state is WorkState.QUEUED
+    assert desk.ledger.work.wake("gate", "k")
+    last = attempt(desk)
+    assert (last.state, last.note) == (WorkState.FAILED, "internal error: KeyError: 'x'")
+
+
+def test_work_that_kills_its_process_again_and_again_is_given_up(desk: Desk, kind: Callable[..., None]) -> None:
+    runs: list[int] = []
+
+    def run(work: Work, at: Desk) -> Answer:
+        runs.append(work.attempts)
+        raise SystemExit  # what no handler holds up
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    for _ in range(working.MOST_ATTEMPTS):
+        with pytest.raises(SystemExit):
+            attempt(desk)
+        # The row still says that a process has it: one that is no more.
+        with desk.store.writing() as session:
+            session.connection().exec_driver_sql("UPDATE work SET lease = NULL")
+    assert attempt(desk).state is WorkState.FAILED
+    assert runs == [1, 2, 3, 4]
+
+
+def test_cancelled_work_stops_at_its_next_word_and_saves_nothing(desk: Desk, kind: Callable[..., None]) -> None:
+    reached: list[str] = []
+
+    def run(work: Work, at: Desk) -> Answer:
+        at.say("half way")
+        at.ledger.work.cancel("gate", "k", "a newer head")
+        at.say("further")
+        reached.append("the end")
+        return Done()
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    done = attempt(desk)
+    assert (done.state, done.note, reached) == (WorkState.CANCELLED, "a newer head", [])
+
+
+def test_waiting_work_begins_when_it_is_woken(desk: Desk, kind: Callable[..., None]) -> None:
+    kind(lambda work, at: Again(3600, "waiting for build") if work.note == "" else Done("built"))
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    assert attempt(desk).note == "waiting for build"
+    assert desk.ledger.work.claim() is None
+    desk.ledger.work.wake("gate", "k")
+    assert attempt(desk).note == "built"
+
+
+def test_the_loop_ends_when_it_is_told_to(desk: Desk, kind: Callable[..., None]) -> None:
+    stop = threading.Event()
+
+    def run(work: Work, at: Desk) -> Answer:
+        stop.set()
+        return Done()
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    desk.ledger.work.add(NewWork("gate", "other", "tvm"))
+    working.work_off(desk, ["gate"], stop)
+    assert [work.key for work in desk.ledger.work.listed([WorkState.QUEUED])] == ["other"]
+
+
+def test_work_for_a_project_that_is_not_configured_any_more_fails_with_a_word(
+    desk: Desk, kind: Callable[..., None]
+) -> None:
+    kind(lambda work, at: Done(at.project(work).name))
+    desk.ledger.work.add(NewWork("gate", "k", "gone"))
+    assert attempt(desk).note.endswith("there is no project 'gone'")
