@@ -25,6 +25,8 @@ PY    := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 # Beside the other and named after it: there graphwarden looks for it.
 TFENV := $(VENV)-tensorflow
+# What plays GitHub in the tests, with a Node of its own.
+NODE  := node_modules/.installed
 # Everything that is to be installed.
 READY := $(STAMP) $(if $(XLA),$(VENV)/.xla) $(if $(TF),$(TFENV)/.installed)
 # An environment that was copied from another folder, or whose Python has gone, is not ours.
@@ -42,7 +44,7 @@ hunt: $(READY)
 	$(VENV)/bin/graphwarden hunt --budget $(HUNT_BUDGET) --db $(HUNT_DB) --out $(HUNT_OUT) $(HUNT_ARGS)
 	@echo "reports: $(abspath $(HUNT_OUT))   database: $(abspath $(HUNT_DB))"
 
-test: lint
+test: lint $(NODE)
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 # Approves what the signatures' golden cases give today; read the difference before committing it.
@@ -92,6 +94,11 @@ $(TFENV)/.installed: requirements-tensorflow.lock $(STAMP)
 	@$(TFENV)/bin/python -m pip --disable-pip-version-check check
 	@touch $@
 
+$(NODE): package.json package-lock.json .ci/node_packages.py $(STAMP)
+	@rm -f $@
+	$(PY) .ci/node_packages.py
+	@touch $@
+
 # Newest versions that pyproject.toml allows, every transitive one pinned.
 lock:
 	rm -rf .venv-lock
@@ -104,4 +111,4 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf $(VENV) $(TFENV) .venv-lock build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(TFENV) .venv-lock node_modules build dist .mypy_cache .pytest_cache .ruff_cache

@@ -80,10 +80,13 @@ def order(before: Path, after: Path, size: int) -> None:
     changed = [change(base[each.id], head[each.id]) in (Change.NEW_FAILURE, Change.FIXED) for each in entries]
     costs = [_cost(base[each.id]) + _cost(head[each.id]) for each in entries]
     failed = frozenset(each.id for each in entries if base[each.id].status in FAILING)
+    refused = frozenset(each.id for each in entries if base[each.id].status is Status.UNSUPPORTED)
+    fails = [each.id in failed | refused for each in entries]
+    known = Past(failed, known=frozenset(base), refused=refused)
     print(f"{len(entries)} cases, {sum(changed)} changes, {len(failed)} fail on the base")
     for name, positions in {
-        "history of the base": _learning(Order(entries, 0, Past(failed)), changed),
-        "no history": _learning(Order(entries, 0), changed),
+        "history of the base": _learning(Order(entries, 0, known), changed, fails),
+        "no history": _learning(Order(entries, 0), changed, fails),
         "shuffled": iter(random.Random(0).sample(range(len(entries)), len(entries))),
     }.items():
         done = _replayed(list(positions), changed, costs)
@@ -91,7 +94,7 @@ def order(before: Path, after: Path, size: int) -> None:
         print(f"{name}: {told} ({done.seen / max(1, done.changes):.0%})")
 
 
-def _learning(order: Order, changed: Sequence[bool]) -> Iterator[int]:
+def _learning(order: Order, changed: Sequence[bool], fails: Sequence[bool]) -> Iterator[int]:
     """The positions in the order in which a gate would run them: it learns when a batch has ended."""
     pending: list[list[int]] = []
     while True:
@@ -103,8 +106,7 @@ def _learning(order: Order, changed: Sequence[bool]) -> Iterator[int]:
             return
         if len(pending) >= UNDER_WAY or not batch:
             for at in pending.pop(0):
-                if changed[at]:
-                    order.changed(at)
+                order.learn(at, changed=changed[at], failed=fails[at])
 
 
 def _replayed(positions: Sequence[int], changed: Sequence[bool], costs: Sequence[float]) -> Replayed:

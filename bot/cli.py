@@ -23,18 +23,25 @@ from bot.commands import (
     bugs,
     calibrate,
     court,
+    doctor,
     gate,
     group,
     hunt,
+    init,
     instances,
     migrate,
+    post,
     prioritize,
+    queue,
     reduce,
     report,
     revisions,
     run,
+    serve,
+    stop,
     suite,
     sweep,
+    work,
 )
 from bot.console import err
 from bot.failures import ExitCode, Interrupted, Refusal
@@ -106,12 +113,19 @@ for command in (
     sweep.sweep,
     bisect.bisect,
     backends.backends,
+    init.init,
+    doctor.doctor,
+    serve.serve,
+    post.post,
+    work.work,
 ):
     app.command(command.__name__)(_telling(command))
 bugs.register(app, _telling)
 revisions.register(app, _telling)
 bench.register(app, _telling)
 suite.register(app, _telling)
+queue.register(app, _telling)
+app.command("stop")(_telling(stop.stop))
 
 
 def main() -> None:

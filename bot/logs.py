@@ -8,6 +8,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import structlog
+from structlog.typing import Processor
 
 from triage.scrub import plain
 
@@ -22,7 +23,7 @@ def begin(process: str, as_text: bool = False) -> None:
     last: Any = structlog.dev.ConsoleRenderer(colors=False) if as_text else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
-            structlog.contextvars.merge_contextvars,
+            _named(process),
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
@@ -33,7 +34,16 @@ def begin(process: str, as_text: bool = False) -> None:
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=True,
     )
-    structlog.contextvars.bind_contextvars(process=process)
+
+
+def _named(process: str) -> Processor:
+    """Says which process it is; threads that begin later say it, too."""
+
+    def name(logger: object, method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        line.setdefault("process", process)
+        return line
+
+    return name
 
 
 def _one_line(logger: object, method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

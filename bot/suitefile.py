@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,9 +20,10 @@ from fuzz.runner import Runner
 from triage.lifecycle import State
 from triage.store import open_store
 from triage.suite.entries import EXPECTED_FILE, BadEntry, Entry, Expected, Source, distinct, read_expected, written
+from triage.suite.order import operators
 
 #: Bugs that were seen to repeat, and that nobody has put aside.
-_CONFIRMED = (
+CONFIRMED = (
     State.CONFIRMED,
     State.REDUCED,
     State.LOCATED,
@@ -41,9 +41,10 @@ FORMS = {"plain": ("plain", "expanded"), "frozen": ("frozen", "expanded-frozen")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a suite shall consist of. `folder` or `tests` take the place of everything else.
+    """What a suite shall consist of. `folder` or `tests` take the place of everything else but the bugs of `db`.
 
-    `sources` give at most `slice_size` cases together, those that the prioritiser holds for the most promising.
+    `sources` give at most `slice_size` cases together: those of the `touched` operators (as `order.spelling` spells
+    them), then those that the prioritiser holds for the most promising.
     """
 
     folder: Path | None = None
@@ -53,6 +54,7 @@ class Wanted:
     sources: tuple[str, ...] = ("onnx_node",)
     slice_size: int = 500
     seed: int = 0
+    touched: frozenset[str] = frozenset()
 
 
 def regressions() -> Path:
@@ -76,13 +78,12 @@ def _gathered(wanted: Wanted, backend: str, runner: Runner) -> Iterator[Entry]:
         yield from in_folder(wanted.folder, Source.GIVEN, runner, wanted.seed)
     if wanted.tests:
         yield from _tests(wanted.tests, wanted.form, wanted.seed)
-    if wanted.folder is not None or wanted.tests:
-        return
-    if regressions().is_dir():
+    named = wanted.folder is not None or bool(wanted.tests)
+    if not named and regressions().is_dir():
         yield from in_folder(regressions(), Source.COMMITTED, runner, wanted.seed)
     if wanted.db is not None:
         yield from _bugs(wanted.db, backend)
-    if wanted.slice_size:
+    if not named and wanted.slice_size:
         yield from slice_of(wanted)
 
 
@@ -137,7 +138,7 @@ def _bugs(db: Path, backend: str) -> Iterator[Entry]:
     """The smallest case of every bug of the backend that was ever confirmed."""
     name = registry.backend(backend).name
     with open_store(db, create=False) as store:
-        for bug in store.bugs(_CONFIRMED):
+        for bug in store.bugs(CONFIRMED):
             if Path(bug.backend).stem != name or not bug.count:
                 continue
             if bug.reduced_case_id is not None:
@@ -152,7 +153,7 @@ def _bugs(db: Path, backend: str) -> Iterator[Entry]:
 
 
 def slice_of(wanted: Wanted) -> Iterator[Entry]:
-    """The first cases of the sources in the prioritiser's order: the same ones for every build."""
+    """Of the sources the cases of touched operators, then the first in the prioritiser's order."""
     try:
         found = [
             case for name in wanted.sources for case in generators.load(name)(wanted.seed) if isinstance(case, Case)
@@ -161,8 +162,10 @@ def slice_of(wanted: Wanted) -> Iterator[Entry]:
         raise Refusal(f"--source: {error}") from error
     chosen = found
     if len(found) > wanted.slice_size:
-        order = Schedule([cases.item(case) for case in found], (), wanted.seed)
-        chosen = [found[at] for at in itertools.islice(order, wanted.slice_size)]
+        items = [cases.item(case) for case in found]
+        order = list(Schedule(items, (), wanted.seed))
+        order.sort(key=lambda at: wanted.touched.isdisjoint(operators(items[at])))
+        chosen = [found[at] for at in order[: wanted.slice_size]]
     for case in chosen:
         yield Entry(_test_name(case), case, Source.SLICE)
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import structlog
@@ -16,6 +16,8 @@ log = structlog.get_logger()
 
 #: Seconds before a process is started again: doubled each time until the most; from the first after it ran for long.
 _FIRST, _MOST, _LONG = 0.5, 60.0, 300.0
+#: The priority of a process that may wait (nice, 0 to 19); its children inherit it.
+_NICE = 10
 #: Seconds that a process has to end by itself.
 _GRACE = 2.0
 
@@ -33,11 +35,13 @@ class _Child:
 class Supervisor:
     """Watches one process for each command; `commands` are arguments of ``graphwarden`` by name.
 
+    Those in `patient` run at a lower priority: whoever waits for an acknowledgement comes first.
     Used in one thread, which must live as long as the processes shall: they end with it.
     """
 
     commands: Mapping[str, Sequence[str]]
     variable: str
+    patient: Collection[str] = ()
     _children: dict[str, _Child] = field(default_factory=dict)
 
     def watch(self, stop: threading.Event) -> None:
@@ -60,6 +64,8 @@ class Supervisor:
             log.warning("process_ended", name=name, code=code, again_in=child.pause)
         if child.process is None and now >= child.due:
             child.process = self._start(child.command)
+            if name in self.patient:
+                os.setpriority(os.PRIO_PROCESS, child.process.pid, _NICE)
             child.began = now
             log.info("process_started", name=name, pid=child.process.pid)
 

@@ -2,9 +2,9 @@
 
 Where Bubblewrap works, a program sees the system's own folders, the folders that it is given, an empty home and
 nothing else: no files of ours, no network. Whoever starts it as root has it run as the user *nobody*, who can neither
-read another process's environment nor signal it; else a user namespace forbids the reading. Where Bubblewrap does not
-work, root can still run it as nobody, who cannot read what only its owner may. `means` says which it is; where
-nothing is possible the answer is "", and who calls decides whether that will do.
+read another process's environment nor signal it, and sees no process of anybody else's; else a user namespace forbids
+the reading. Where Bubblewrap does not work, root can still run it as nobody, who cannot read what only its owner may.
+`means` says which it is; where nothing is possible the answer is "", and who calls decides whether that will do.
 """
 
 from __future__ import annotations
@@ -25,8 +25,11 @@ _ETC = (
     *("group", "localtime", "nsswitch.conf", "passwd", "ssl"),
 )
 _NOBODY = "nobody"
-#: Of all programs that run as nobody together; threads count.
+#: Threads count. Of all programs that run as nobody together; in a user namespace, of one program with all that it
+#: starts (since Linux 5.14; before, of all processes of the user).
 _MOST_PROCESSES = 4096
+#: Gives /proc anew, for the program that follows: without the processes of other users.
+_HIDING = 'mount -t proc -o hidepid=invisible,nosuid,nodev,noexec proc /proc && exec "$@"'
 _LARGEST_FILE = 4 << 30
 
 
@@ -35,8 +38,8 @@ class Cage:
     """What a confined program gets: folders to read, folders to write, and how much it may write elsewhere.
 
     It starts in `folder` (without: in its home). `home` is an empty folder of its own in memory that holds at most
-    `disk_mb` MiB, as does /tmp; a process may hold `memory_mb` MiB. With `processes` it sees no process but its own; a
-    worker's parent needs to see the worker, so workers are without.
+    `disk_mb` MiB, as does /tmp; a process may hold `memory_mb` MiB. With `processes` it has a process namespace of its
+    own; a worker's parent needs to know the worker by its number, so workers are without.
     """
 
     home: Path
@@ -110,7 +113,7 @@ def _parents(places: Sequence[Path]) -> list[Path]:
 
 
 def _caged_as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
-    return [*_bubblewrap(cage), "--", *_as_nobody(cage, program)]
+    return [*_hidden(), *_bubblewrap(cage), "--", *_limited_nobody(cage, program)]
 
 
 def _caged(cage: Cage, program: Sequence[str]) -> list[str]:
@@ -118,15 +121,26 @@ def _caged(cage: Cage, program: Sequence[str]) -> list[str]:
 
 
 def _as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
+    return [*_hidden(), *_limited_nobody(cage, program)]
+
+
+def _limited_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
     nobody = pwd.getpwnam(_NOBODY)
     who = [f"--reuid={nobody.pw_uid}", f"--regid={nobody.pw_gid}", "--clear-groups"]
     own = ["setpriv", *who, "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all", "--"]
-    return ["prlimit", *_limits(cage), f"--nproc={_MOST_PROCESSES}", "--", *own, *program]
+    return ["prlimit", *_limits(cage), "--", *own, *program]
+
+
+@cache
+def _hidden() -> tuple[str, ...]:
+    """What root puts before a program so that it sees no process of other users; nothing where that is forbidden."""
+    hiding = ("unshare", "--mount", "--propagation", "private", "--", "/bin/sh", "-c", _HIDING, "sh")
+    return hiding if _succeeds([*hiding, "/bin/true"]) else ()
 
 
 def _limits(cage: Cage) -> list[str]:
     """What holds from the first instruction on, imports included; workers then get tighter limits of their own."""
-    return [f"--data={cage.memory_mb << 20}", f"--fsize={_LARGEST_FILE}", "--core=0"]
+    return [f"--data={cage.memory_mb << 20}", f"--fsize={_LARGEST_FILE}", "--core=0", f"--nproc={_MOST_PROCESSES}"]
 
 
 def _works(built: Callable[[Cage, Sequence[str]], list[str]]) -> bool:
@@ -135,8 +149,15 @@ def _works(built: Callable[[Cage, Sequence[str]], list[str]]) -> bool:
         return False
     try:
         probe = built(Cage(Path("/tmp/home")), ["/bin/true"])
-        return subprocess.run(probe, capture_output=True, timeout=20, check=False).returncode == 0
-    except (OSError, KeyError, subprocess.TimeoutExpired):  # no bwrap, no setpriv, no user of that name
+    except KeyError:  # no user of that name
+        return False
+    return _succeeds(probe)
+
+
+def _succeeds(command: Sequence[str]) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):  # no such program: bwrap, setpriv, unshare
         return False
 
 

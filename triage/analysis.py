@@ -90,7 +90,7 @@ def sentences(facts: Facts) -> Iterator[str]:
 
 
 def _tests(facts: Facts) -> Iterator[str]:
-    """Which tests fail, and why they count as one bug."""
+    """Which tests fail, and what the project itself says of them."""
     if facts.examples:
         listed = ", ".join(facts.examples[:_MOST_EXAMPLES])
         variants = f" ({facts.count} with their variants)" if facts.count > facts.tests else ""
@@ -98,5 +98,3 @@ def _tests(facts: Facts) -> Iterator[str]:
         among = f"{facts.tests} tests{variants}, among them {listed}" if more else f"{listed}{variants}"
         yield f"Fails in {among}."
     yield from facts.listed
-    if facts.count > 1:
-        yield f"They are taken for one bug because {facts.why.removeprefix('same because ')}."

@@ -123,6 +123,8 @@ def why(of: Needs, other: Needs) -> str:
     """The sentence that explains why `other` is another bug than `of`."""
     if of.ignored - other.given:
         return f"it has no {', '.join(sorted(of.ignored - other.given))}, which is all that the other fails to look at"
+    if other.ignored - of.given:
+        return f"the compiler does not look at {', '.join(sorted(other.ignored - of.given))}, which the other has not"
     theirs, ours = (", ".join(sorted(part)) for part in (other.needed - of.given, of.needed - other.given))
     return f"it passes without {theirs}, which the other has not, as the other passes without {ours}"
 
@@ -142,7 +144,7 @@ def by_definition(judge: Judge, failure: Failure) -> Failure | None:
         return None
     if differential.compare(values(found.outcome), values(failure.outcome)):
         return None
-    return found if _said(found) == _said(failure) else None
+    return found if said(found) == said(failure) else None
 
 
 def definition(case: Case) -> Case | None:
@@ -169,7 +171,8 @@ def _has_body(model: onnx.ModelProto, node: onnx.NodeProto) -> bool:
     return schema is not None and any(getattr(schema, name) for name in bodies)
 
 
-def _said(failure: Failure) -> str:
+def said(failure: Failure) -> str:
+    """The words of a failure's exception without numbers, shapes and names; "" where there is none."""
     error = failure.outcome.error
     return normalise(core(error.message), value_names(failure.case)) if error else ""
 

@@ -14,14 +14,18 @@ from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge
 from triage.bits import identical
 from triage.construct_meaning import parsed
-from triage.contrasts import contrasts
+from triage.contrasts import OR_EMPTY, contrasts
+from triage.equality import equality
 from triage.extent import extent, shape_too
 from triage.inquiry import Condition, Inquiry
+from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
+from triage.misread import misread
 from triage.mutants import mutants, sizes
 from triage.schemas import CASTS
+from triage.seen import lacks, same_operator
 from triage.sufficiency import passing
-from triage.variants import Variant, arguments, attributes, dtypes, inputs, values
+from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, values
 
 __all__ = ["Condition", "conditions"]
 
@@ -47,18 +51,23 @@ _OPTIONS = ("attribute", "input")
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 #: Makers by case kind, those first that tell a maintainer most.
 _MAKERS: Mapping[str, tuple[Callable[[Case], Iterator[Variant]], ...]] = {
-    "onnx": (attributes.variants, values.variants, inputs.variants),
+    "onnx": (attributes.variants, values.variants, inputs.variants, relations.variants),
     "instance": (arguments.variants,),
     "keras": (),
 }
 
 
 def conditions(
-    judge: Judge, failure: Failure, seconds: float = SECONDS, most_runs: int = MOST_RUNS
+    judge: Judge,
+    failure: Failure,
+    seconds: float = SECONDS,
+    most_runs: int = MOST_RUNS,
+    seen: Sequence[Case] = (),
 ) -> tuple[Condition, ...]:
     """The answers of the neighbours of a failing case, in the order of their weight.
 
-    A neighbour that is invalid, refused or excused, or that fails in another way, says nothing.
+    A neighbour that is invalid, refused or excused, or that fails in another way, says nothing. `seen` are other
+    failing cases of the same bug, as they were found: what they do without is no condition.
     """
     case = failure.case
     if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
@@ -76,17 +85,21 @@ def conditions(
     types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
     for key, condition in found.items():
         if condition.needed:
-            found[key] = _challenged(inquiry, condition, variants[key])
-    cause = next((variants[key] for key, one in found.items() if one.needed), None)
+            found[key] = _unseen(condition, variants[key], case, seen) or _challenged(inquiry, condition, variants[key])
+    tie = equality(inquiry, [one for one in seen if same_operator(case, one)])
+    if tie:  # any other numbers are not equal to it any more
+        found = {key: one for key, one in found.items() if one.kind != "value"}
+        found["value", tie.text] = tie
+    cause = next((variants[key] for key, one in found.items() if one.needed and key in variants), None)
     typed = next((one.text for one in types if one.needed), "")
     ignored = any(one.ignored for one in found.values())
-    like = shape_too(inquiry, cause) if ignored and cause else likeness(inquiry)
+    like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
     reach = extent(Inquiry(judge, failure, seconds / 2, min(MOST_SIBLINGS, most_runs)), cause, typed)
     wider = [one for one in (like, reach) if one]
     told = list(_telling([*found.values(), *types, *wider]))
     if ignored or like:
         return tuple(told)
-    causes = {condition: variants[key] for key, condition in found.items() if condition.needed}
+    causes = {condition: variants[key] for key, condition in found.items() if condition.needed and key in variants}
     stated = [causes[one] for one in told if one in causes]
     return tuple(_bounded(inquiry, one, causes[one], stated) if one in causes else one for one in told)
 
@@ -152,10 +165,11 @@ def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> Con
     """
     answered = 0
     for contrast in contrasts(inquiry.failure.case, variant):
-        if inquiry.over() or answered >= MOST_CONTRASTS + MOST_CONTRASTS * bool(contrast.wider):
+        if inquiry.over():
             break
-        if condition.ignored and not contrast.wider:
-            continue
+        enough = answered >= MOST_CONTRASTS + MOST_CONTRASTS * bool(contrast.wider)
+        if enough or (condition.ignored and not contrast.wider):
+            continue  # what would widen the condition comes last
         passes = inquiry.passes(contrast.case)
         answered += passes is not None
         if passes is not False:
@@ -167,6 +181,17 @@ def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> Con
         sentence = f"{passes_else}, but with {contrast.said} it fails as well."
         return replace(condition, sentence=sentence, needed=False, refuted=True)
     return condition
+
+
+def _unseen(condition: Condition, variant: Variant, case: Case, seen: Sequence[Case]) -> Condition | None:
+    """The condition as refuted by a test that fails as well and has other numbers in the same place; else None."""
+    if variant.kind != "value" or case.kind != "onnx":
+        return None
+    for one in seen:
+        if same_operator(case, one) and lacks(one, variant):
+            sentence = f"{condition.sentence.rstrip('.')}, but a test that has none there fails as well."
+            return replace(condition, sentence=sentence, needed=False, refuted=True)
+    return None
 
 
 def _bounded(inquiry: Inquiry, condition: Condition, variant: Variant, stated: Sequence[Variant]) -> Condition:
@@ -209,8 +234,14 @@ def _listed(names: Collection[str]) -> str:
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
     option = any(one.needed and one.kind in _OPTIONS for one in found)
+    better = any((one.needed and one.kind == "attribute") or one.ignored or one.kind == LIKE for one in found)
     odd = {one.text.removeprefix("odd ") for one in found if one.needed and one.text.startswith("odd ")}
+    emptied = next((one for one in found if OR_EMPTY in one.text and one.needed), None)
     for one in found:
+        if OR_EMPTY in one.text and one.needed and one is not emptied:
+            continue  # of two kinds of number beside none at all the first says enough
+        if one.kind == relations.KIND and better:
+            continue  # with fewer dimensions it may make no difference
         if one.text.startswith("non-zero ") and one.text.removeprefix("non-zero ") in odd:
             continue  # an odd number is none
         ordinary = one.kind == "value" and one.text.split()[0] in _ORDINARY and (one.needed or one.refuted)

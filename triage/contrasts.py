@@ -25,7 +25,7 @@ from triage.mutants import mutants
 from triage.passes import _instances
 from triage.schemas import attribute_text, default_text, is_default, is_flag, quoted_words, schema_of
 from triage.submodel import with_tensors
-from triage.variants import Variant, neighbour
+from triage.variants import Variant, neighbour, relations
 
 #: Other witnesses that are proposed against one condition; of these the reference refuses some.
 MOST_ELSEWHERE = 24
@@ -42,6 +42,8 @@ _SAME = {
     "negative": ("negative numbers", "minus infinity"),
     "zero": ("zeros",),
 }
+#: Between the word of a condition and the input that it speaks of, where an empty one fails as well.
+OR_EMPTY = " or empty "
 #: What else there is without such numbers, by the condition's first word: they are looked for in parameters only.
 _ONLY = {"fractional": ("twos", "threes"), "non-zero": (), "odd": ("zeros", "twos")}
 
@@ -57,10 +59,12 @@ class Contrast:
 
 def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
     """Cases without what the variant lacks, those that would refute the condition before those that would widen it."""
+    for one in relations.wider(case, variant) if case.kind == "onnx" else ():
+        yield Contrast(one.said, one.case, one.text)
     own = changed(case, variant) if variant.kind == "value" else ""
     if own:
         yield from _other_values(case, variant, own)
-        yield from _emptied(variant.cases[0], own)
+        yield from _emptied(variant, own)
     found = (mutant for mutant in mutants(variant.cases[0]) if not own or mutant.name != own)
     for mutant in islice(found, MOST_ELSEWHERE):
         yield Contrast(mutant.said, mutant.case)
@@ -88,15 +92,16 @@ def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]
         yield Contrast(f"{fill} in `{name}`", _with(plain, name, filled.astype(new.dtype)))
 
 
-def _emptied(plain: Case, name: str) -> Iterator[Contrast]:
-    """No numbers at all, along one axis after the other."""
+def _emptied(variant: Variant, name: str) -> Iterator[Contrast]:
+    """No numbers at all, along one axis after the other: what fails then as well stands beside the condition."""
+    plain, (word, _, formal) = variant.cases[0], variant.text.partition(" ")
     if plain.kind != "onnx" or name not in plain.inputs:
         return
     array = _arrays(plain)[name]
     for axis in range(array.ndim):
         model = parsed(plain.model)
         empty = np.take(array, [], axis)
-        yield Contrast(f"an empty `{name}`", with_tensors(plain, model, {name: empty}))
+        yield Contrast(f"an empty `{name}`", with_tensors(plain, model, {name: empty}), f"{word}{OR_EMPTY}{formal}")
 
 
 def _number(fill: str, dtype: np.dtype) -> Array:
@@ -169,9 +174,18 @@ def _other_attributes(case: Case, variant: Variant) -> Iterator[Contrast]:
                 yield Contrast(f"`{attribute_text(attribute)}`", neighbour(case, other), wider)
 
 
-def _others(given: AttributeProto, known: OpSchema.Attribute) -> Iterator[int | str]:
-    """Integers beside the given one; for a word those that the specification's text names in quotes."""
+def _others(given: AttributeProto, known: OpSchema.Attribute) -> Iterator[int | str | list[int]]:
+    """Integers beside the given ones; for a word those that the specification's text names in quotes."""
     if given.type == AttributeProto.INT and not is_flag(given.i, known):
         yield from (given.i + 1, given.i - 1)
     elif given.type == AttributeProto.STRING:
         yield from (word for word in quoted_words(known) if word != given.s.decode())
+    elif given.type == AttributeProto.INTS:
+        numbers = list(given.ints)
+        found = (
+            numbers[::-1],
+            [one + 1 for one in numbers],
+            [one + 2 for one in numbers],
+            [max(numbers, default=0)] * len(numbers),
+        )
+        yield from (one for one in found if one != numbers)

@@ -9,17 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuzz import instance, registry
-from fuzz.case import Failure, Stage
+from fuzz.case import Case, Failure, Stage
 from fuzz.catalogue import package_version
 from fuzz.judge import Judge, values
 from fuzz.lane import Limits
 from fuzz.wire import dtype_name
-from triage import extent, harm, report, reproducer, titles, upstream
+from triage import equality, extent, harm, report, reproducer, titles, upstream
 from triage.bisect.found import with_section
 from triage.conditions import conditions
 from triage.court.evidence import find
 from triage.facts import Facts
 from triage.localize import Part
+from triage.localize.cause import GUESS
 from triage.machine import machine, private_words, version
 from triage.messages import core
 from triage.operators import node_count, value_names
@@ -32,6 +33,12 @@ from triage.symptom import Kind, classify
 from triage.wording import telling
 
 _MOST_EXAMPLES = 6
+#: Failing cases of a bug that are asked whether they have what the reduced one seems to need.
+_MOST_SEEN = 8
+
+
+#: How pytest tells that one of two tests fails.
+_PROBED = re.compile(r"\b1 failed, 1 passed\b")
 
 
 class CannotDraft(ValueError):
@@ -55,7 +62,8 @@ def write(
     """
     failure, perturb = _repeatable(bug, failure, perturb, judge)
     judge = replace(judge, perturb=perturb) if judge else None
-    failure = (harm.harmful(judge, failure) if judge else None) or failure
+    seen = _seen(store, bug)
+    failure = (harm.harmful(judge, failure) or equality.witness(judge, failure, seen) if judge else None) or failure
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure
@@ -67,7 +75,6 @@ def write(
         reference=failure.reference,
         symptom=failure.symptom,
         detail=failure.detail if failure.oracle == "inconsistency" else _shown(_words(failure)),
-        why=described.why,
         fingerprint=bug.fingerprint,
         snippet=_snippet(bug, failure),
         conversion_function=described.conversion_function,
@@ -83,9 +90,9 @@ def write(
         environment={} if perturb is None else {"MALLOC_PERTURB_": str(perturb)},
         private=private_words(),
         judgement=bug.judgement,
-        conditions=conditions(judge, failure) if judge else (),
+        conditions=conditions(judge, failure, seen=seen) if judge else (),
         min_good=_min_good(bug),
-        findings=_findings(bug, failure),
+        findings=_findings(bug, failure, perturb),
         part=bug.location.stage if bug.location else Part.UNKNOWN,
         listed=tuple(upstream.sentences(bug.backend, tests)),
     )
@@ -96,6 +103,11 @@ def write(
         raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
     body = with_section(text.body, bug.bisected)
     return StoredDraft(text.title, body, text.script, text.labels, test.code if test else "")
+
+
+def _seen(store: Store, bug: Bug) -> list[Case]:
+    """Failing cases of the bug as they were found."""
+    return [store.failure(number).failure.case for number in store.failure_ids(bug.id)[:_MOST_SEEN]]
 
 
 def _min_good(bug: Bug) -> str:
@@ -110,11 +122,13 @@ def _min_good(bug: Bug) -> str:
 _PLAIN = (Kind.VALUES, Kind.SHAPE, Kind.DTYPE, Kind.COUNT)
 
 
-def _findings(bug: Bug, failure: Failure) -> tuple[str, ...]:
+def _findings(bug: Bug, failure: Failure, perturb: int | None) -> tuple[str, ...]:
     """What the localiser and the classifier of wrong values say, a sentence each."""
     found = []
-    located = "; ".join(bug.location.evidence) if bug.location else ""
-    if failure.symptom.startswith("wrong:") and failure.reference:
+    evidence = bug.location.evidence if bug.location else ()
+    located = "; ".join(said for said in evidence if not said.startswith(GUESS))
+    filled = perturb is not None  # then the values are those that memory was filled with
+    if failure.symptom.startswith("wrong:") and failure.reference and not filled:
         symptom = classify(values(failure.reference), values(failure.outcome))
         if symptom and symptom.kind not in _PLAIN and symptom.told not in located:
             found.append(f"The values: {symptom.told}.")
@@ -150,15 +164,22 @@ def _failing_test(facts: Facts) -> Regression | None:
             facts.operators,
             [replace(one, partly=False) for one in facts.conditions if one.kind != extent.KIND],
         ),
+        _agreeing(facts),
     )
     python = facts.target.revision.python
     message = facts.outcome.error.message if facts.outcome.error else ""
     for test in tests:
-        variables = {**facts.environment, **test.variables}
-        found = reproducer.rerun(test.code, python, runner=test.runner, variables=variables, support=support(test.code))
-        if reproducer.reproduces(facts.symptom, message, found):
+        code, variables = test.probe or test.code, {**facts.environment, **test.variables}
+        found = reproducer.rerun(code, python, runner=test.runner, variables=variables, support=support(code))
+        if reproducer.reproduces(facts.symptom, message, found) and (not test.probe or _PROBED.search(found.output)):
             return test
     return None
+
+
+def _agreeing(facts: Facts) -> list[str]:
+    """The backends that voted for the reference."""
+    votes = find(facts.judgement.evidence, "votes") if facts.judgement else None
+    return [str(name) for name in votes.figures.get("reference", ())] if votes else []
 
 
 def _snippet(bug: Bug, failure: Failure) -> str:

@@ -62,9 +62,12 @@ def _type(want: Array | Raw, got: Array | Raw) -> str:
 
 
 def _other_shape(want: Array | Raw, got: Array | Raw) -> str:
-    """``returns shape (1, 3) instead of (2, 3)``; zeros where there should be numbers are worth a word."""
+    """``returns shape (1, 3) instead of (2, 3)``; zeros where there should be numbers are worth a word.
+
+    Integers are places and counts as often as not, and zero is the first.
+    """
     found, wanted = as_array(got), as_array(want)
-    if not found.size or found.dtype.kind == "O" or np.any(found) or not np.any(wanted):
+    if not found.size or not is_inexact(found) or np.any(found) or not np.any(wanted):
         return f"returns shape {_shape(got)} instead of {_shape(want)}"
     zeros = "zeros" if found.size > 1 else "0"
     return f"returns {zeros} of shape {_shape(got)} instead of numbers of shape {_shape(want)}"

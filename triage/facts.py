@@ -16,8 +16,8 @@ from triage.regression import Regression
 class Facts:
     """All that a report says. Sizes of `reduced_from` and the reduced model are numbers of nodes.
 
-    `why` is the sentence that explains the grouping; `count` how many cases fail this way, `tests` of how many tests
-    they are variants, `examples` names of some of these. `snippet` is the backend's ``reproduce()`` text. `versions`
+    `count` is how many cases fail this way, `tests` of how many tests they are variants, `examples` names of some of
+    these. `snippet` is the backend's ``reproduce()`` text. `versions`
     are packages, `machine` what else is said of the environment (os, cpu, python). `private` are words that must
     not appear: host and user names. `environment` are variables without which the bug does not show.
     `timeout` is in seconds, `memory_mb` in MiB. `conditions` are what neighbours of the case answered,
@@ -34,7 +34,6 @@ class Facts:
     reference: Outcome | None
     symptom: str
     detail: str
-    why: str
     fingerprint: str
     snippet: str
     conversion_function: str = ""

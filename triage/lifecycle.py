@@ -35,10 +35,11 @@ class IllegalMove(ValueError):
     """A move that `MOVES` does not hold."""
 
 
-#: A bug may be put aside like this from every state before its fix.
+#: A bug may be put aside like this from every state before its issue is closed.
 _ASIDE = frozenset({State.DUPLICATE, State.INVALID, State.STALE})
 
-#: state -> states that it may move to. Whatever was put aside can only come back as NEW, to be judged again.
+#: state -> states that it may move to. Whatever was put aside can only come back as NEW, to be judged again. From open
+#: to CLOSED without FIXED, and from CLOSED to REPORTED, go those whose issue a person has closed or reopened.
 MOVES: Mapping[State, frozenset[State]] = MappingProxyType(
     {
         State.SLIP: frozenset({State.NEW}) | _ASIDE,
@@ -49,10 +50,10 @@ MOVES: Mapping[State, frozenset[State]] = MappingProxyType(
         State.LOCATED: frozenset({State.JUDGED, State.FLAKY}) | _ASIDE,
         State.JUDGED: frozenset({State.DRAFTED, State.FLAKY}) | _ASIDE,
         State.DRAFTED: frozenset({State.REPORTED, State.FIXED, State.FLAKY}) | _ASIDE,
-        State.REPORTED: frozenset({State.FIXED}) | _ASIDE,
-        State.FIXED: frozenset({State.CLOSED, State.REGRESSED}),
-        State.CLOSED: frozenset({State.REGRESSED}),
-        State.REGRESSED: frozenset({State.FIXED}) | _ASIDE,
+        State.REPORTED: frozenset({State.FIXED, State.CLOSED}) | _ASIDE,
+        State.FIXED: frozenset({State.CLOSED, State.REGRESSED}) | _ASIDE,
+        State.CLOSED: frozenset({State.REGRESSED, State.REPORTED}),
+        State.REGRESSED: frozenset({State.FIXED, State.CLOSED}) | _ASIDE,
         State.DUPLICATE: frozenset({State.NEW}),
         State.INVALID: frozenset({State.NEW}),
         State.STALE: frozenset({State.NEW}),

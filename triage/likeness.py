@@ -7,7 +7,7 @@ fits one witness by chance does not fit the next ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from onnx import AttributeProto, helper
@@ -26,6 +26,14 @@ from triage.variants import neighbour
 KIND = "likeness"
 #: Other witnesses that must fail, and how many are tried: all that are right or wrong must fit.
 WITNESSES, MOST_TRIED = 2, 12
+#: What somebody may have made of a number by mistake; `_others` proposes the same.
+_FORMULAS: Mapping[str, Callable[[float], float]] = {
+    "1 - {}": lambda number: 1 - number,
+    "-{}": lambda number: -number,
+    "1 / {}": lambda number: 1 / number,
+}
+#: Numbers with which a formula must hold, too, unless the attribute is that number or near it.
+_OTHER_NUMBERS, _APART = (0.75, 0.6), 0.05
 
 
 def likeness(inquiry: Inquiry) -> Condition | None:
@@ -37,13 +45,40 @@ def likeness(inquiry: Inquiry) -> Condition | None:
     if failure.case.kind != "onnx" or not failure.symptom.startswith("wrong:"):
         return None
     for right, wrong in _changes(failure.case):
-        if _fits(inquiry.judge, _with(failure.case, wrong), failure.outcome) and _fits_others(inquiry, wrong):
+        if fits(inquiry.judge, with_attribute(failure.case, wrong), failure.outcome) and _fits_others(inquiry, wrong):
             text = f"{wrong.name} were {value_text(wrong)} instead of {value_text(right)}"
             sentence = (
                 f"The wrong result is what `{wrong.name}={value_text(wrong)}` should give, on other inputs as well."
             )
-            return Condition(KIND, text, sentence, needed=False)
+            return _by_formula(inquiry, right, wrong) or Condition(KIND, text, sentence, needed=False)
     return None
+
+
+def _by_formula(inquiry: Inquiry, right: AttributeProto, wrong: AttributeProto) -> Condition | None:
+    """The condition that says what the compiler makes of the attribute, where that fits other values of it as well."""
+    if right.type != AttributeProto.FLOAT:
+        return None
+    name, case = right.name, inquiry.failure.case
+    for formula, computed in _FORMULAS.items():
+        if right.f == 0 or round(computed(round(right.f, 6)), 6) != round(wrong.f, 6):
+            continue
+        others = [number for number in _OTHER_NUMBERS if abs(number - right.f) > _APART]
+        seen = [number for number in others if _follows(inquiry, case, name, number, computed(number))]
+        if len(seen) == len(others):
+            listed = " and ".join(f"`{name}={number:g}`" for number in seen)
+            said = formula.format(name)
+            sentence = f"The wrong result is what `{said}` should give in the place of `{name}`, with {listed} as well."
+            return Condition(KIND, f"{name} were {said}", sentence, needed=False)
+    return None
+
+
+def _follows(inquiry: Inquiry, case: Case, name: str, number: float, instead: float) -> bool:
+    """Whether the compiler computes with `instead` where the attribute is `number`."""
+    asked = with_attribute(case, helper.make_attribute(name, number))
+    verdict = inquiry.verdict(asked)
+    if verdict is None or verdict.failure is None or verdict.outcome is None:
+        return False
+    return fits(inquiry.judge, with_attribute(case, helper.make_attribute(name, instead)), verdict.outcome)
 
 
 def _changes(case: Case) -> Iterator[tuple[AttributeProto, AttributeProto]]:
@@ -76,7 +111,8 @@ def _others(right: AttributeProto, known: OpSchema.Attribute) -> Iterator[float 
         yield from (tuple(reversed(right.ints)), (0,) * len(right.ints), (1,) * len(right.ints))
 
 
-def _with(case: Case, attribute: AttributeProto) -> Case:
+def with_attribute(case: Case, attribute: AttributeProto) -> Case:
+    """The case with the attribute of its only node in the place of the one of that name."""
     model = parsed(case.model)
     node = model.graph.node[0]
     kept = [one for one in node.attribute if one.name != attribute.name]
@@ -85,8 +121,8 @@ def _with(case: Case, attribute: AttributeProto) -> Case:
     return neighbour(case, model)
 
 
-def _fits(judge: Judge, other: Case, outcome: Outcome) -> bool:
-    """Whether the reference gives for the other case what the compiler gave."""
+def fits(judge: Judge, other: Case, outcome: Outcome) -> bool:
+    """Whether the reference gives for the other case what an outcome of the compiler holds."""
     case = with_true_shapes(judge, other)
     right = judge.runner.run(case, judge.reference) if case else None
     if right is None or right.status is not Status.OK or not outcome.outputs:
@@ -101,7 +137,7 @@ def _fits_others(inquiry: Inquiry, wrong: AttributeProto) -> bool:
         verdict = inquiry.verdict(mutant.case)
         if verdict is None or verdict.outcome is None or verdict.outcome.status not in (Status.OK, Status.WRONG):
             continue
-        if not _fits(inquiry.judge, _with(mutant.case, wrong), verdict.outcome):
+        if not fits(inquiry.judge, with_attribute(mutant.case, wrong), verdict.outcome):
             return False
         failing += verdict.failure is not None
     return failing >= WITNESSES

@@ -29,7 +29,7 @@ from triage.operators import node_count, operators
 from triage.passes import opset
 from triage.records import Bug
 from triage.signature import Signature
-from triage.signing import Signer
+from triage.signing import Signer, without_overload
 from triage.store import Conflict, Store
 from triage.trials import Answer, Interesting
 
@@ -214,12 +214,13 @@ def locate(desk: Desk, bug: Bug) -> None:
         return
     failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
     signature, location = Signer(desk.runner).sign(failure), Location()
-    if twins.twin(desk.store, bug, signature, _operators(failure)) is None:  # a duplicate's place is known already
+    if (
+        twins.twin(desk.store, bug, signature, _operators(failure, signature)) is None
+    ):  # a duplicate's place is known already
         location = _located(desk, bug, failure, signature)
-        if location.conversion_function and not signature.conversion_function:
-            signature = replace(signature, place=location.conversion_function, kind="conversion function")
+        signature = _placed(signature, location, failure)
     with _locating:
-        twin = twins.twin(desk.store, bug, signature, _operators(failure))
+        twin = twins.twin(desk.store, bug, signature, _operators(failure, signature))
         if twin is not None:
             _merge(desk, bug, twin)
             return
@@ -229,13 +230,13 @@ def locate(desk: Desk, bug: Bug) -> None:
             State.LOCATED,
             why=signature.why,
             conversion_function=signature.conversion_function,
-            operators=_operators(failure),
+            operators=_operators(failure, signature),
             location=location,
             reduced=failure.case,
             # It was the neighbour of the reduced case; of a clearer witness it need not be one.
             passes_with=bug.passes_with if failure.case.id == bug.reduced_case_id else "",
         )
-    _part(desk, bug)
+    _part(desk, bug, failure)
 
 
 def _uprooted(desk: Desk, bug: Bug, failure: Failure) -> bool:
@@ -259,10 +260,11 @@ def _by_definition(desk: Desk, bug: Bug, failure: Failure) -> Failure:
     return causal.by_definition(replace(desk.judge, perturb=bug.perturb), failure) or failure
 
 
-def _part(desk: Desk, bug: Bug) -> None:
+def _part(desk: Desk, bug: Bug, reduced: Failure) -> None:
     """Failures that one signature has thrown together become bugs of their own where each needs something else.
 
-    An exception's message tells bugs apart by itself; a wrong result has none.
+    They are held against the `reduced` failure, which is what the report will show: the one that it came from may hold
+    several bugs. An exception's message tells bugs apart by itself; a wrong result has none.
     """
     if not bug.symptom.startswith("wrong:"):
         return
@@ -272,14 +274,14 @@ def _part(desk: Desk, bug: Bug) -> None:
     if not others or bug.best_failure_id is None:
         return
     judge = replace(desk.judge, perturb=bug.perturb)
-    of = causal.needs(Trial(judge, _failure(desk, bug), deadline))
-    if not of.needed:
+    of = causal.needs(Trial(judge, reduced, deadline))
+    if not (of.needed or of.known):
         return  # then no other can be shown to be another bug
     failures = {number: desk.store.failure(number).failure for number in others[:MOST_PARTED]}
     found = {number: causal.needs(Trial(judge, failure, deadline)) for number, failure in failures.items()}
     for group in causal.partition(of, found):
         new = desk.store.split(bug.id, group, causal.why(of, found[group[0]]))
-        _advance(desk, desk.store.bug(new))
+        advance(desk, desk.store.bug(new))
 
 
 def _located(desk: Desk, bug: Bug, failure: Failure, signature: Signature) -> Location:
@@ -288,7 +290,24 @@ def _located(desk: Desk, bug: Bug, failure: Failure, signature: Signature) -> Lo
     return localize(replace(desk.judge, perturb=bug.perturb), failure, signature, deadline)
 
 
-def _operators(failure: Failure) -> list[str]:
+def _placed(signature: Signature, location: Location, failure: Failure) -> Signature:
+    """The signature with the place that the localiser found, where it had none of its own."""
+    if signature.conversion_function:
+        return signature
+    if location.conversion_function:
+        return replace(signature, place=location.conversion_function, kind="conversion function")
+    if failure.case.kind == "instance" and location.operator:
+        return replace(signature, place=without_overload(location.operator), kind="operators")
+    return signature
+
+
+def _operators(failure: Failure, signature: Signature | None = None) -> list[str]:
+    """The operators of a case; of an operator instance the core operators that are its place, if they are known.
+
+    Then two calls of different names that become the same operators are one bug.
+    """
+    if failure.case.kind == "instance" and signature is not None and signature.kind == "operators":
+        return signature.place.split("+")
     return list(dict.fromkeys(op_type for _, op_type, _ in operators(failure.case)))
 
 
@@ -307,7 +326,7 @@ def rejoin(desk: Desk, bug: Bug) -> None:
     failure = _by_definition(desk, bug, failure)
     signature = Signer(desk.runner).sign(failure)
     with _locating:
-        twin = twins.twin(desk.store, bug, signature, _operators(failure))
+        twin = twins.twin(desk.store, bug, signature, _operators(failure, signature))
         if twin is not None:
             twins.give(desk.store, desk.runner, bug, twin)
 
@@ -433,14 +452,19 @@ def advance_all(desk: Desk, bugs: Sequence[Bug], tell: Callable[[Bug], None] = l
     with ThreadPoolExecutor(desk.runner.jobs, "triage") as pool:
         while waiting:
             seen |= {bug.id for bug in waiting}
-            for finished in pool.map(lambda bug: _advance(desk, bug), waiting):
+            for finished in pool.map(lambda bug: advance(desk, bug), waiting):
                 tell(finished)
             found = desk.store.bugs([State.NEW])  # what the others' steps came across
             waiting = [] if desk.over() else sorted((bug for bug in found if bug.id not in seen), key=_urgency)
 
 
-def _advance(desk: Desk, bug: Bug) -> Bug:
+def advance(desk: Desk, bug: Bug, tell: Callable[[Bug], None] = lambda bug: None) -> Bug:
+    """Take one bug through its steps until none is due or the time is over; `tell` hears of it before each.
+
+    What `tell` raises comes through.
+    """
     while bug.state in STEPS and not desk.over():
+        tell(bug)
         before = bug.state
         try:
             _step(bug)(desk, bug)

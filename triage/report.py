@@ -170,7 +170,12 @@ def _form_facts(facts: Facts, clean: Callable[[str], str]) -> dict[str, str]:
 
 
 def _quotations(facts: Facts) -> tuple[standard.Quotation, ...]:
-    """What the specification of ONNX or the documentation of PyTorch says of the very thing that is wrong."""
+    """What the specification of ONNX or the documentation of PyTorch says of the very thing that is wrong.
+
+    Of memory that nobody has written neither says anything.
+    """
+    if "MALLOC_PERTURB_" in facts.environment and facts.symptom in _VALUES:
+        return ()
     of_onnx = standard.quotations(facts.case, facts.outcome, facts.reference, facts.symptom, facts.conditions)
     return of_onnx or standard_torch.quotations(facts.case, facts.outcome, facts.conditions)
 

@@ -97,6 +97,12 @@ def prose(text: str, limit: int = 600) -> str:
     return _MARKDOWN.sub(r"\\\1", _TRIGGER.sub("\u200b", flat))
 
 
+def inert(text: str, limit: int = 600) -> str:
+    """One line for a place that shows plain text: scrubbed, mentions and references broken, nothing escaped."""
+    flat = " ".join(scrub(text).split())
+    return _TRIGGER.sub("\u200b", flat if len(flat) <= limit else flat[: limit - 1] + "…")
+
+
 def spoken(text: str, limit: int = 600) -> str:
     """A sentence in which what stands between backticks is code; everything else as `prose` has it."""
     flat = " ".join(text.split())

@@ -12,6 +12,11 @@ from triage.operators import operators, value_names
 from triage.records import NewFailure
 from triage.signature import Signature, sign
 
+#: Core operators that only hand a tensor or a size on; where there are others, these are not what the call is about.
+_CARRYING = ("aten.alias", "aten.clone", "aten.detach", "aten.sym_size", "aten._assert_scalar")
+#: More operators than this say less than the name of the call that they came from.
+MOST_OPERATORS = 3
+
 
 class Signer:
     """Knows which function of each compiler converts which operator, by asking it once."""
@@ -55,17 +60,19 @@ class Signer:
             return named, unknown
 
     def _met(self, failure: Failure) -> tuple[list[Operator], list[str]] | None:
-        """What an operator instance becomes in this compiler, if one function converts all of it; else None.
+        """What an operator instance becomes in this compiler, if one function converts it or it is few operators.
 
-        An api's own name does not tell: torch.baddbmm reaches TVM as aten.bmm, aten.mul and aten.add.
+        An api's own name does not tell: torch.baddbmm reaches TVM as aten.bmm, aten.mul and aten.add, and torch.var is
+        what Tensor.var is. Of many operators the name says more than a list of them would.
         """
         met = asking.operators(self._runner, failure.case, failure.target)
-        functions = self._runner.converters(failure.target, [("torch", name, 0) for name in met])
-        plain: list[Operator] = [("torch", _without_overload(name), 0) for name in met]
-        alone = len(set(functions)) == 1 and (functions[0] or len(set(plain)) == 1)
-        return (plain, functions) if alone else None
+        computing = [name for name in met if without_overload(name) not in _CARRYING] or met
+        functions = self._runner.converters(failure.target, [("torch", name, 0) for name in computing])
+        plain: list[Operator] = [("torch", without_overload(name), 0) for name in computing]
+        one = len(set(functions)) == 1 and bool(functions[0])
+        return (plain, functions) if one or 0 < len(set(plain)) <= MOST_OPERATORS else None
 
 
-def _without_overload(operator: str) -> str:
+def without_overload(operator: str) -> str:
     """``aten.div`` of ``aten.div.Tensor_mode``: the variants of an operator share what converts them."""
     return ".".join(operator.split(".")[:2])

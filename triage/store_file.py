@@ -18,6 +18,9 @@ from triage.rows import APPLICATION_ID, SCHEMA
 
 #: How long a transaction waits for another process's before it gives up.
 BUSY_SECONDS = 30.0
+#: Pages of the log after which whoever commits moves them into the file: 16 MB. That takes tens of milliseconds, so
+#: processes that have the time do it earlier (`Store.checkpoint`).
+LOG_PAGES = 4000
 _MIGRATIONS = Path(__file__).with_name("migrations")
 _MAGIC = b"SQLite format 3\x00"
 _ADVICE = {
@@ -113,6 +116,7 @@ def _engine(path: Path, create: bool) -> Engine:
         _use_wal(connection)
         # With WAL, NORMAL keeps every commit over a killed process; only a power cut may lose the last ones.
         connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint={LOG_PAGES}")
         connection.execute("PRAGMA foreign_keys=ON")
 
     @event.listens_for(engine, "begin")

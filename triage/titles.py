@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,7 +10,7 @@ import onnx
 
 from fuzz.case import Case, Outcome, Stage
 from fuzz.wire import Raw
-from triage import extent, likeness
+from triage import extent, keys, likeness
 from triage.conditions import Condition
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
@@ -19,6 +20,7 @@ from triage.operators import value_names
 from triage.schemas import CASTS, output_name
 from triage.scrub import scrub
 from triage.sufficiency import is_option
+from triage.variants import relations
 from triage.wording import telling
 
 LONGEST = 140
@@ -63,8 +65,10 @@ ON_SOME = " on some inputs"
 IGNORES = " ignores "
 #: Between an operator and the value of an attribute that it seems to have taken for another.
 ACTS = " computes as if "
+#: The value of an attribute that is a list: to which one is not looked does not matter.
+_LIST = re.compile(r"=\[.*\]$")
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
-_JOINED = ("attribute", "input", "value")
+_JOINED = ("attribute", "input", "value", relations.KIND, relations.TYPES)
 
 
 def title(prefix: str, sentence: str) -> str:
@@ -98,12 +102,15 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
         or "the model"
     )
     types = [one for one in conditions if one.kind == "dtype"]
-    if not types or any(one.needed or one.also for one in types) or _casts(case):
+    mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
+    if not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
         named += _dtypes(case, [name for one in types for name in one.also])
-    named += "".join(f" ({one.text})" for one in conditions if one.kind == extent.KIND)
+    for one in conditions:
+        if one.kind == extent.KIND:
+            named = f"{named.removesuffix(')')}; {one.text})" if named.endswith(")") else f"{named} ({one.text})"
     ignored = next((one for one in conditions if one.ignored), None)
     if ignored:
-        return f"{named}{IGNORES}{ignored.text.removeprefix('optional ')}"
+        return f"{named}{IGNORES}{_LIST.sub('', ignored.text.removeprefix('optional '))}"
     mistaken = next((one for one in conditions if one.kind == likeness.KIND), None)
     if mistaken:
         return f"{named}{ACTS}{mistaken.text}"
@@ -233,7 +240,10 @@ def _exception(case: Case, outcome: Outcome, message: bool) -> str:
     error = outcome.error
     name = (error.type if error else "").rpartition(".")[2] or "Exception"
     text = scrub(telling(error.message, value_names(case))).strip() if error and message else ""
-    return f"{name}: {_cut(text)}" if text else name
+    if error and message and not text and keys.key_of(error, name):
+        text = scrub(error.message.strip())  # too short for words, and yet what is missing
+    known = keys.told(case, error, name) if error and message else ""
+    return f"{name}: {_cut(text)}{known}" if text else name
 
 
 def _cut(text: str) -> str:

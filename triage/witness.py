@@ -18,10 +18,12 @@ from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.wire import Raw
+from triage.causal import said
 from triage.differ import differing, is_inexact
 from triage.effect import effect
 from triage.inquiry import Inquiry
 from triage.literals import Array, as_array
+from triage.localize.trial import COSTLY
 from triage.mutants import sizes
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
@@ -37,13 +39,14 @@ _FILLS = (np.inf, -np.inf, 0, 1, -1)
 
 
 def better(judge: Judge, failure: Failure) -> Failure:
-    """The clearest witness that was found for a wrong result; the failure itself where there is none.
+    """The clearest witness that was found; the failure itself where there is none.
 
-    Every new witness has failed with the same symptom in a fresh process.
+    Every new witness has failed with the same symptom in a fresh process, and with the same words if it raises.
     """
-    if failure.case.kind != "onnx" or not failure.symptom.startswith("wrong:") or failure.reference is None:
+    if failure.case.kind != "onnx" or failure.outcome.status in COSTLY:
         return failure
-    for improve in (_filled, _all_outputs, _grown):
+    wrong = failure.symptom.startswith("wrong:") and failure.reference is not None
+    for improve in (_last_axes, *((_filled, _all_outputs, _grown) if wrong else ())):
         inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
         failure = improve(inquiry) or failure
     return failure
@@ -52,16 +55,42 @@ def better(judge: Judge, failure: Failure) -> Failure:
 def _fresh(inquiry: Inquiry, case: Case) -> Failure | None:
     """The failure of a case in a fresh process, if it has the symptom."""
     found = inquiry.judge.examine(case, inquiry.failure.target).failure
-    return found if found and found.symptom == inquiry.failure.symptom else None
+    return found if found and _same(inquiry, found) else None
+
+
+def _same(inquiry: Inquiry, found: Failure) -> bool:
+    """Whether a failure has the symptom, and the words that the first one was raised with."""
+    known = inquiry.failure
+    return found.symptom == known.symptom and said(found) == said(known)
 
 
 def _seen(inquiry: Inquiry, case: Case, wanted: Callable[[Failure], bool]) -> Failure | None:
     """The failure of a neighbour that has the symptom and is as `wanted`, in a worker and then in a fresh process."""
     verdict = inquiry.verdict(case)
     failure = verdict.failure if verdict else None
-    if failure is None or failure.symptom != inquiry.failure.symptom or not wanted(failure):
+    if failure is None or not _same(inquiry, failure) or not wanted(failure):
         return None
     return _fresh(inquiry, failure.case)
+
+
+# ---------------------------------------------------------------- the axes that people mean
+
+
+def _last_axes(inquiry: Inquiry) -> Failure | None:
+    """The last axes in the place of the first: reducing makes small numbers of them, and people resize images."""
+    case = inquiry.failure.case
+    model = load(case)
+    node = model.graph.node[0]
+    given = next((one for one in node.attribute if one.name == "axes" and one.type == one.INTS), None)
+    data = tensors(case, model).get(node.input[0]) if node.input else None
+    if len(model.graph.node) != 1 or given is None or data is None:
+        return None
+    last = list(range(data.ndim))[-len(given.ints) :]
+    if list(given.ints) != list(range(len(given.ints))) or list(given.ints) == last:
+        return None
+    given.ints[:] = last
+    open_shapes(model)
+    return _seen(inquiry, with_model(case, model), lambda found: True)
 
 
 # ---------------------------------------------------------------- something instead of nothing

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,60 +11,34 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from bot import baseline, outputs, suitefile, touching
-from bot.baseline import Baseline
-from bot.builds import revision as find_revision
+from bot import gating, outputs
 from bot.commands import suite_arguments as arguments
-from bot.commands.arguments import Json, Memory, Seconds, Seed
+from bot.commands.arguments import Json
+from bot.commands.spreading import spread
 from bot.console import out, print_json
-from bot.durations import seconds
 from bot.failures import ExitCode
-from fuzz.case import Revision
-from fuzz.lane import Limits
+from bot.gating import Answer
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
-from triage.replay import Replay
-from triage.revisions.config import Compiler
-from triage.revisions.environments import Environments, Untestable
-from triage.signing import Signer
-from triage.suite import memory, sarif, telling
-from triage.suite.changed import Lines
+from triage.suite import telling
 from triage.suite.compare import Change
-from triage.suite.entries import Entry
-from triage.suite.gate import Conclusion, Result, Sides
-from triage.suite.gate import gate as run_gate
-from triage.suite.order import Order
-from triage.suite.telling import Teller, Told
-
-_LISTS = (Change.NEW_FAILURE, Change.FIXED, Change.STILL_FAILING, Change.FLAKY)
+from triage.suite.gate import Conclusion
 
 
+@spread
 def gate(
     base: Annotated[
         str, typer.Option("--base", metavar="REV", help="The build before the change, or the branch that it is for.")
     ],
     head: Annotated[str, typer.Option("--head", metavar="REV", help="The build with the change.")],
+    suite: arguments.BudgetOptions,
     compiler: arguments.CompilerName = "",
-    config: arguments.Config = None,
-    budget: arguments.Budget = "10m",
-    sarif_file: Annotated[
+    sarif: Annotated[
         Path | None, typer.Option("--sarif", metavar="FILE", help="Write the new failures as SARIF 2.1.0.")
     ] = None,
     summary: Annotated[
         Path | None, typer.Option("--summary", metavar="FILE", help="Append what is told as Markdown.")
     ] = None,
-    cases: arguments.Cases = None,
-    tests: arguments.Tests = [],  # noqa: B006
-    form: arguments.Form = "plain",
-    db: arguments.BugsOf = None,
-    source: arguments.Sources = [],  # noqa: B006
-    slice_size: arguments.Slice = 500,
-    changed: arguments.Changed = [],  # noqa: B006
-    seed: Seed = 0,
-    jobs: arguments.Jobs = 0,
-    timeout: Seconds = 30.0,
-    memory_mb: Memory = 4096,
-    fresh: arguments.Fresh = False,
     as_json: Json = False,
 ) -> int:
     """Run the suite on two builds in turns, and say what the newer one breaks, fixes and leaves broken.
@@ -75,116 +47,30 @@ def gate(
     fresh processes on both builds. Exit code 1 for new failures, 0 for none, and 0 as well when nothing can be
     concluded: no base, a build that cannot be tested, no time.
     """
-    chosen = arguments.chosen(compiler, config)
-    total = seconds(budget)
-    outputs.check_file("--sarif", sarif_file)
+    question = gating.Question(
+        compiler=arguments.chosen(compiler, suite.config),
+        base=base,
+        head=head,
+        wanted=suite.wanted,
+        limits=suite.limits,
+        lines=suite.lines,
+        budget=suite.seconds,
+        fresh=suite.fresh,
+    )
+    outputs.check_file("--sarif", sarif)
     outputs.check_file("--summary", summary)
-    lines = arguments.lines(changed)
-    wanted = arguments.wanted(cases, tests, form, db, source, slice_size, seed)
-    limits = Limits(timeout, memory_mb)
+
+    def give(answer: Answer) -> None:
+        _tell(answer.document, as_json)
+        if sarif is not None:
+            outputs.write("--sarif", sarif, json.dumps(answer.sarif, indent=2) + "\n")
+        if summary is not None:
+            outputs.write("--summary", summary, telling.summary(answer.document), append=True)
+
     sweep_stale_homes()
-    with Runner(limits, jobs or None) as runner:
-        after = find_revision(chosen, head)
-        against = baseline.find(chosen, base, after)
-        entries = suitefile.gather(wanted, chosen.backend, runner)
-        asked = _Asked(chosen, against, after, entries, lines, seed, total, limits, fresh)
-
-        def give(result: Result, told: Tales) -> None:
-            found = document(chosen, against, after.version, result, told)
-            _tell(found, as_json)
-            if sarif_file is not None:
-                outputs.write("--sarif", sarif_file, json.dumps(_sarif(told, after.version), indent=2) + "\n")
-            if summary is not None:
-                outputs.write("--summary", summary, telling.summary(found), append=True)
-
-        result = _run(runner, asked, give)
-    return ExitCode.FAILED if result.conclusion is Conclusion.FAILURE else ExitCode.DONE
-
-
-Tales = Mapping[Change, "list[Told] | tuple[()]"]
-
-
-@dataclass(frozen=True)
-class _Asked:
-    """What a gate is asked: `lines` are those of --changed, `budget` is in seconds."""
-
-    compiler: Compiler
-    against: Baseline
-    head: Revision
-    entries: list[Entry]
-    lines: list[Lines]
-    seed: int
-    budget: float | None
-    limits: Limits
-    fresh: bool
-
-
-def _run(runner: Runner, asked: _Asked, give: Callable[[Result, Tales], None]) -> Result:
-    """The gate's result, which `give` was given; neutral where there is nothing to compare. Raises Refusal."""
-    if asked.against.revision is None:
-        return _neutral(asked, asked.against.why, give)
-    try:
-        return _compared(runner, asked, asked.against.revision, give)
-    except Untestable as problem:
-        return _neutral(asked, str(problem), give)
-
-
-def _neutral(asked: _Asked, reason: str, give: Callable[[Result, Tales], None]) -> Result:
-    result = Result((), len(asked.entries), 0.0, Conclusion.NEUTRAL, reason)
-    give(result, dict.fromkeys(_LISTS, ()))
-    return result
-
-
-def _compared(runner: Runner, asked: _Asked, base: Revision, give: Callable[[Result, Tales], None]) -> Result:
-    """The gate on two builds. Its journal is kept until the result is given. Raises Untestable, Refusal."""
-    compiler, entries = asked.compiler, asked.entries
-    places = touching.operators(compiler, base.commit, asked.head, asked.lines)
-    environments = Environments(runner)
-    built = [arguments.build(environments, compiler, revision) for revision in (base, asked.head)]
-    (before, _), (after, _) = built
-    order = Order(entries, asked.seed, memory.past(entries, compiler.name, before.version), places)
-    sides = Sides(Replay(runner, compiler), before, after)
-    builds = [build for _, build in built]
-    with arguments.opened("gate", compiler, builds, entries, asked.limits, asked.fresh) as journal:
-        result = run_gate(entries, order, sides, journal, budget=asked.budget, jobs=runner.jobs)
-        for revision, letters in (
-            (before, {pair.id: pair.base.remembered for pair in result.pairs}),
-            (after, {pair.id: pair.head.remembered for pair in result.pairs}),
-        ):
-            memory.remember(compiler.name, revision.version, letters)
-        teller = Teller(entries, order, sides, Signer(runner), places)
-        give(result, {change: [] if _suspect(result) else teller.tell(result, change) for change in _LISTS})
-        journal.finish()
-    return result
-
-
-def _suspect(result: Result) -> bool:
-    """Whether the differences say nothing of the code: they are not told one by one then."""
-    return result.conclusion is Conclusion.NEUTRAL
-
-
-def document(compiler: Compiler, base: Baseline, head: str, result: Result, told: Tales) -> dict[str, Any]:
-    """The document of `gate --json`. `compared_with` is the merge base of commits, else the base; "" where none is."""
-    return {
-        "compiler": compiler.name,
-        "base": base.named,
-        "compared_with": base.version,
-        "head": head,
-        **{change.value: [one.document for one in told[change]] for change in _LISTS},
-        "ran": len(result.pairs),
-        "of": result.of,
-        "seconds": round(result.seconds, 3),
-        "conclusion": result.conclusion.value,
-        "reason": result.reason,
-    }
-
-
-def _sarif(told: Tales, revision: str) -> dict[str, Any]:
-    findings = [
-        sarif.Finding(one.id, one.title, one.symptom, one.conversion_function, one.place)
-        for one in told[Change.NEW_FAILURE]
-    ]
-    return sarif.document(findings, importlib.metadata.version("graphwarden"), revision)
+    with Runner(question.limits, suite.jobs or None) as runner:
+        answer = gating.judge(runner, question, give)
+    return ExitCode.FAILED if answer.conclusion is Conclusion.FAILURE else ExitCode.DONE
 
 
 def _tell(found: Mapping[str, Any], as_json: bool) -> None:

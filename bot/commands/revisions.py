@@ -43,7 +43,7 @@ def refusing() -> Iterator[None]:
 class _ListsByDefault(TyperGroup):
     """`revisions COMPILER` lists; `install`, `approve` and `prune` are its commands."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # Any: the type of `ctx` is private to typer
         named = next((word for word in args if not word.startswith("-")), "")
         if named and named not in self.commands:
             args = ["list", *args]

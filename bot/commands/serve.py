@@ -5,13 +5,11 @@ from __future__ import annotations
 import threading
 
 import structlog
-import uvicorn
 
 from bot import logs
 from bot.commands import bot_arguments as arguments
-from bot.settings import Settings
 from bot.supervisor import Supervisor
-from bot.web.app import make_app
+from bot.web import server
 from triage.ledger import Ledger
 from triage.store import open_store
 
@@ -29,31 +27,22 @@ def serve(
     """
     logs.begin("web", plain_logs)
     settings = arguments.load(config)
-    assert settings.webhook_secret  # told now rather than with the first delivery
+    _ = settings.webhook_secret  # that there is none is told before anything is started
     flags = ["--config", str(settings.source), *(["--plain-logs"] if plain_logs else [])]
     stop = threading.Event()
-    supervisor = Supervisor({"post": ["post", *flags], "work": ["work", *flags]}, arguments.SUPERVISED)
+    commands = {
+        "post": ["post", *flags],
+        "gates": ["work", "--only", "gate", *flags],
+        "work": ["work", "--without", "gate", *flags],
+    }
+    supervisor = Supervisor(commands, arguments.SUPERVISED, patient=("gates", "work"))
     with open_store(settings.database, create=True) as store:
         watching = threading.Thread(target=supervisor.watch, args=(stop,), name="supervisor")
         watching.start()
+        log.info("listening", host=settings.server.host, port=settings.server.port, path=settings.server.path)
         try:
-            _serve(settings, Ledger(store))
+            # Until SIGINT or SIGTERM; requests that have come are answered before.
+            server.serve(settings, Ledger(store))
         finally:
             stop.set()
             watching.join()
-
-
-def _serve(settings: Settings, ledger: Ledger) -> None:
-    """Until SIGINT or SIGTERM; requests that have come are answered before."""
-    server = settings.server
-    log.info("listening", host=server.host, port=server.port, path=server.path)
-    uvicorn.run(
-        make_app(settings, ledger),
-        host=server.host,
-        port=server.port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=3,
-        limit_concurrency=1000,
-    )

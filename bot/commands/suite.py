@@ -9,14 +9,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from bot import suitefile, touching
+from bot import journals, suitefile, touching
 from bot.builds import revision as find_revision
 from bot.commands import suite_arguments as arguments
-from bot.commands.arguments import Json, Memory, Seconds, Seed
+from bot.commands.arguments import Json
+from bot.commands.spreading import spread
 from bot.console import err, out, print_json
-from bot.durations import seconds
 from bot.failures import ExitCode, Refusal
-from fuzz.lane import Limits
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
 from triage.replay import Replay
@@ -31,52 +30,37 @@ def suite(context: typer.Context) -> None:
     """Run what a compiler has failed on before, and a slice of the tests, on its builds (`docs/gate.md`)."""
 
 
+@spread
 def run(
     revision: Annotated[str, typer.Option("--revision", metavar="REV", help="The build: a release, a commit, a tag.")],
+    suite: arguments.BudgetOptions,
     compiler: arguments.CompilerName = "",
-    config: arguments.Config = None,
-    budget: arguments.Budget = "10m",
-    cases: arguments.Cases = None,
-    tests: arguments.Tests = [],  # noqa: B006
-    form: arguments.Form = "plain",
-    db: arguments.BugsOf = None,
-    source: arguments.Sources = [],  # noqa: B006
-    slice_size: arguments.Slice = 500,
-    changed: arguments.Changed = [],  # noqa: B006
-    seed: Seed = 0,
-    jobs: arguments.Jobs = 0,
-    timeout: Seconds = 30.0,
-    memory_mb: Memory = 4096,
-    fresh: arguments.Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Run the suite on one build, the most telling cases first, until it or the budget ends.
 
     The same command goes on where an interrupted one stopped. Exit code 3 when the build cannot be tested.
     """
-    chosen = arguments.chosen(compiler, config)
-    total = seconds(budget)
-    lines = arguments.lines(changed)
-    wanted = arguments.wanted(cases, tests, form, db, source, slice_size, seed)
-    limits = Limits(timeout, memory_mb)
+    chosen = arguments.chosen(compiler, suite.config)
+    budget, lines = suite.seconds, suite.lines
     sweep_stale_homes()
-    with Runner(limits, jobs or None) as runner:
+    with Runner(suite.limits, suite.jobs or None) as runner:
         named = find_revision(chosen, revision)
-        entries = suitefile.gather(wanted, chosen.backend, runner)
-        environments = Environments(runner)
+        entries = suitefile.gather(suite.wanted, chosen.backend, runner)
         try:
-            ready, build = arguments.build(environments, chosen, named)
-            past = memory.past(entries, chosen.name, named.parent or ready.version)
-            order = Order(entries, seed, past, touching.operators(chosen, named.parent, named, lines))
-            with arguments.opened("suite", chosen, [build], entries, limits, fresh) as journal:
+            build = journals.build(Environments(runner), chosen, named)
+            past = memory.past(entries, chosen.name, named.parent or build.revision.version)
+            order = Order(entries, suite.seed, past, touching.operators(chosen, named.parent, named, lines))
+            with journals.opened("suite", chosen, [build.key], entries, suite.limits, suite.fresh) as journal:
                 done = running.run(
-                    entries, order, Replay(runner, chosen), ready, journal, budget=total, jobs=runner.jobs
+                    entries, order, Replay(runner, chosen), build.revision, journal, budget=budget, jobs=runner.jobs
                 )
-                memory.remember(chosen.name, ready.version, {one.id: one.remembered for one in done.results})
+                version = build.revision.version
+                memory.remember(chosen.name, version, {one.id: one.remembered for one in done.results})
                 if as_json:
-                    print_json(document(chosen, ready.version, entries, done))
+                    print_json(document(chosen, version, entries, done))
                 else:
-                    _show(chosen, ready.version, entries, done)
+                    _show(chosen, version, entries, done)
                 journal.finish()
         except Untestable as problem:
             raise Refusal(str(problem), ExitCode.ENVIRONMENT) from problem

@@ -1,25 +1,21 @@
-"""Arguments of the commands that run a suite, described once, and what they share."""
+"""Arguments of the commands that run a suite, described once, and what they mean."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bot.builds import compiler
+from bot.commands.arguments import Memory, Seconds, Seed
+from bot.durations import seconds
 from bot.failures import Refusal
 from bot.suitefile import FORMS, Wanted
-from fuzz.case import Revision
 from fuzz.lane import Limits
-from triage.machine import version
 from triage.revisions.config import Compiler
-from triage.revisions.environments import Environments
 from triage.suite.changed import BadLines, Lines, given
-from triage.suite.entries import Entry
-from triage.suite.journal import Busy, Journal
 
 CompilerName = Annotated[
     str, typer.Option("--compiler", metavar="NAME", help="A configured compiler (`data/compilers`), or a .toml file.")
@@ -62,56 +58,51 @@ def chosen(name: str, config: Path | None) -> Compiler:
     return compiler(str(config) if config is not None else name)
 
 
-def wanted(
-    cases: Path | None,
-    tests: Sequence[str],
-    form: str,
-    db: Path | None,
-    source: Sequence[str],
-    size: int,
-    seed: int,
-) -> Wanted:
-    """The suite that the arguments mean."""
-    return Wanted(cases, tuple(tests), form, db, tuple(source) or ("onnx_node",), size, seed)
+@dataclass(frozen=True)
+class SuiteOptions:
+    """What every command that runs a suite takes (`bot.commands.spreading`)."""
+
+    config: Config = None
+    cases: Cases = None
+    tests: Tests = field(default_factory=list)
+    form: Form = "plain"
+    db: BugsOf = None
+    source: Sources = field(default_factory=list)
+    slice_size: Slice = 500
+    seed: Seed = 0
+    jobs: Jobs = 0
+    timeout: Seconds = 30.0
+    memory_mb: Memory = 4096
+    fresh: Fresh = False
+
+    @property
+    def wanted(self) -> Wanted:
+        """The suite that is meant."""
+        sources = tuple(self.source) or ("onnx_node",)
+        return Wanted(self.cases, tuple(self.tests), self.form, self.db, sources, self.slice_size, self.seed)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits of each run."""
+        return Limits(self.timeout, self.memory_mb)
 
 
-def lines(changed: Sequence[str]) -> list[Lines]:
-    """The files and lines that --changed names. Raises Refusal."""
-    try:
-        return [given(text) for text in changed]
-    except BadLines as error:
-        raise Refusal(f"--changed: {error}") from error
+@dataclass(frozen=True)
+class BudgetOptions(SuiteOptions):
+    """What the commands take beside it that begin with what matters most."""
 
+    budget: Budget = "10m"
+    changed: Changed = field(default_factory=list)
 
-def opened(
-    command: str,
-    compiler: Compiler,
-    builds: Sequence[tuple[str, str]],
-    entries: Sequence[Entry],
-    limits: Limits,
-    fresh: bool,
-) -> Journal:
-    """The journal of a run; `builds` are revisions with their identities. Raises Refusal.
+    @property
+    def seconds(self) -> float | None:
+        """The time for running, None without end. Raises Refusal."""
+        return seconds(self.budget)
 
-    Whatever can change an outcome belongs to its question: other limits or other versions begin anew.
-    """
-    question = {
-        "command": command,
-        "compiler": compiler.name,
-        "configuration": str(compiler.source),
-        "options": dict(compiler.options),
-        "builds": [list(build) for build in builds],
-        "limits": dataclasses.asdict(limits),
-        "versions": {package: version(package) for package in ("graphwarden", "onnx")},
-        "cases": sorted((entry.name, entry.id) for entry in entries),
-    }
-    try:
-        return Journal(question, fresh=fresh)
-    except Busy as error:
-        raise Refusal(str(error)) from error
-
-
-def build(environments: Environments, compiler: Compiler, revision: Revision) -> tuple[Revision, tuple[str, str]]:
-    """An ensured revision, and what the journal knows it by. Raises Untestable."""
-    ready = environments.ensure(compiler, revision)
-    return ready, (ready.version, environments.identity(compiler, ready))
+    @property
+    def lines(self) -> list[Lines]:
+        """The files and lines that --changed names. Raises Refusal."""
+        try:
+            return [given(text) for text in self.changed]
+        except BadLines as error:
+            raise Refusal(f"--changed: {error}") from error

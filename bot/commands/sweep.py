@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +11,12 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
-from bot import builds, outputs, suitefile
+from bot import builds, journals, outputs, suitefile
 from bot.commands import suite_arguments as arguments
-from bot.commands.arguments import Json, Memory, Seconds, Seed
+from bot.commands.arguments import Json
+from bot.commands.spreading import spread
 from bot.console import err, out, print_json
 from fuzz.case import Revision
-from fuzz.lane import Limits
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
 from triage.replay import Replay
@@ -28,9 +29,17 @@ from triage.suite.sweep import sweep as run_sweep
 _STYLES = {"P": "green", "W": "dark_orange", "E": "cyan", "C": "red", "T": "magenta", "F": "yellow"}
 
 
+@dataclass(frozen=True)
+class SweepOptions(arguments.SuiteOptions):
+    """Each case runs on every release, so the slice is a smaller one."""
+
+    slice_size: arguments.Slice = 100
+
+
+@spread
 def sweep(
+    suite: SweepOptions,
     compiler: Annotated[str, typer.Argument(metavar="COMPILER", help="A configured compiler, or a .toml file.")] = "",
-    config: arguments.Config = None,
     first: Annotated[
         str, typer.Option("--from", metavar="REV", help="The oldest revision; the first one without.")
     ] = "",
@@ -38,12 +47,6 @@ def sweep(
     revision: Annotated[
         list[str], typer.Option("--revision", metavar="REV", help="Only these revisions. Repeatable.")
     ] = [],  # noqa: B006
-    cases: arguments.Cases = None,
-    tests: arguments.Tests = [],  # noqa: B006
-    form: arguments.Form = "plain",
-    db: arguments.BugsOf = None,
-    source: arguments.Sources = [],  # noqa: B006
-    slice_size: arguments.Slice = 100,
     output: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.svg", help="Draw cases x revisions as a picture.")
     ] = None,
@@ -55,11 +58,6 @@ def sweep(
         bool,
         typer.Option("--excuses/--strict", help="Leave out values that the specification leaves open, as a hunt does."),
     ] = False,
-    seed: Seed = 0,
-    jobs: arguments.Jobs = 0,
-    timeout: Seconds = 30.0,
-    memory_mb: Memory = 4096,
-    fresh: arguments.Fresh = False,
     as_json: Json = False,
 ) -> None:
     """Run cases on every revision and show where outcomes change: a table, and a picture with --out.
@@ -67,22 +65,20 @@ def sweep(
     Letters: P pass, W wrong result, E exception or unsupported, C crash, T timeout, F flaky, - a build that cannot be
     tested, ? nothing to judge. The same command goes on where an interrupted one stopped.
     """
-    chosen = arguments.chosen(compiler, config)
+    chosen = arguments.chosen(compiler, suite.config)
     outputs.check_file("--out", output)
     outputs.check_folder("--keep", keep)
-    wanted = arguments.wanted(cases, tests, form, db, source, slice_size, seed)
-    limits = Limits(timeout, memory_mb)
     named = [builds.revision(chosen, name) for name in revision] or list(builds.span(chosen, first, last))
     sweep_stale_homes()
-    with Runner(limits, jobs or None) as runner:
-        entries = suitefile.gather(wanted, chosen.backend, runner)
+    with Runner(suite.limits, suite.jobs or None) as runner:
+        entries = suitefile.gather(suite.wanted, chosen.backend, runner)
         environments = Environments(runner)
 
         def make(one: Revision) -> Revision:
             return environments.ensure(chosen, one)
 
         which = [(one.version, "excuses" if excuses else "strict") for one in named]
-        with arguments.opened("sweep", chosen, which, entries, limits, fresh) as journal:
+        with journals.opened("sweep", chosen, which, entries, suite.limits, suite.fresh) as journal:
             swept = run_sweep(entries, named, Replay(runner, chosen, excuses=excuses), make, journal, _progress)
             if excuses:
                 _remember(chosen.name, entries, swept)

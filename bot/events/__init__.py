@@ -2,7 +2,8 @@
 
 An event is a module with ``handle(event, project) -> list[NewWork] | str``: the work that follows for one project of
 the repository, or why there is none. Pure: what only GitHub knows (a person's permission) is asked when the work is
-done. Payloads are read tolerantly: GitHub's own examples do not all follow its own schema.
+done. Payloads are read tolerantly: GitHub's own examples do not all follow its own schema. Files that begin with
+``_`` are no events.
 """
 
 from __future__ import annotations
@@ -97,7 +98,7 @@ def number(payload: object, *path: str | int) -> int | None:
 @cache
 def names() -> tuple[str, ...]:
     """The events that mean something."""
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__)))
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(__path__) if not found.name.startswith("_")))
 
 
 @cache

@@ -16,17 +16,22 @@ from tests.triage.revisions import support
 UNARY, BINARY = ("Relu", "Neg"), ("Add", "Sub", "Mul")
 
 
-def cases(folder: Path, operators: Sequence[str] = (*UNARY, *BINARY)) -> Path:
-    """A folder of one model an operator with its inputs; Abs is one that the tiny compiler refuses."""
+def cases(folder: Path, operators: Sequence[str] = (*UNARY, *BINARY), copies: int = 1) -> Path:
+    """A folder of one model an operator with its inputs; Abs is one that the tiny compiler refuses.
+
+    With `copies` there are so many of each, with other inputs each.
+    """
     folder.mkdir()
     for operator in operators:
         names = ["x", "z"] if operator in BINARY else ["x"]
         infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in [*names, "y"]]
         graph = helper.make_graph([helper.make_node(operator, names, ["y"])], "g", infos[:-1], infos[-1:])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
-        saved(folder / f"{operator}.onnx", model)
-        values = {name: np.array([-2.0, 0.5, 3.0], np.float32) * (at + 2) for at, name in enumerate(names)}
-        np.savez(folder / f"{operator}.npz", **values)  # type: ignore[arg-type]
+        for copy in range(copies):
+            name = operator if copies == 1 else f"{operator}-{copy}"
+            saved(folder / f"{name}.onnx", model)
+            values = {each: np.array([-2.0, 0.5, 3.0], np.float32) * (at + 2 + copy) for at, each in enumerate(names)}
+            np.savez(folder / f"{name}.npz", **values)  # type: ignore[arg-type]
     return folder
 
 

@@ -166,6 +166,25 @@ def test_a_bug_that_is_two_is_parted_once_it_is_located(judge: Judge, tmp_path: 
         assert sorted(bug.count for bug in store.bugs()) == [1, 2]
 
 
+def test_an_ignored_option_is_no_part_of_a_bug_that_shows_without_it(judge: Judge, tmp_path: Path) -> None:
+    """The first failure holds both bugs; what its report is about is what is left of it once it is reduced."""
+    target = catalogue.target(str(Path(__file__).with_name("planted_ignoring.py")))
+    rows = np.float32([[1, 2, 0], [1, 2, 0], [1, 2, 0]])
+    cases = [
+        argmax(rows, select_last_index=1, axis=1),  # wrong for its rows alone: no value occurs twice
+        argmax(np.float32([[1, 1], [2, 0]]), axis=1, select_last_index=1),
+        argmax(rows + 1, axis=1),
+    ]
+    with open_store(tmp_path / "hunt.db", create=True) as store:
+        desk = pipeline.Desk(store, judge.runner, judge.reference, tmp_path / "reports")
+        hunt.hunt(store, store.begin_campaign({"test": 1}), cases, [target], desk.reference, desk.runner, Policy())
+        [bug] = store.bugs()
+        assert bug.count == 3
+        pipeline.advance_all(desk, [bug])
+        tests = {tuple(sorted({origin.test for origin in store.origins(one.id)})) for one in store.bugs()}
+        assert ("argmax axis select_last_index",) in tests and len(tests) == 2
+
+
 # ---------------------------------------------------------------- options that a compiler does not look at
 
 
@@ -175,6 +194,7 @@ def test_an_option_without_which_the_wrong_bits_stay_is_ignored() -> None:
     assert lacks.parts_from(of) and of.parts_from(lacks) and not has.parts_from(of)
     assert causal.partition(of, {1: lacks, 2: has, 3: Needs(known=False)}) == [[1]]
     assert causal.why(of, lacks) == "it has no antialias, which is all that the other fails to look at"
+    assert causal.why(lacks, of) == "the compiler does not look at antialias, which the other has not"
 
 
 def test_what_a_compiler_ignores_is_seen_by_its_result(judge: Judge) -> None:

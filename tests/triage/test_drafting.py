@@ -13,6 +13,7 @@ from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, St
 from triage import drafting
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import State
+from triage.localize import Location
 from triage.records import Bug, StoredDraft
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -120,3 +121,15 @@ def test_a_passing_neighbour_is_told_unless_fresh_memory_decides_what_passes(dep
     judged = Judgement(Ruling.COMPILER_BUG, "", (memory,))
     told = drafting._min_good(replace(BUG, judgement=judged, passes_with="axis of Softmax: 0 -> 1"))
     assert ("axis of Softmax" in told) is shown
+
+
+def test_a_guess_is_no_finding() -> None:
+    """What is not known is for the one who triages, not for the maintainer who reads the report."""
+    case = Case("onnx", b"", {}, Origin("test"))
+    raised = Failure(case, BUG.target, Outcome(Status.EXCEPTION, Stage.CONVERT), None, "crash", "exception:E", "")
+    located = Location(evidence=("the frontend itself fails", "perhaps a type problem (it says so)"))
+    assert drafting._findings(replace(BUG, location=located), raised, None) == (
+        "Where it lies: the frontend itself fails.",
+    )
+    guessed = Location(evidence=("perhaps a type problem (it says so)",))
+    assert drafting._findings(replace(BUG, location=guessed), raised, None) == ()

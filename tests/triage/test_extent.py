@@ -102,8 +102,9 @@ def test_a_value_that_was_taken_for_another_is_told(judge: Judge) -> None:
     case = case_of("LeakyRelu", {"x": np.float32([-1, -2, 3])}, [3], alpha=0.25)
     found = conditions(judge, failure_of(judge, case, PLANTED))
     [like] = [one for one in found if one.kind == "likeness"]
-    assert like.text == "alpha were 0.75 instead of 0.25"
-    assert titles.subject(case, ["LeakyRelu"], found) == "LeakyRelu computes as if alpha were 0.75 instead of 0.25"
+    assert like.text == "alpha were 1 - alpha"
+    assert like.sentence.endswith("with `alpha=0.75` and `alpha=0.6` as well.")
+    assert titles.subject(case, ["LeakyRelu"], found) == "LeakyRelu computes as if alpha were 1 - alpha"
 
 
 def test_a_value_that_fits_by_chance_is_not_told(judge: Judge) -> None:
@@ -118,7 +119,7 @@ def test_a_compiler_that_has_trouble_with_a_type_has_it_with_more_than_one_opera
     found = conditions(judge, failure_of(judge, case, "openvino"))
     [reach] = [one for one in found if one.kind == "siblings"]
     assert reach.sentence.startswith("In its place Abs, ") and "fail in the same way" in reach.sentence
-    assert titles.subject(case, ["Cast"], found).startswith("Cast (float64 to float32) (also Abs and ")
+    assert titles.subject(case, ["Cast"], found).startswith("Cast (float64 to float32; also Abs and ")
 
 
 def test_sizes_that_happen_to_hide_a_wrong_shape_are_told(judge: Judge) -> None:

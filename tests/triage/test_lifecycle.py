@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import pytest
 
@@ -56,7 +57,8 @@ def test_the_whole_journey_of_a_bug_is_legal() -> None:
         (State.FLAKY, State.DRAFTED),  # a flaky bug is not filed as it stands
         (State.LOCATED, State.DRAFTED),  # nothing is drafted before the court has heard it
         (State.LOCATED, State.REPORTED),  # no report without a draft
-        (State.CLOSED, State.REPORTED),  # a closed issue is reopened, not filed again
+        (State.CLOSED, State.DRAFTED),  # a closed issue is reopened, not filed again
+        (State.DRAFTED, State.CLOSED),  # nobody can close what was never filed
         (State.INVALID, State.DRAFTED),  # what was put aside is judged from the start
     ],
 )
@@ -74,3 +76,21 @@ def test_the_diagram_draws_each_move_once() -> None:
     drawn = [line.strip() for line in diagram().splitlines()[1:]]
     moves = [f"{old} --> {new}" for old in State for new in MOVES[old]]
     assert sorted(drawn) == sorted(["[*] --> new", "[*] --> slip", *moves])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (State.REPORTED, State.CLOSED),
+        (State.REGRESSED, State.CLOSED),
+        (State.CLOSED, State.REPORTED),
+        (State.FIXED, State.INVALID),
+    ],
+)
+def test_what_a_person_does_with_an_issue_is_a_move(old: State, new: State) -> None:
+    check_move(old, new)
+
+
+def test_the_documentation_shows_the_diagram_as_it_is() -> None:
+    page = Path(__file__).parents[2] / "docs" / "life.md"
+    assert f"```mermaid\n{diagram()}```" in page.read_text(encoding="utf-8")

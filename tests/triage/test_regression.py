@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from fuzz.runner import Runner
 from fuzz.wire import dtype_name
 from triage import reproducer
 from triage.regression import Regression, regressions, support
+from triage.regression_rendering import names
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +49,16 @@ def drafted(failure: Failure, subject: str = "Some operator") -> list[Regression
     snippet = backend.reproduce(failure.case.kind, {}, taken, given)
     parts = failure.target.backend, failure.case, failure.outcome, failure.reference, failure.symptom
     return list(regressions(*parts, snippet, subject))
+
+
+def idiomatic(failure: Failure, subject: str = "Some operator", agreeing: Sequence[str] = ()) -> list[Regression]:
+    """The tests on helpers of the project's own."""
+    backend = registry.backend(failure.target.backend)
+    assert backend.reproduce is not None and failure.reference is not None
+    taken = [dtype_name(value) for value in failure.case.inputs.values()]
+    snippet = backend.reproduce("onnx", {}, taken, [dtype_name(value) for _, value in failure.reference.outputs])
+    parts = failure.target.backend, failure.case, failure.outcome, failure.reference, failure.symptom
+    return list(regressions(*parts, snippet, subject, agreeing))[:-1]
 
 
 def simplest(failure: Failure, subject: str = "Some operator") -> Regression:
@@ -108,7 +119,10 @@ def test_each_project_has_its_own_style() -> None:
     assert "def test_gather_int8_with_axis_minus_1(self):" in ort
     tvm = simplest(passing("tvm", float32(1, 2)), "Gather")
     assert tvm.path == "tests/python/relax/test_frontend_onnx.py" and tvm.code.endswith("    tvm.testing.main()\n")
+    assert "def test_gather_values():" in tvm.code  # test_gather is one that the project has
     openvino = simplest(passing("openvino", float32(1, 2)), "GatherND with x")
+    assert openvino.code.startswith("# -*- coding: utf-8 -*-\n# Copyright (C) 2018-2026 Intel Corporation\n# SPDX-")
+    assert "Apache-2.0\n\nimport numpy" in openvino.code
     assert openvino.path.endswith("tests_python/test_ops_gather_nd.py") and openvino.is_new
     assert "\n\n\ndef test_" in openvino.code
 
@@ -216,3 +230,73 @@ def test_a_layer_test_is_not_made_of_what_its_helper_cannot_feed() -> None:
     [test] = drafted(failure, "torch.abs")
     assert test.path == "tests/layer_tests/pytorch_tests/test_abs.py"
     assert not test.is_new  # that project has a file for most apis, and nothing here says for which
+
+
+# ---------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize(
+    ("subject", "symptom", "error", "name"),
+    [
+        ("Attention", "exception:KeyError", Error("KeyError", "'num_heads'"), "attention_without_key_error_num_heads"),
+        ("Dropout", "wrong:dtype", None, "dropout_output_dtype"),
+        ("Resize", "crash:SIGSEGV", None, "resize_compiles"),
+        ("Resize with axes", "wrong:values", None, "resize_with_axes"),
+        (
+            "Cast (float8e5m2 to float16, also float8e4m3fn and 2 more)",
+            "wrong:nan",
+            None,
+            "cast_float8e5m2_to_float16",
+        ),
+        ("ReduceMax (float16; also ReduceMin)", "wrong:inf", None, "reduce_max_float16"),
+        ("ReduceMax (also ReduceMin and 3 more)", "wrong:inf", None, "reduce_max_infinity"),
+    ],
+)
+def test_a_test_is_named_by_more_than_its_operator(subject: str, symptom: str, error: Error | None, name: str) -> None:
+    outcome = Outcome(Status.EXCEPTION if error else Status.WRONG, Stage.COMPILE, error=error)
+    assert names(subject, symptom, outcome)["name"] == name
+
+
+# ---------------------------------------------------------------- on helpers of TVM's own
+
+
+def test_tvm_has_tests_on_its_own_helpers(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    case = case_of("IsInf", {"x": float32(np.inf, 1)}, np.array([False, False]), detect_positive=0)
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    compared, written = idiomatic(failure, "IsInf ignores detect_positive=0", ["onnxruntime"])
+    assert "    check_correctness(model, inputs, ir_version=9, opset=20)\n" in compared.code
+    assert "def test_is_inf_ignores_detect_positive_0():" in compared.code
+    assert "actual = run_in_tvm(model, inputs, ir_version=9, opset=20).numpy()" in written.code
+    for test in (compared, written):
+        found = reproducer.rerun(test.probe, runner=test.runner, support=support(test.probe))
+        assert reproducer.reproduces(failure.symptom, "", found) and "1 failed, 1 passed" in found.output, found.output
+    [alone] = idiomatic(failure, "IsInf ignores detect_positive=0")  # where ONNX Runtime is wrong, nothing is compared
+    assert alone.code == written.code
+
+
+def test_a_helper_that_takes_another_road_fails_its_probe(judge: Judge) -> None:
+    """TVM's helpers decompose for inference, so that a BatchNormalization in training mode does something else."""
+    pytest.importorskip("tvm")
+    node = helper.make_node("BatchNormalization", ["x", "s", "b", "m", "v"], ["y", "mean", "var"], training_mode=1)
+    given = {name: float32(1, 2) for name in ("s", "b", "m", "v")} | {"x": np.float32([[1, 2], [3, 5]])}
+    infos = [helper.make_tensor_value_info(name, 1, value.shape) for name, value in given.items()]
+    outputs = [
+        helper.make_tensor_value_info(name, 1, shape) for name, shape in (("y", [2, 2]), ("mean", [2]), ("var", [2]))
+    ]
+    graph = helper.make_graph([node], "g", infos, outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    case = Case("onnx", model.SerializeToString(), dict(given), Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    [test] = idiomatic(failure)
+    found = reproducer.rerun(test.probe, runner=test.runner, support=support(test.probe))
+    assert "2 failed" in found.output, found.output
+
+
+def test_a_test_on_tvms_helpers_passes_where_there_is_no_bug() -> None:
+    pytest.importorskip("tvm")
+    compared, _ = idiomatic(passing("tvm", float32(1, 2)), agreeing=["onnxruntime"])
+    found = rerun(compared)
+    assert found.status == 0, found.output

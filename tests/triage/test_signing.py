@@ -117,6 +117,28 @@ def test_an_instance_is_signed_by_what_the_frontend_makes_of_it(signer: Signer) 
     assert several.place in ("aten.baddbmm", "frontends/pytorch/op/baddbmm.cpp")
 
 
+@pytest.mark.parametrize(
+    ("compiler", "apis", "place"),
+    [
+        ("openvino", ("torch.var", "torch.Tensor.var"), "aten.var"),
+        ("openvino", ("torch.squeeze", "torch.Tensor.squeeze_"), "aten.squeeze"),  # in place: a clone, then the same
+        ("tvm", ("torch.norm", "torch.linalg.norm"), "BaseFXGraphImporter._norm"),
+        ("openvino", ("torch.argwhere", "torch.nonzero"), "aten.nonzero"),
+    ],
+)
+def test_calls_of_other_names_that_become_the_same_operators_have_one_place(
+    signer: Signer, compiler: str, apis: tuple[str, ...], place: str
+) -> None:
+    signatures = [signer.sign(wrong(instance(api, [2, 1, 3]), catalogue.target(compiler))) for api in apis]
+    assert len({one.fingerprint for one in signatures}) == 1 and signatures[0].place == place
+
+
+def test_a_few_operators_without_one_function_are_the_place(signer: Signer) -> None:
+    case = instance("torch.Tensor.addcmul", [2, 3], [2, 3], [2, 3])
+    found = signer.sign(wrong(case, catalogue.target("openvino")))
+    assert (found.place, found.kind) == ("aten.add+aten.mul", "operators")
+
+
 def test_an_instance_of_several_functions_is_known_by_its_api(signer: Signer) -> None:
     found = signer.sign(
         wrong(instance("torch.nn.functional.cosine_similarity", [2, 3], [2, 3]), catalogue.target("tvm"))

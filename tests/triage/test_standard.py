@@ -118,14 +118,9 @@ def test_what_the_compiler_does_not_look_at_is_quoted_alone() -> None:
 @pytest.mark.parametrize(
     ("case", "conditions"),
     [
-        (case_of("Relu", ["x"], ["y"], 14), ()),
-        (case_of("Expand", ["x", "s"], ["y"], 13), (needs("input", "non-constant shape"),)),
-        (
-            case_of("Pad", ["x", "p"], ["y"], 21, mode="edge"),
-            (needs("attribute", "mode=edge"),),
-        ),  # only a list of words
-        (case_of("Cast", ["x"], ["y"], 21, to=FLOAT), (needs("value", "NaN input"),)),
-        (case_of("IsInf", ["x"], ["y"], 20), (Condition("attribute", "detect_positive=0", "", False),)),
+        (case_of("Resize", ["X", "", "s"], ["y"], 19), (needs("value", "fractional scales"),)),  # "Resize the input"
+        (case_of("RMSNormalization", ["x", "w"], ["y"], 23), ()),  # "as described in the paper"
+        (case_of("LSTM", ["X", "W", "R"], ["y"], 22, hidden_size=1), ()),
         (case_of("NoSuchOperator", ["x"], ["y"], 14), (needs("attribute", "axis=1"),)),
     ],
 )
@@ -133,10 +128,99 @@ def test_nothing_is_quoted_where_nothing_fits(case: Case, conditions: tuple[Cond
     assert quoted(case, "wrong:values", "y", *conditions) == ()
 
 
-def test_a_failure_that_is_no_wrong_result_quotes_nothing() -> None:
-    case = case_of("Resize", ["X", "", "s"], ["Y"], 19, antialias=1)
+@pytest.mark.parametrize(
+    ("case", "conditions", "words"),
+    [
+        (case_of("IsInf", ["x"], ["y"], 20), (), "Map infinity to true and other values to false."),
+        (
+            case_of("Expand", ["x", "s"], ["y"], 13),
+            (needs("input", "non-constant shape"),),
+            "Broadcast the input tensor following the given shape and the broadcast rule.",
+        ),
+        (
+            case_of("Cast", ["x"], ["y"], 21, to=FLOAT),
+            (needs("value", "NaN input"),),
+            "The operator casts the elements of a given input tensor to a data type",
+        ),
+    ],
+)
+def test_where_nothing_speaks_of_the_condition_what_the_operator_computes_is_quoted(
+    case: Case, conditions: tuple[Condition, ...], words: str
+) -> None:
+    [found] = quoted(case, "wrong:values", "y", *conditions)
+    assert found.text.startswith(words) and found.where.endswith(", summary")
+
+
+def test_what_becomes_of_a_value_at_the_limit_is_quoted() -> None:
+    case = case_of("NonMaxSuppression", ["b", "s", "m", "t"], ["y"], 11)
+    [found] = quoted(case, "wrong:values", "y", needs("value", "a value equal to iou_threshold"))
+    assert "exactly equal to the threshold are kept" in found.text
+    case = case_of("ThresholdedRelu", ["x"], ["y"], 22)
+    [found] = quoted(case, "wrong:values", "y", needs("value", "a value equal to alpha"))
+    assert "y = x for x > alpha" in found.text
+
+
+def test_an_input_that_is_not_looked_at_is_quoted_with_its_default() -> None:
+    ignored = Condition("input", "optional input axis", "", True, ignored=True)
+    [found] = quoted(case_of("DFT", ["x"], ["y"], 20), "wrong:values", "y", ignored)
+    assert found.text == "The axis as a scalar on which to perform the DFT. Default is `-2` (last signal axis)."
+
+
+def test_the_only_type_of_an_output_is_quoted() -> None:
+    case = case_of("Dropout", ["x"], ["y", "mask"], 13)
+    [found] = quoted(case, "wrong:dtype", "mask", got=np.zeros(2, np.int8))
+    assert (found.text, found.where) == (
+        "Constrain output 'mask' types to boolean tensors.",
+        "Dropout-13, type constraint `T2`",
+    )
+
+
+def test_what_is_said_of_empty_tensors_is_quoted_where_the_report_speaks_of_one() -> None:
+    case = case_of("ReduceMax", ["x"], ["y"], 20)
+    sentence = "With no infinity in `x` the same model passes, but with an empty `x` it fails as well."
+    refuted = Condition("value", "infinite data", sentence, False, refuted=True)
+    first, second = quoted(case, "wrong:inf", "y", refuted)
+    assert first.text.startswith("Computes the max of the input tensor's elements")  # of what is not empty here
+    assert second.text.startswith("Reduction over an empty set of values yields minus infinity")
+    [other] = quoted(case, "wrong:inf", "y")
+    assert other.text.startswith("Computes the max of the input tensor's elements")
+
+
+def test_integers_that_are_off_by_one_quote_the_rounding() -> None:
+    case = case_of("QuantizeLinear", ["x", "s", "z"], ["y"], 21)
+    right, wrong = np.array([1, 2], np.uint8), np.array([2, 2], np.uint8)
+    first, *_ = quotations(case, *results(["y"], "y", right, wrong), "wrong:values", ())
+    assert "rounds to the nearest even" in first.text
+    far = quotations(case, *results(["y"], "y", right, right + np.uint8(9)), "wrong:values", ())
+    assert all("rounds" not in one.text for one in far)
+
+
+def test_windows_that_do_not_count_are_quoted_where_sizes_are_rounded_up() -> None:
+    case = case_of("MaxPool", ["x"], ["y"], 22, kernel_shape=[1], strides=[2], ceil_mode=1)
+    conditions = (needs("attribute", "ceil_mode=1"), needs("attribute", "strides"))
+    found = [one.text for one in quoted(case, "wrong:shape", "y", *conditions, got=np.zeros(3, np.float32))]
+    assert "Sliding windows that would start in the right padded region are ignored." in found
+    assert "Stride along each spatial axis." not in found  # says nothing
+
+
+def test_a_refused_model_quotes_the_words_that_allow_it() -> None:
     raised = Outcome(Status.EXCEPTION, Stage.CONVERT)
-    assert quotations(case, raised, None, "exception:ValueError", (needs("attribute", "antialias=1"),)) == ()
+    resize = case_of("Resize", ["X", "", "s"], ["Y"], 19, antialias=1)
+    [found] = quotations(resize, raised, None, "exception:ValueError", (needs("attribute", "antialias=1"),))
+    assert found.where == "Resize-19, attribute `antialias`"
+    power = case_of("Pow", ["x", "y"], ["z"], 15)
+    one, two = quotations(power, raised, None, "exception:TypeError", (needs("types", "inputs of different types"),))
+    assert (one.where, two.where) == ("Pow-15, type constraint `T`", "Pow-15, type constraint `T1`")
+    axis = case_of("RMSNormalization", ["x", "w"], ["y"], 23)
+    [found] = quotations(axis, raised, None, "exception:InternalError", (needs("relation", "axis=0"),))
+    assert "allowed range is [-r, r)" in found.text
+    assert quotations(resize, raised, None, "exception:ValueError", ()) == ()
+
+
+def test_a_death_quotes_nothing() -> None:
+    case = case_of("Resize", ["X", "", "s"], ["Y"], 19, antialias=1)
+    died = Outcome(Status.SIGNAL, Stage.COMPILE)
+    assert quotations(case, died, None, "crash:SIGSEGV", (needs("attribute", "antialias=1"),)) == ()
 
 
 def test_code_blocks_and_tables_are_no_sentences() -> None:
@@ -156,11 +240,15 @@ def test_every_quotation_stands_in_the_installed_specification() -> None:
             continue
         node = model.graph.node[0]
         told = [schema.doc or "", *(one.description for one in schema.attributes.values())]
-        told += [one.description for one in (*schema.inputs, *schema.outputs)]
+        told += [one.description for one in (*schema.inputs, *schema.outputs, *schema.type_constraints)]
         plain = " ".join(" ".join(told).split())
         conditions = [needs("attribute", attribute_text(one)) for one in node.attribute if attribute_text(one)]
         names = [name for name in node.output if name]
-        for symptom, got in (("wrong:values", TWO), ("wrong:shape", np.zeros(3, np.float32))):
+        for symptom, got in (
+            ("wrong:values", TWO),
+            ("wrong:shape", np.zeros(3, np.float32)),
+            ("wrong:dtype", TWO.astype(np.float16)),
+        ):
             for found in quotations(case, *results(names, names[-1], ONE, got), symptom, conditions):
                 met += 1
                 assert found.text in plain, (node.op_type, found)

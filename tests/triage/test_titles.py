@@ -117,6 +117,54 @@ def test_a_type_that_matters_is_named_beside_one_that_does_not() -> None:
     assert titles.subject(case, ["DequantizeLinear"], types[1:]) == "DequantizeLinear"
 
 
+def test_inputs_of_different_types_have_no_type_of_their_own() -> None:
+    case = case_of("Relu", TensorProto.INT64, TensorProto.INT64)
+    assert titles.subject(case, ["Relu"], [condition("types", "inputs of different types")]) == (
+        "Relu with inputs of different types"
+    )
+
+
+def test_a_list_that_is_not_looked_at_is_named_without_its_numbers() -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+    ignored = Condition("attribute", "output_shape=[10, 8]", "…", needed=True, ignored=True)
+    assert titles.subject(case, ["Relu"], [ignored]) == "Relu ignores output_shape"
+
+
+def test_what_stands_in_brackets_stands_in_one_pair() -> None:
+    case = case_of("Cast", TensorProto.DOUBLE, TensorProto.FLOAT, to=1)
+    found = [condition("dtype", "float64"), condition("siblings", "also Ceil and 3 more", needed=False)]
+    assert titles.subject(case, ["Cast"], found) == "Cast (float64 to float32; also Ceil and 3 more)"
+
+
+@pytest.mark.parametrize(
+    ("operator", "error", "words"),
+    [
+        ("Attention", "'num_heads'", ": 'num_heads', no attribute of Attention-23"),
+        ("Softmax", "'axis'", ": 'axis', which Softmax-13 may lack"),
+        ("Relu", "'a b'", ""),  # no name at all
+        ("NoSuchOperator", "'axis'", ": 'axis'"),
+    ],
+)
+def test_a_key_that_is_looked_up_in_vain_is_told_with_what_the_specification_says(
+    operator: str, error: str, words: str
+) -> None:
+    node = helper.make_node(operator, ["x"], ["y"])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy"]
+    model = helper.make_model(
+        helper.make_graph([node], "g", infos[:1], infos[1:]), opset_imports=[helper.make_opsetid("", 23)]
+    )
+    case = Case("onnx", model.SerializeToString(), {}, Origin("test"))
+    outcome = Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error("KeyError", error))
+    told = titles.happening(case, outcome, None, "exception:KeyError", operator)
+    assert told == f"Converting {operator} fails with KeyError{words}"
+
+
+def test_zeros_are_worth_a_word_where_they_are_no_places() -> None:
+    assert effect(array([0, 1]), array([0], dtype=np.float32).reshape(1, 1), {}).startswith("returns 0 of shape")
+    places = effect(np.array([[0, 0], [0, 1]]), np.array([[0, 0]]), {})
+    assert places == "returns shape (1, 2) instead of (2, 2)"
+
+
 def test_conditions_are_named_as_long_as_there_is_room() -> None:
     case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
     found = [condition("attribute", "a=1"), condition("value", "NaN X"), condition("input", "constant Y")]

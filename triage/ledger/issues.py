@@ -78,6 +78,7 @@ class Issues:
         open: bool | None = None,
         human: Mapping[str, Any] | None = None,
         fixed_by: str | None = None,
+        linked_by: str | None = None,
     ) -> None:
         """Change what is known of a bug's issue; what is None stays. Raises Unknown."""
         with self._store.writing() as session:
@@ -87,6 +88,7 @@ class Issues:
             row.open = row.open if open is None else open
             row.human = row.human if human is None else dump(human)
             row.fixed_by = row.fixed_by if fixed_by is None else fixed_by
+            row.linked_by = row.linked_by if linked_by is None else linked_by
 
 
 def _issue(row: IssueRow) -> Issue:

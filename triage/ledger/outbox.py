@@ -84,8 +84,13 @@ class Outbox:
             row.note, row.owner, row.lease, row.updated = clean(why), "", None, now()
 
     def refused(self, one: Outgoing, why: str) -> None:
-        """GitHub will never take it."""
-        self._settle(one.id, OutState.FAILED, why)
+        """GitHub will never take it. What has replaced it meanwhile still has to go out."""
+        with self._store.writing() as session:
+            row = _row(session, one.id)
+            newer = row.version != one.version
+            row.state = (OutState.READY if newer else OutState.FAILED).value
+            row.attempts = 0 if newer else row.attempts
+            row.note, row.owner, row.lease, row.updated = clean(why), "", None, now()
 
     def approve(self, outgoing_id: int, by: str) -> None:
         """A moderator lets it go. Raises Unknown, NotHeld."""
@@ -137,11 +142,6 @@ class Outbox:
             if row.state != OutState.HELD:
                 raise NotHeld(f"outgoing {outgoing_id} is {row.state}, it waits for no moderator")
             row.state, row.note, row.updated = state.value, clean(note), now()
-
-    def _settle(self, outgoing_id: int, state: OutState, note: str) -> None:
-        with self._store.writing() as session:
-            row = _row(session, outgoing_id)
-            row.state, row.note, row.owner, row.lease, row.updated = state.value, clean(note), "", None, now()
 
 
 class NotHeld(Exception):

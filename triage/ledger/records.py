@@ -40,6 +40,16 @@ class Delivery:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Settled:
+    """How the handling of a delivery ended (`state` is not NEW), with the work that follows from it."""
+
+    id: str
+    state: DeliveryState
+    note: str = ""
+    works: tuple[NewWork, ...] = ()
+
+
 class WorkState(StrEnum):
     """How far a piece of work has come."""
 

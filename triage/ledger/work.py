@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable
 from datetime import timedelta
 
-from sqlalchemy import or_
+from sqlalchemy import insert, or_, tuple_, update
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
@@ -163,6 +163,33 @@ def queue(session: Session, new: NewWork) -> int:
     session.flush()
     assert row.id is not None
     return row.id
+
+
+def queue_all(session: Session, news: Iterable[NewWork]) -> None:
+    """Queue much work within a transaction, in three statements: others wait for its end. For this package alone."""
+    last = {(new.kind, new.key): new for new in news}
+    if not last:
+        return
+    same = tuple_(col(WorkRow.kind), col(WorkRow.key)).in_(list(last))
+    query = select(WorkRow.id, WorkRow.kind, WorkRow.key).where(same, WorkRow.state == WorkState.QUEUED.value)
+    waiting = {(kind, key): number for number, kind, key in session.exec(query)}
+    moment = now()
+    rows = {
+        place: {
+            "payload": dump(new.payload),
+            "priority": new.priority,
+            "project": new.project,
+            "not_before": new.not_before,
+            "updated": moment,
+        }
+        for place, new in last.items()
+    }
+    new = {"state": WorkState.QUEUED.value, "attempts": 0, "note": "", "owner": "", "lease": None, "created": moment}
+    added = [{"kind": at[0], "key": at[1], **new, **row} for at, row in rows.items() if at not in waiting]
+    if added:
+        session.connection().execute(insert(WorkRow), added)
+    for place, number in waiting.items():
+        session.connection().execute(update(WorkRow).where(col(WorkRow.id) == number).values(rows[place]))
 
 
 def _claimable(kinds: Collection[str] | None) -> SelectOfScalar[WorkRow]:

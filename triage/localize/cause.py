@@ -22,6 +22,9 @@ HANDLING = "Incorrect Exception Handling"
 NUMERICAL = "Incorrect Numerical Computation"
 MEMORY = "Memory Allocation Problem"
 
+#: How a sentence begins that holds a guess: for the one who triages, not for a maintainer, who wants what is known.
+GUESS = "perhaps "
+
 #: What a wrong result points to.
 _OF_KIND: dict[Kind, str] = {
     Kind.DTYPE: TYPE,
@@ -59,7 +62,7 @@ def locate(failure: Failure, known: Location, perturbed: bool = False) -> Locati
     `perturbed`: the failure shows every time only with fresh memory filled.
     """
     cause, why = (MEMORY, "the result depends on what fresh memory holds") if perturbed else _guess(failure)
-    return known.learn(f"perhaps {_spoken(cause)} ({why})", root_cause=cause) if cause else known
+    return known.learn(f"{GUESS}{_spoken(cause)} ({why})", root_cause=cause) if cause else known
 
 
 def _spoken(cause: str) -> str:

@@ -27,6 +27,7 @@ from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
 from triage.revisions import approvals, places, preflight, providers
 from triage.revisions.config import Compiler
+from triage.revisions.git import GitError
 from triage.revisions.installing import create, install
 from triage.revisions.recipe import CannotBuild, Recipe, Site
 
@@ -34,19 +35,19 @@ from triage.revisions.recipe import CannotBuild, Recipe, Site
 DEFAULT_GIB = 30.0
 #: What was used within this time stays, whatever it weighs: another process may be at work in it.
 _RECENT_SECONDS = 3600.0
-_LOG_TAIL = 4000
 _LONGEST_RECORD = 64 << 20
 
 
 class Untestable(Exception):
     """A revision whose environment cannot be made or computes garbage. That is said of the environment, never of
-    the compiler: it is no bug, no regression, no failure."""
+    the compiler: it is no bug, no regression, no failure. `missing`: there is no build of it, or not yet."""
 
-    def __init__(self, revision: str, reason: str, log: str = "") -> None:
+    def __init__(self, revision: str, reason: str, log: str = "", *, missing: bool = False) -> None:
         super().__init__(f"{revision} cannot be tested: {reason}")
         self.revision = revision
         self.reason = reason
         self.log = log
+        self.missing = missing
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,9 @@ class Environments:
                 raise CannotBuild(f"it is on no branch of the project, so it needs a maintainer's word: {command}")
             recipe: Recipe = providers.load(compiler.provider).recipe(compiler, revision)
         except CannotBuild as refusal:
-            raise Untestable(revision.version, refusal.reason, refusal.log) from refusal
+            raise Untestable(revision.version, refusal.reason, refusal.log, missing=refusal.missing) from refusal
+        except GitError as error:
+            raise Untestable(revision.version, str(error)) from error
         folder = self._folder(compiler, recipe)
         runnable = replace(revision, python=str(folder / "env" / "bin" / "python"), untrusted=compiler.untrusted)
         ready = _read(folder)
@@ -105,7 +108,7 @@ class Environments:
             (folder / "used").touch()
         self._ready[compiler.name, revision.version] = ready
         if ready.problem:
-            raise Untestable(revision.version, ready.problem, _tail(folder / "build.log"))
+            raise Untestable(revision.version, ready.problem, _site(folder, runnable).said)
         return runnable
 
     def identity(self, compiler: Compiler, revision: Revision) -> str:
@@ -165,7 +168,7 @@ class Environments:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         started = time.monotonic()
-        site = Site(folder, Path(revision.python), folder / "build.log")
+        site = _site(folder, revision)
         problem, lasting = "", True
         try:
             _install(compiler, recipe, site)
@@ -175,11 +178,11 @@ class Environments:
         except CannotBuild as refusal:
             if not refusal.lasting:
                 shutil.rmtree(folder, ignore_errors=True)
-                raise Untestable(revision.version, refusal.reason, refusal.log) from refusal
+                raise Untestable(revision.version, refusal.reason, refusal.log, missing=refusal.missing) from refusal
             problem = refusal.reason
         identity = _identity(site) if site.folder.joinpath("env").is_dir() else ""
         seconds = time.monotonic() - started
-        size = _mebibytes(folder)
+        size = round(places.mebibytes(folder), 1)
         ready = Ready(compiler.name, revision.version, identity, size, round(seconds, 1), problem, lasting)
         places.write(folder / "ready.json", json.dumps(asdict(ready)))
         return ready
@@ -223,8 +226,8 @@ def _used(folder: Path) -> float:
     return (stamp if stamp.exists() else folder / "ready.json").stat().st_mtime
 
 
-def _tail(log: Path) -> str:
-    return log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:] if log.is_file() else ""
+def _site(folder: Path, revision: Revision) -> Site:
+    return Site(folder, Path(revision.python), folder / "build.log")
 
 
 def _install(compiler: Compiler, recipe: Recipe, site: Site) -> None:
@@ -258,8 +261,3 @@ def _text(path: Path) -> str:
     with os.fdopen(handle, "rb") as file:
         plain = stat.S_ISREG(os.fstat(handle).st_mode)
         return file.read(_LONGEST_RECORD).decode("utf-8", "replace") if plain else ""
-
-
-def _mebibytes(folder: Path) -> float:
-    total = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
-    return round(total / 2**20, 1)

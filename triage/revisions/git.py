@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _SECONDS = 300.0
+_FETCH_SECONDS = 900.0
 _FIELDS = "%H%x00%P%x00%cI"
 
 
@@ -90,7 +91,26 @@ class Repository:
                 said = process.stderr.read().decode(errors="replace").strip()
                 raise GitError(f"{path or 'the tree'} of {commit[:12]} cannot be read: {said or error}") from error
 
-    def _run(self, *arguments: str, fine: Collection[int] = (0,)) -> str:
+    def remotes(self) -> list[str]:
+        """The names of the repositories that this one knows."""
+        return self._run("remote").split()
+
+    def bare(self) -> bool:
+        """Whether nothing is checked out here."""
+        return self._run("rev-parse", "--is-bare-repository").strip() == "true"
+
+    def fetch(self, remote: str, *wanted: str) -> None:
+        """Take what is `wanted` (hashes, or what git calls refspecs) from a remote. Raises GitError.
+
+        Only objects and the named refs come: no tags, no submodules, and no hook runs.
+        """
+        if remote.startswith("-") or any(each.startswith("-") for each in wanted):
+            raise GitError(f"{self.folder}: nothing that can be fetched begins with a dash")
+        quiet = ("-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never")
+        options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--no-auto-maintenance")
+        self._run(*quiet, "fetch", *options, remote, *wanted, seconds=_FETCH_SECONDS)
+
+    def _run(self, *arguments: str, fine: Collection[int] = (0,), seconds: float = _SECONDS) -> str:
         """What git prints. Raises GitError where it ends with a status that is not `fine`."""
         command = ["git", "-C", str(self.folder), "--no-pager", *arguments]
         try:
@@ -98,7 +118,7 @@ class Repository:
                 command,
                 capture_output=True,
                 env=_environment(),
-                timeout=_SECONDS,
+                timeout=seconds,
                 check=False,
                 stdin=subprocess.DEVNULL,
             )

@@ -11,7 +11,6 @@ from triage.revisions import index
 from triage.revisions.recipe import CannotBuild, Site
 
 SECONDS = 900.0
-_LOG_TAIL = 4000
 
 
 def create(site: Site, python: str) -> None:
@@ -42,11 +41,7 @@ def _run(site: Site, arguments: list[str]) -> None:
                 check=True,
             )
         except subprocess.TimeoutExpired as error:
-            raise CannotBuild(f"installing did not end within {SECONDS:.0f} s", _tail(site)) from error
+            raise CannotBuild(f"installing did not end within {SECONDS:.0f} s", site.said) from error
         except subprocess.CalledProcessError as error:
-            said = _tail(site)
+            said = site.said.strip()
             raise CannotBuild(f"installing failed: {' '.join(said.split())[-600:]}", said) from error
-
-
-def _tail(site: Site) -> str:
-    return site.log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:].strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -14,6 +15,16 @@ def root() -> Path:
         return Path(own).expanduser().absolute()
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(cache).expanduser().absolute() / "graphwarden" / "revisions"
+
+
+def mebibytes(folder: Path) -> float:
+    """What the files below a folder occupy in MiB, those that vanish meanwhile left out."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_blocks * 512
+    return total / 2**20
 
 
 def write(path: Path, text: str) -> None:

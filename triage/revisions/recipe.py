@@ -10,19 +10,23 @@ from pathlib import Path
 
 #: Raised when what is installed into environments, or how, changes: older ones are then built anew.
 VERSION = 1
+#: Of what a build printed, so many bytes are told.
+_TOLD = 4000
 
 
 class CannotBuild(RuntimeError):
     """This revision cannot become an environment. `log` is what the build printed, untrusted text.
 
-    `lasting`: another try on this machine would end the same way, so the answer may be remembered.
+    `lasting`: another try on this machine would end the same way, so the answer may be remembered. `missing`: what is
+    to be installed is not there, or not yet: a CI may still be building it.
     """
 
-    def __init__(self, reason: str, log: str = "", *, lasting: bool = False) -> None:
+    def __init__(self, reason: str, log: str = "", *, lasting: bool = False, missing: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.log = log
         self.lasting = lasting
+        self.missing = missing
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,15 @@ class Site:
     folder: Path
     python: Path
     log: Path
+
+    @property
+    def said(self) -> str:
+        """The end of what was printed so far, untrusted text."""
+        if not self.log.is_file():
+            return ""
+        with self.log.open("rb") as log:  # a build may have printed gigabytes
+            log.seek(max(0, self.log.stat().st_size - _TOLD))
+            return log.read(_TOLD).decode("utf-8", "replace")
 
     @property
     def packages(self) -> Path:

@@ -14,6 +14,7 @@ from fuzz.case import Case
 
 #: One letter an outcome (`triage.replay`), and what cannot be told.
 PASS = "P"
+EXCEPTION = "E"
 UNTESTABLE = "-"
 UNKNOWN = "?"
 LETTERS: Mapping[str, str] = {
@@ -60,8 +61,10 @@ class Expected:
         known = self.letters.get(compiler, {})
         if version in known:
             return known[version]
-        at = _version(version)
-        older = [(own, letter) for release, letter in known.items() if (own := _version(release)) and at and own <= at]
+        at = as_release(version)
+        older = [
+            (own, letter) for release, letter in known.items() if (own := as_release(release)) and at and own <= at
+        ]
         return max(older)[1] if older else ""
 
 
@@ -145,7 +148,8 @@ def _quoted(text: str) -> str:
     return '"' + "".join(c if c >= " " and c != "\x7f" else f"\\u{ord(c):04x}" for c in escaped) + '"'
 
 
-def _version(text: str) -> Version | None:
+def as_release(text: str) -> Version | None:
+    """The version that a revision is called by, None for one that has another name, as commits have."""
     try:
         return Version(text)
     except InvalidVersion:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from fuzz.case import Revision, Status, Verdict
+from fuzz.case import FAILING, Revision, Status, Verdict
 from triage.suite.compare import Change, change, differs
 from triage.suite.entries import Entry
 from triage.suite.journal import Journal
@@ -161,8 +161,8 @@ class Watch:
         at = self.places.get(pair.id)
         if at is None:
             return
-        if pair.change in (Change.NEW_FAILURE, Change.FIXED):
-            self.order.changed(at)
+        failed = pair.base.status in FAILING or pair.base.status is Status.UNSUPPORTED
+        self.order.learn(at, changed=pair.change in (Change.NEW_FAILURE, Change.FIXED), failed=failed)
         if pair.base.status is Status.OK:
             self.passed += 1
             if pair.change is Change.NEW_FAILURE:

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from packaging.version import Version
+
 from triage.revisions import places
-from triage.suite.entries import PASS, UNKNOWN, UNTESTABLE, Entry
+from triage.suite.entries import EXCEPTION, PASS, UNKNOWN, UNTESTABLE, Entry, as_release
 from triage.suite.journal import home
 
-#: What stands for an honest refusal here. They hardly ever change from one build to the next (0 of 680 in five pairs of
-#: OpenVINO's releases, 131 of 3,235 exceptions and wrong results), so they do not come early.
+#: What stands for an honest refusal here: these change more rarely than what fails, so they come later.
 REFUSED = "U"
 #: Letters that tell nothing of the compiler.
 _SILENT = frozenset({UNKNOWN, UNTESTABLE, ""})
@@ -29,33 +30,56 @@ class Past:
     failed: frozenset[str] = frozenset()
     changed: frozenset[str] = frozenset()
     known: frozenset[str] = field(default=frozenset())  # ids with a letter on the base revision
+    refused: frozenset[str] = field(default=frozenset())  # of these, those that the compiler refuses honestly
 
 
 def past(entries: Sequence[Entry], compiler: str, base: str, *, folder: Path | None = None) -> Past:
     """What is known of the entries before `base` and a later revision are run.
 
-    Letters on `base` come from earlier runs, else from the expectations of the nearest release.
+    Letters on `base` come from earlier runs on it, else from those on the nearest revision, else from the expectations
+    of the nearest release: most cases do the same on both.
     """
     seen = recall(compiler, folder=folder)
     on_base = {entry.id: entry.expected.nearest(compiler, base) for entry in entries}
-    on_base |= seen.get(base, {})
+    for revision in _nearest_last(seen, base):
+        on_base |= seen[revision]
     spoken = {case: letter for case, letter in on_base.items() if letter not in _SILENT}
     failed = {case for case, letter in spoken.items() if letter not in (PASS, REFUSED)}
-    return Past(frozenset(failed), frozenset(_changed(entries, compiler, seen)), frozenset(spoken))
+    refused = {case for case, letter in spoken.items() if letter == REFUSED}
+    changed = frozenset(_changed(entries, compiler, seen))
+    return Past(frozenset(failed), changed, frozenset(spoken), frozenset(refused))
+
+
+def _nearest_last(seen: Iterable[str], base: str) -> list[str]:
+    """Revisions, in the order in which they were run, so that those nearer to `base` come later and itself last.
+
+    Releases that are not newer are nearer than others, newer ones first; of commits, what ran last is nearest.
+    """
+    at = as_release(base)
+
+    def nearness(revision: str) -> tuple[bool, bool, Version]:
+        own = as_release(revision)
+        older = at is not None and own is not None and own <= at
+        return revision == base, older, own if older and own is not None else Version("0")
+
+    return sorted(seen, key=nearness)
 
 
 def _changed(entries: Sequence[Entry], compiler: str, seen: Mapping[str, Mapping[str, str]]) -> Iterable[str]:
     for entry in entries:
-        letters = {each.get(entry.id, "") for each in seen.values()}
+        letters = {each.get(entry.id, "").replace(REFUSED, EXCEPTION) for each in seen.values()}
         letters |= set(entry.expected.letters.get(compiler, {}).values())
         if len(letters - _SILENT) > 1:
             yield entry.id
 
 
 def recall(compiler: str, *, folder: Path | None = None) -> dict[str, dict[str, str]]:
-    """All letters that are remembered of a compiler: revision -> case id -> letter. Damaged files are left out."""
+    """All letters that are remembered of a compiler: revision -> case id -> letter, what was run last at the end.
+
+    Damaged files are left out.
+    """
     found = {}
-    for path in sorted(_folder(compiler, folder).glob("*.json")):
+    for path in sorted(_folder(compiler, folder).glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name)):
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
             found[str(told["revision"])] = {str(case): str(letter) for case, letter in told["letters"].items()}

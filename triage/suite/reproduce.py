@@ -35,7 +35,6 @@ def story(failure: Failure, signer: Signer) -> Story:
             reference=failure.reference,
             symptom=failure.symptom,
             detail=failure.detail,
-            why=described.why,
             fingerprint=described.fingerprint,
             snippet=_snippet(failure),
             conversion_function=described.conversion_function,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from triage.suite.changed import Place
 
@@ -70,7 +71,7 @@ def _locations(finding: Finding) -> Iterable[dict[str, Any]]:
     location: dict[str, Any] = {}
     if finding.place is not None:
         region = {"startLine": finding.place.first, "endLine": max(finding.place.first, finding.place.last)}
-        artifact = {"uri": finding.place.path, "uriBaseId": "%SRCROOT%"}
+        artifact = {"uri": quote(finding.place.path), "uriBaseId": "%SRCROOT%"}
         location["physicalLocation"] = {"artifactLocation": artifact, "region": region}
     if finding.conversion_function:
         named = {"fullyQualifiedName": finding.conversion_function, "kind": "function"}

@@ -114,3 +114,11 @@ def test_limits_count_what_was_said_since_a_moment_without_what_was_rejected(led
     assert [one.id for one in ledger.outbox.since(day, OutKind.ISSUE, "a/b")] == [kept]
     assert ledger.outbox.since(now() + timedelta(seconds=1)) == []
     assert ledger.outbox.since(day, OutKind.ISSUE, "x/y") == []
+
+
+def test_what_replaces_a_refused_text_still_goes_out(ledger: Ledger) -> None:
+    ledger.outbox.add(new("k", OutKind.EDIT_COMMENT, payload={"body": "too long"}))
+    one = going(ledger)
+    ledger.outbox.add(new("k", OutKind.EDIT_COMMENT, payload={"body": "shorter"}))
+    ledger.outbox.refused(one, "422")
+    assert going(ledger).payload == {"body": "shorter"}

@@ -23,12 +23,12 @@ STATUS = {
 }
 
 
-def case(operator: str, size: int = 3) -> Case:
-    """One operator of one input."""
-    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [size]) for name in ("x", "y")]
+def case(operator: str, size: int = 3, kind: int = TensorProto.FLOAT) -> Case:
+    """One operator of one input of an element type."""
+    infos = [helper.make_tensor_value_info(name, kind, [size]) for name in ("x", "y")]
     graph = helper.make_graph([helper.make_node(operator, ["x"], ["y"])], "g", infos[:1], infos[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    values = {"x": np.arange(size, dtype=np.float32)}
+    values = {"x": np.arange(size, dtype=helper.tensor_dtype_to_np_dtype(kind))}
     return Case("onnx", model.SerializeToString(), values, Origin("made", f"{operator}{size}"))
 
 

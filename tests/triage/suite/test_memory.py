@@ -44,8 +44,29 @@ def test_the_past_of_entries_comes_from_earlier_runs_and_from_what_is_expected(t
     assert memory.past([relu], "openvino", "0.26.0", folder=tmp_path) == memory.Past()
 
 
-def test_an_honest_refusal_is_no_failure_to_look_at_early(tmp_path: Path) -> None:
+def test_an_honest_refusal_is_told_apart_from_a_failure(tmp_path: Path) -> None:
     refused = Ran("Relu", support.case("Relu").id, "E", Status.UNSUPPORTED)
     memory.remember("tvm", "1", {refused.id: refused.remembered}, folder=tmp_path)
     past = memory.past([support.entry("Relu")], "tvm", "1", folder=tmp_path)
-    assert (past.failed, past.known) == (frozenset(), {refused.id})
+    assert (past.failed, past.known, past.refused) == (frozenset(), {refused.id}, {refused.id})
+    memory.remember("tvm", "2", {refused.id: "E"}, folder=tmp_path)
+    assert not memory.past([support.entry("Relu")], "tvm", "1", folder=tmp_path).changed
+
+
+def test_what_the_nearest_release_did_stands_for_one_that_was_never_run(tmp_path: Path) -> None:
+    relu, neg = support.entry("Relu"), support.entry("Neg")
+    for version, letter in (("1.9", "W"), ("1.10", "P"), ("1.12", "C"), ("1.11.post1", "W")):
+        memory.remember("tvm", version, {relu.id: letter}, folder=tmp_path)
+    assert not memory.past([relu, neg], "tvm", "1.11", folder=tmp_path).failed  # 1.10 passes
+    assert memory.past([relu], "tvm", "1.13", folder=tmp_path).failed == {relu.id}
+    memory.remember("tvm", "1.11", {relu.id: "E"}, folder=tmp_path)
+    past = memory.past([relu, neg], "tvm", "1.11", folder=tmp_path)
+    assert (past.failed, past.known) == ({relu.id}, {relu.id})
+
+
+def test_of_commits_the_one_that_ran_last_stands_for_a_new_one(tmp_path: Path) -> None:
+    relu, neg = support.entry("Relu"), support.entry("Neg")
+    for commit, letters in (("b" * 40, {relu.id: "W", neg.id: "E"}), ("a" * 40, {relu.id: "P"})):
+        memory.remember("tvm", commit, letters, folder=tmp_path)
+    past = memory.past([relu, neg], "tvm", "c" * 40, folder=tmp_path)
+    assert (past.failed, past.known) == ({neg.id}, {relu.id, neg.id})

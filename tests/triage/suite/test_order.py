@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from tests.triage.suite.support import entry
-from triage.suite.entries import Source
+from onnx import TensorProto
+
+from tests.triage.suite.support import case, entry
+from triage.suite.entries import Entry, Source
 from triage.suite.memory import Past
 from triage.suite.order import Order, spelling
 
@@ -45,10 +47,37 @@ def test_a_changed_outcome_calls_up_the_other_tests_of_its_operator() -> None:
     order = Order(ENTRIES)
     first = next(order)
     operator = ENTRIES[first].name[:-1]
-    order.changed(first)
+    order.learn(first, changed=True, failed=False)
     assert sum(name[:-1] == operator for name in named(order, 3)) == 2  # and the next in turn
-    order.changed(first)  # once more changes nothing
+    order.learn(first, changed=True, failed=False)  # once more changes nothing
     assert len(list(order)) == len(ENTRIES) - 4
+
+
+def test_a_change_calls_up_tests_that_share_something_else_than_the_operator() -> None:
+    entries = [entry(operator, size) for operator in ("Relu", "Abs", "Neg", "Exp", "Tanh") for size in (2, 3, 4)]
+    doubles = [Entry(f"{name}64", case(name, 2, TensorProto.DOUBLE), Source.SLICE) for name in ("Relu", "Abs", "Neg")]
+    order = Order([*entries, *doubles])
+    for at in range(len(entries)):
+        order.learn(at, changed=False, failed=False)
+    order.learn(len(entries), changed=True, failed=False)  # Relu of doubles
+    assert {len(entries) + 1, len(entries) + 2} < {next(order) for _ in range(5)}
+
+
+def test_what_fails_on_the_base_is_looked_at_before_what_passes() -> None:
+    order = Order(ENTRIES)
+    for _ in range(4):  # one of each operator
+        at = next(order)
+        order.learn(at, changed=False, failed=ENTRIES[at].name.startswith("Exp"))
+    assert sum(name.startswith("Exp") for name in named(order, 3)) == 2
+
+
+def test_what_the_commit_touches_comes_first_whatever_was_learnt() -> None:
+    order = Order(ENTRIES, touched={"abs"})
+    for _ in range(3):
+        at = next(order)
+        assert ENTRIES[at].name.startswith("Abs")
+        for other, each in enumerate(ENTRIES):
+            order.learn(other, changed=each.name.startswith("Neg"), failed=False)
 
 
 def test_the_same_entries_come_in_the_same_order() -> None:

@@ -29,5 +29,10 @@ def foreign(compiler: Compiler, revision: Revision) -> bool:
     return not repository(compiler).contains(compiler.text("branch", "HEAD"), revision.commit)
 
 
+def word(compiler: Compiler, revision: Revision) -> str:
+    """What a maintainer's word is given for: this commit, and none that is pushed later."""
+    return revision.commit
+
+
 def _revision(commit: Commit) -> Revision:
     return Revision(commit.id, commit=commit.id, date=commit.date, parent=commit.parent)

@@ -22,18 +22,18 @@ from pathlib import Path
 
 from fuzz import confine
 from fuzz.case import Revision
+from triage.revisions import places
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import install
-from triage.revisions.providers._commits import foreign, repository, resolve, revisions
+from triage.revisions.providers._commits import foreign, repository, resolve, revisions, word
 from triage.revisions.recipe import CannotBuild, Recipe, Site
 
 SETTINGS = ("repository", "command", "branch", "since", "timeout", "memory_mb", "disk_mb")
 NEEDED = ("repository", "command")
 UNTRUSTED = True
-__all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "foreign", "recipe", "resolve", "revisions"]
+__all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "foreign", "recipe", "resolve", "revisions", "word"]
 _SECONDS, _MEMORY_MB, _DISK_MB = 7200, 16384, 20480
-_LOG_TAIL = 4000
 _FILE_BYTES = 4 << 30
 _LOOK_SECONDS = 5.0
 #: Home and /tmp of a build lie in memory.
@@ -144,7 +144,7 @@ def _wait(program: list[str], site: Site, environment: dict[str, str], limits: L
                 process.wait()
     if process.returncode:
         reason = f"its build failed with {_ended(process.returncode)}: {_last_line(site)}"
-        raise CannotBuild(reason, _tail(site), lasting=True)
+        raise CannotBuild(reason, site.said, lasting=True)
 
 
 def _watch(process: subprocess.Popen[bytes], site: Site, limits: Limits) -> None:
@@ -152,21 +152,11 @@ def _watch(process: subprocess.Popen[bytes], site: Site, limits: Limits) -> None
     ends = time.monotonic() + limits.seconds
     while process.poll() is None:
         if time.monotonic() > ends:
-            raise CannotBuild(f"its build did not end within {limits.seconds:.0f} s", _tail(site), lasting=True)
-        if _mebibytes(site.folder) > limits.disk_mb:
-            raise CannotBuild(f"its build wrote more than {limits.disk_mb} MiB", _tail(site), lasting=True)
+            raise CannotBuild(f"its build did not end within {limits.seconds:.0f} s", site.said, lasting=True)
+        if places.mebibytes(site.folder) > limits.disk_mb:
+            raise CannotBuild(f"its build wrote more than {limits.disk_mb} MiB", site.said, lasting=True)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(min(_LOOK_SECONDS, max(0.0, ends - time.monotonic())))
-
-
-def _mebibytes(folder: Path) -> float:
-    """What lies below a folder, files that vanish meanwhile left out."""
-    total = 0
-    for place, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(place, name)).st_blocks * 512
-    return total / 2**20
 
 
 def _limit(memory_mb: int) -> None:
@@ -199,9 +189,5 @@ def _ended(status: int) -> str:
 
 
 def _last_line(site: Site) -> str:
-    lines = [line for line in _tail(site).splitlines() if line.strip()]
+    lines = [line for line in site.said.splitlines() if line.strip()]
     return lines[-1].strip()[:300] if lines else "it printed nothing"
-
-
-def _tail(site: Site) -> str:
-    return site.log.read_text(encoding="utf-8", errors="replace")[-_LOG_TAIL:]

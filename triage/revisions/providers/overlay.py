@@ -16,13 +16,13 @@ from pathlib import Path
 from fuzz.case import Revision
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError, Repository
-from triage.revisions.providers._commits import foreign, repository, resolve, revisions
+from triage.revisions.providers._commits import foreign, repository, resolve, revisions, word
 from triage.revisions.recipe import CannotBuild, Recipe, Site
 
 SETTINGS = ("repository", "package", "paths", "branch", "since", "anchor", "compiled")
 NEEDED = ("repository", "package", "paths")
 UNTRUSTED = True
-__all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "foreign", "recipe", "resolve", "revisions"]
+__all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "foreign", "recipe", "resolve", "revisions", "word"]
 _COMPILED = ("src", "include", "cmake", "CMakeLists.txt", "3rdparty")
 
 

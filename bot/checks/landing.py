@@ -1,0 +1,97 @@
+"""What follows from a commit that landed: new bugs to work on, issues to close, issues to open again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bot import keys
+from fuzz.case import FAILING, Failure, Status
+from triage.ledger.records import NewWork
+from triage.lifecycle import State
+from triage.records import Bug, Result
+from triage.signing import Signer
+from triage.store import Store
+from triage.suite.running import Ran
+
+#: States of a bug that has a report; it may turn out to be fixed.
+_REPORTED = frozenset({State.DRAFTED, State.REPORTED, State.REGRESSED})
+#: States of a bug that is held for fixed; it may turn out to be back.
+_FIXED = frozenset({State.FIXED, State.CLOSED})
+#: Work on what landed; smaller is more urgent.
+_CLOSE, _REOPEN, _TRIAGE = 30, 30, 40
+
+
+@dataclass(frozen=True)
+class Landed:
+    """A commit, and the build before it that it was compared with ("": none)."""
+
+    project: str
+    commit: str
+    before: str
+
+
+def follow(landed: Landed, ran: Iterable[Ran], bugs: Mapping[str, Bug], met: Iterable[Bug]) -> list[NewWork]:
+    """The work that follows. Pure; whoever does it looks again before anything is said.
+
+    `ran` is what cases did on the commit, `bugs` the known bugs by their cases, `met` the bugs of new failures. A
+    reported bug whose case passes may be fixed; a fixed one that fails as it did, or whose signature is met again, is
+    back; what nobody has seen before is worked on.
+    """
+    found: dict[tuple[str, int], NewWork] = {}
+    for kind, bug, priority in (*_known(ran, bugs), *_met(met)):
+        found.setdefault((kind, bug.id), _work(kind, bug, priority, landed))
+    return list(found.values())
+
+
+def _known(ran: Iterable[Ran], bugs: Mapping[str, Bug]) -> Iterator[tuple[str, Bug, int]]:
+    for each in ran:
+        bug = bugs.get(each.id)
+        if bug is None:
+            continue
+        if each.status is Status.OK and bug.state in _REPORTED:
+            yield "close", bug, _CLOSE
+        elif each.status in FAILING and each.symptom == bug.symptom and bug.state in _FIXED:
+            yield "reopen", bug, _REOPEN
+
+
+def _met(met: Iterable[Bug]) -> Iterator[tuple[str, Bug, int]]:
+    for bug in met:
+        if bug.state in _FIXED:
+            yield "reopen", bug, _REOPEN
+        elif bug.state is State.NEW:
+            yield "triage", bug, _TRIAGE
+
+
+def _work(kind: str, bug: Bug, priority: int, landed: Landed) -> NewWork:
+    payload = {"bug": bug.id, "commit": landed.commit, "before": landed.before}
+    if kind == "triage":
+        payload = {"bug": bug.id, "good": landed.before, "bad": landed.commit}
+    return NewWork(kind, keys.bug(bug.id), landed.project, payload, priority)
+
+
+def record(store: Store, signer: Signer, landed: Landed, failures: Sequence[Failure]) -> list[Bug]:
+    """Save new failures as a hunt does, under a campaign of this commit; the bugs that they show.
+
+    The same again changes nothing.
+    """
+    if not failures:
+        return []
+    campaign = store.begin_campaign({"suite": landed.project, "commit": landed.commit, "before": landed.before})
+    results = [
+        Result(
+            case_id=failure.case.id,
+            target_id=failure.target.id,
+            origin=failure.case.origin,
+            # A run that came to its end is a failure by its values.
+            status=failure.outcome.status if failure.outcome.status in FAILING else Status.WRONG,
+            stage=failure.outcome.stage,
+            reason=failure.detail,
+            seconds=failure.outcome.seconds,
+            peak_mb=failure.outcome.peak_mb,
+        )
+        for failure in failures
+    ]
+    store.record(campaign.id, results, [signer.describe(failure) for failure in failures])
+    store.finish_campaign(campaign.id)
+    return store.bugs(campaign_id=campaign.id)

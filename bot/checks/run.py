@@ -1,0 +1,118 @@
+"""The check run of one head commit and project: one row, one outgoing thing, replaced as things go on."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.settings import Project
+from triage.ledger import Ledger
+from triage.ledger.records import Check, NewOutgoing, OutKind
+
+#: States of a check run that is not over.
+OPEN = frozenset({"queued", "waiting", "running"})
+#: The button that asks for another run.
+RERUN = {"label": "Re-run", "description": "Run the suite on both builds once more", "identifier": "rerun"}
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a check run says: a title of one line, Markdown, and annotations as GitHub takes them."""
+
+    title: str
+    summary: str
+    annotations: tuple[dict[str, Any], ...] = field(default=())
+
+
+def external_id(project: Project, head: str) -> str:
+    """Our name of the check run, the same whenever this head is judged."""
+    told = "\0".join((project.repository.lower(), project.name, head))
+    return f"graphwarden-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
+
+
+def name(project: str) -> str:
+    """What the check run is called at GitHub, where rules for merging name it."""
+    return f"Graphwarden ({project})"
+
+
+def outgoing(check: Check, status: str, words: Words, **more: object) -> NewOutgoing:
+    """The check run as it shall be now. `status`: queued, in_progress, completed; `more` are further fields."""
+    payload: dict[str, Any] = {
+        "head_sha": check.head_sha,
+        "name": name(check.project),
+        "external_id": check.external_id,
+        "status": status,
+        "title": words.title,
+        "summary": words.summary,
+        **more,
+    }
+    if check.since is not None:
+        payload["started_at"] = _time(check.since)
+    if words.annotations:
+        payload["annotations"] = list(words.annotations)
+    key = f"check:{check.external_id}"
+    return NewOutgoing(OutKind.CHECK, key, check.repository, payload, key, number=None)
+
+
+def completed(check: Check, conclusion: str, words: Words) -> NewOutgoing:
+    """The check run at its end; it can be asked for again."""
+    at = _time(datetime.now(UTC))
+    return outgoing(check, "completed", words, conclusion=conclusion, completed_at=at, actions=[RERUN])
+
+
+class CheckRun:
+    """Writes one check run: its row and what is sent of it. Every method may be called again."""
+
+    def __init__(self, ledger: Ledger, project: Project, head: str, pull: int | None, base: str) -> None:
+        self._ledger = ledger
+        known = ledger.checks.get(external_id(project, head))
+        going_on = known is not None and known.state in ("waiting", "running") and not known.conclusion
+        self.waited_before = going_on and known is not None and known.state == "waiting"
+        self._check = Check(
+            repository=project.repository,
+            head_sha=head,
+            external_id=external_id(project, head),
+            project=project.name,
+            pull=pull if pull is not None or known is None else known.pull,
+            base=base,
+            since=known.since if going_on and known is not None else datetime.now(UTC),
+        )
+
+    @property
+    def waited(self) -> float:
+        """Seconds since this check began, or began to wait."""
+        assert self._check.since is not None
+        return (datetime.now(UTC) - self._check.since).total_seconds()
+
+    def queues(self) -> None:
+        """Its work waits for its turn."""
+        text = "The suite runs on this commit and on its base as soon as it is their turn.\n"
+        self._say("queued", outgoing(self._check, "queued", Words("Queued", text)))
+
+    def waits(self, words: Words) -> None:
+        """A build is awaited."""
+        self._say("waiting", outgoing(self._check, "queued", words))
+
+    def runs(self, words: Words) -> None:
+        """Something is done now."""
+        self._say("running", outgoing(self._check, "in_progress", words))
+
+    def asks(self, words: Words) -> None:
+        """Nothing happens before a person has done something."""
+        self._say("waiting", completed(self._check, "action_required", words), "action_required")
+
+    def ends(self, conclusion: str, words: Words) -> None:
+        """It is over: success, failure, neutral or cancelled."""
+        state = "cancelled" if conclusion == "cancelled" else "done"
+        self._say(state, completed(self._check, conclusion, words), conclusion)
+
+    def _say(self, state: str, said: NewOutgoing, conclusion: str = "") -> None:
+        self._ledger.outbox.add(said)
+        self._check = replace(self._check, state=state, conclusion=conclusion)
+        self._ledger.checks.put(self._check)
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,116 @@
+"""Empties the outbox, one thing at a time, strictly in order within a stream; may be killed at any moment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import structlog
+
+from bot.github.client import Client
+from bot.github.deliver import deliver
+from bot.github.errors import GitHubError, Later, Limited, Refused, Unsure
+from bot.github.pace import Pace
+from triage.ledger import Ledger
+from triage.ledger.issues import Taken
+from triage.ledger.records import Issue, Outgoing, OutKind, OutState
+
+#: Seconds after which an effect whose answer was lost has taken place or never will: GitHub ends requests after ten.
+SETTLED = 15.0
+#: A thing whose sending raised a fault of ours in so many attempts is given up.
+MOST_FAULTS = 4
+#: The longest wait between two attempts, in seconds.
+LONGEST = 900.0
+
+log = structlog.get_logger(__name__)
+
+
+class Sender:
+    """Sends what is in the outbox. One a database: two would count their writes apart."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        client: Callable[[str], Client],
+        pace: Pace,
+        settled: float = SETTLED,
+        longest: float = LONGEST,
+        after: Callable[[Outgoing, Mapping[str, Any]], None] | None = None,
+    ) -> None:
+        self._ledger = ledger
+        self._client = client
+        self._pace = pace
+        self._settled = settled
+        self._longest = longest
+        self._after = after or self._linked
+        for each in ledger.outbox.since(datetime.now(UTC) - timedelta(hours=1)):
+            if each.state == OutState.SENT:
+                pace.wrote(max((datetime.now(UTC) - each.updated).total_seconds(), 0.0))
+
+    def step(self) -> float | None:
+        """Send the next thing. 0 if there was one, the seconds that limits ask to wait, None where nothing is to do."""
+        wait = self._pace.wait()
+        if wait > 0:
+            return wait
+        one = self._ledger.outbox.next()
+        if one is None:
+            return None
+        told = log.bind(outgoing=one.id, kind=one.kind.value, key=one.key, repository=one.repository)
+        if self._unsettled(one):
+            self._ledger.outbox.later(one, self._settled, "its sender died; GitHub may still be at it")
+            return 0.0
+        try:
+            self._send(one)
+            told.info("sent")
+        except Refused as error:
+            self._ledger.outbox.refused(one, str(error))
+            told.warning("refused", why=str(error))
+        except (Later, Unsure) as error:
+            seconds = self._seconds(one, error)
+            self._ledger.outbox.later(one, seconds, str(error))
+            told.warning("later", why=str(error), seconds=seconds)
+        except Exception as error:  # noqa: BLE001 the process edge: one thing must not hold up all others
+            told.exception("not_sent")
+            why = f"internal error: {type(error).__name__}: {error}"
+            if one.attempts + 1 >= MOST_FAULTS:
+                self._ledger.outbox.refused(one, why)
+            else:
+                self._ledger.outbox.later(one, self._settled, why)
+        return 0.0
+
+    def _send(self, one: Outgoing) -> None:
+        number = one.number
+        issue = None if one.bug_id is None else self._ledger.issues.of_bug(one.bug_id)
+        if number is None and issue is not None and one.kind is not OutKind.FILE:
+            number = issue.number
+        if one.kind is OutKind.ISSUE and issue is not None and not (issue.ours and one.attempts):
+            raise Refused(f"bug {one.bug_id} has an issue: {issue.repository}#{issue.number}")
+        client = self._client(one.repository)
+        client.keep(self._pace)
+        result = deliver(one, client, number)
+        # Before it counts as sent: killed in between, the next sender finds it by its mark, and does this again.
+        self._after(replace(one, number=number), result)
+        self._ledger.outbox.sent(one, result)
+
+    def _linked(self, one: Outgoing, result: Mapping[str, Any]) -> None:
+        if one.kind is OutKind.ISSUE and one.bug_id is not None:
+            self._link(one, one.bug_id, int(result["number"]))
+
+    def _link(self, one: Outgoing, bug_id: int, number: int) -> None:
+        try:
+            self._ledger.issues.link(Issue(bug_id, one.repository, number, ours=True))
+        except Taken as taken:
+            log.warning("issue not linked", bug=bug_id, number=number, why=str(taken))
+
+    def _unsettled(self, one: Outgoing) -> bool:
+        """Whether its last sender died so shortly ago that what it asked for may still happen."""
+        age = (datetime.now(UTC) - one.updated).total_seconds()
+        return one.state is OutState.SENDING and age < self._settled
+
+    def _seconds(self, one: Outgoing, error: GitHubError) -> float:
+        if isinstance(error, Limited):
+            return error.seconds
+        least = error.seconds if isinstance(error, Later) else self._settled
+        return min(least * 2.0 ** min(one.attempts, 10), self._longest)

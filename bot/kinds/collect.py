@@ -1,0 +1,43 @@
+"""Regular upkeep, for all projects: old bugs are run again, what nobody needs any more is removed. {}"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import structlog
+
+from bot import keys
+from bot.desk import Desk
+from bot.failures import Refusal
+from bot.kinds import Answer, Done
+from bot.life import sweeping
+from fuzz.runner import Runner
+from triage.ledger.records import OPEN, NewWork, Work
+from triage.revisions.environments import Environments
+
+HEAVY = True
+#: Deliveries that have become work are kept for so long: GitHub delivers again what is three days old at most.
+_DELIVERIES = timedelta(days=30)
+
+log = structlog.get_logger()
+
+
+def run(work: Work, desk: Desk) -> Answer:
+    """Queue the retests, then clean up."""
+    retests: dict[str, NewWork] = {}
+    for project in desk.settings.projects.values():
+        try:
+            found = sweeping.old(desk, project, desk.compiler(project))
+        except Refusal as problem:  # one broken configuration must not keep the others from their turn
+            log.warning("project_left_out", project=project.name, why=str(problem))
+            continue
+        for bug in found:
+            key = keys.bug(bug.id)
+            payload = {"project": project.name, "bug": bug.id}
+            if not desk.ledger.work.listed(OPEN, "retest", key):
+                retests.setdefault(key, NewWork("retest", key, project.name, payload, work.priority))
+    forgotten = desk.ledger.deliveries.forget(datetime.now(UTC) - _DELIVERIES)
+    with Runner(jobs=1) as runner:
+        removed = Environments(runner).collect()
+    note = f"{len(retests)} old bugs to run again; {forgotten} deliveries and {len(removed)} environments removed"
+    return Done(note, works=tuple(retests.values()))

@@ -1,0 +1,103 @@
+"""A person closed, reopened or labelled the issue of a bug, or took it away: remembered, and followed where it decides.
+
+Payload: {number, action, actor, program, reason, label, at, to}, as `bot.events.issues` makes it.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from bot import keys
+from bot.desk import Desk
+from bot.github.client import Client
+from bot.github.errors import Refused
+from bot.kinds import Answer
+from bot.kinds import Done as Ended
+from bot.life import aside, human
+from bot.life.human import Act, Done
+from triage.ledger.records import Issue, NewWork, Work
+from triage.lifecycle import State
+
+log = structlog.get_logger()
+
+HEAVY = False
+_ASIDE = {human.NOT_PLANNED: State.INVALID, human.DUPLICATE: State.DUPLICATE}
+
+
+def run(work: Work, desk: Desk) -> Answer:
+    """Note what was done in `Issue.human`. May be done again: an act is remembered once. Raises GitHubError."""
+    project = desk.project(work)
+    issue = desk.ledger.issues.by_number(project.repository, int(work.payload["number"]))
+    if issue is None:
+        return Ended("it is the issue of no bug")
+    done, said = _done(work), human.read(issue.human)
+    client = desk.github(project.repository)
+    if done.by.lower() == client.login.lower():
+        return Ended("the bot did it")
+    late = human.seems_late(said, done) and _contradicted(done, issue.number, client)
+    if work.payload["program"]:
+        if not late:
+            desk.ledger.issues.update(issue.bug_id, open=_OPEN.get(done.act))
+        return Ended(f"{done.by}, a program: {done.act}")
+    known = human.after(said, done, issue.fixed_by, late)
+    follows = () if late else _followed(desk, work, issue, done)
+    desk.ledger.issues.update(
+        issue.bug_id,
+        human=known.document(),
+        open=None if late else _OPEN.get(done.act),
+        fixed_by="" if done.act is Act.REOPENED and not late else None,
+    )
+    log.info("person_decided", bug=issue.bug_id, act=done.act.value, by=done.by, reason=done.reason, late=late)
+    return Ended(f"{done.by}: {done.act}" + (" (before something that is known already)" if late else ""), follows)
+
+
+#: What an act makes of the issue.
+_OPEN = {Act.CLOSED: False, Act.REOPENED: True, Act.TRANSFERRED: False, Act.DELETED: False}
+
+
+def _contradicted(done: Done, number: int, client: Client) -> bool:
+    """Whether the issue is not as the act left it: the act came late."""
+    if done.act not in _OPEN:
+        return False
+    try:
+        return client.issue(number).open is not _OPEN[done.act]
+    except Refused:
+        return False
+
+
+def _done(work: Work) -> Done:
+    told = work.payload
+    return Done(Act(told["action"]), told["actor"], told["at"], told["reason"], told["label"], told["to"])
+
+
+def _followed(desk: Desk, work: Work, issue: Issue, done: Done) -> tuple[NewWork, ...]:
+    """What the bug's state makes of it. Closed as completed it is run again, and nobody is contradicted."""
+    bug, name = issue.bug_id, f"{issue.repository}#{issue.number}"
+    if done.act is Act.CLOSED and (state := _ASIDE.get(done.reason)):
+        aside.drop(desk.ledger, bug, f"{done.by} closed {name} as {done.reason}")
+        if problem := aside.move(desk.store, bug, state, f"{name} was closed as {done.reason} by {done.by}"):
+            log.info("not_put_aside", bug=bug, why=problem)
+        return ()
+    if done.act in (Act.TRANSFERRED, Act.DELETED):
+        aside.drop(desk.ledger, bug, f"{name} was {done.act} by {done.by}")
+        return ()
+    if done.act is Act.REOPENED:
+        return (_taken_up(desk, work, bug, f"{name} was reopened by {done.by}"),)
+    if done.act is Act.CLOSED:
+        return (NewWork("retest", keys.bug(bug), work.project, {"bug": bug}),)
+    return ()
+
+
+def _taken_up(desk: Desk, work: Work, bug_id: int, note: str) -> NewWork:
+    """A bug that was put aside is judged anew; any other is run again where it is said to be fixed."""
+    state = desk.store.bug(bug_id).state
+    if state in _ASIDE.values() and not _muted(desk, bug_id):
+        aside.move(desk.store, bug_id, State.NEW, note)
+        return NewWork("triage", keys.bug(bug_id), work.project, {"bug": bug_id})
+    if state is State.CLOSED:
+        aside.move(desk.store, bug_id, State.REPORTED, note)
+    return NewWork("retest", keys.bug(bug_id), work.project, {"bug": bug_id})
+
+
+def _muted(desk: Desk, bug_id: int) -> bool:
+    return desk.store.bug(bug_id).fingerprint in desk.store.decisions().muted

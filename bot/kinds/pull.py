@@ -1,0 +1,71 @@
+"""A pull request has a new head, or needs no check any more: its gate is queued or ended.
+
+Payload: {pull, commit, base, base_ref, fork, at, ended}; `ended` is why no check is wanted, "" where one is. Deliveries
+may come late (missed ones are fetched) and in any order: where a later event is known, GitHub is asked how things are.
+"""
+
+from __future__ import annotations
+
+from bot import keys
+from bot.checks.ending import cancelled
+from bot.desk import Desk
+from bot.github.client import Client
+from bot.github.errors import Refused
+from bot.kinds import Answer, Done
+from bot.settings import Project
+from triage.ledger.records import Check, NewOutgoing, NewWork, Work
+
+HEAVY = False
+#: Earlier events that are compared, and gates that are urgent.
+_LOOKED_AT, _PRIORITY = 500, 10
+#: States of a check run that somebody may still wait for.
+_OVER = frozenset({"done", "cancelled"})
+
+
+def run(work: Work, desk: Desk) -> Answer:
+    """Queue the gate of the newest head, or end it and its check run. Raises GitHubError."""
+    project, told = desk.project(work), work.payload
+    newer = _newer(work, desk)
+    if newer is not None and _out_of_date(work, newer, desk.github(project.repository)):
+        return Done(f"it came late: {newer.payload['commit']} is newer")
+    key = keys.gate(project.name, told["pull"], told["commit"])
+    if told["ended"]:
+        ended = desk.ledger.work.cancel("gate", key, told["ended"])
+        return Done(f"{ended} gates ended: {told['ended']}", outgoing=_end_checks(desk, project, work))
+    payload = {name: value for name, value in told.items() if name != "ended"}
+    return Done("checked", (NewWork("gate", key, project.name, payload, _PRIORITY),))
+
+
+def _newer(work: Work, desk: Desk) -> Work | None:
+    """A later event of the same pull request, None where this is the latest."""
+    for other in desk.ledger.work.listed(kind="pull", limit=_LOOKED_AT):
+        same = other.project == work.project and other.payload["pull"] == work.payload["pull"] is not None
+        if same and other.payload["at"] > work.payload["at"]:
+            return other
+    return None
+
+
+def _out_of_date(work: Work, newer: Work, client: Client) -> bool:
+    """Whether things are no longer as this event tells them. An event of what GitHub does not know is believed."""
+    try:
+        now = client.pull(work.payload["pull"])
+    except Refused:
+        return False
+    if work.payload["ended"]:
+        return now.open and not now.draft
+    overtaken = now.head_sha == newer.payload["commit"] != work.payload["commit"]
+    return not now.open or overtaken
+
+
+def _end_checks(desk: Desk, project: Project, work: Work) -> tuple[NewOutgoing, ...]:
+    return tuple(
+        cancelled(desk.ledger, check, work.payload["ended"])
+        for check in _checks(desk, project, work)
+        if check.project == project.name and check.state not in _OVER
+    )
+
+
+def _checks(desk: Desk, project: Project, work: Work) -> list[Check]:
+    if work.payload["pull"] is None:
+        return desk.ledger.checks.of_head(project.repository, work.payload["commit"])
+    return desk.ledger.checks.of_pull(project.repository, work.payload["pull"])

@@ -1,0 +1,90 @@
+"""A fixed bug fails on a build: is it back, and may its issue be reopened? {project, bug, commit, before?}
+
+`commit` is the build's name; `before` one that is known to pass, from which on the culprit is looked for first.
+"""
+
+from __future__ import annotations
+
+from bot.desk import Desk
+from bot.kinds import Answer, Done
+from bot.life import ancestry, decide, following, human, permission, saying
+from bot.life.following import Change
+from bot.life.running import Rerun
+from bot.life.seen import Seen
+from bot.rendering import render
+from bot.settings import Project
+from triage.bisect.found import Kind
+from triage.ledger.records import Issue, NewOutgoing, NewWork, Work
+from triage.lifecycle import State
+from triage.records import Bug
+
+HEAVY = True
+
+
+def run(work: Work, desk: Desk) -> Answer:
+    """Run the bug on the build, if that contains the fix; reopen its issue if it fails every time."""
+    project, bug = desk.project(work), desk.store.bug(int(work.payload["bug"]))
+    fix = _fix(desk, bug, desk.ledger.issues.of_bug(bug.id))
+    if bug.state not in decide.RETURNING or not fix:
+        return Done(decide.regressed(bug.state, fix, None, Seen.nothing(str(work.payload["commit"]))).why)
+    compiler = desk.compiler(project)
+    with desk.runner(project) as runner:
+        new = Rerun(runner, compiler, desk.store, bug, desk.say).on(str(work.payload["commit"]))
+        verdict = decide.regressed(bug.state, fix, ancestry.contains(compiler, new.revision, fix), new)
+        if not verdict.act:
+            return Done(verdict.why, outgoing=_status(desk, project, bug, new))
+        starts = [str(work.payload.get("before") or ""), fix]
+        change = following.change(
+            runner, compiler, project, desk.store, bug, starts, new.revision, fix=False, say=desk.say
+        )
+    return _back(work, desk, project, new, fix, change)
+
+
+def _fix(desk: Desk, bug: Bug, issue: Issue | None) -> str:
+    """The revision that fixed the bug, "" where none is known. Once its issue is reopened there is none any more."""
+    if closing := saying.pending(desk.ledger, bug.id, is_open=False):
+        return str(closing.payload["fixed_by"])
+    good = bug.bisected.get(Kind.GOOD)
+    if bug.state is State.FIXED and good:
+        return good.first
+    return issue.fixed_by if issue else ""
+
+
+def _back(work: Work, desk: Desk, project: Project, new: Seen, fix: str, change: Change) -> Answer:
+    bug = desk.store.bug(int(work.payload["bug"]))
+    if bug.state is not State.REGRESSED:
+        desk.store.advance(bug.id, bug.state, State.REGRESSED, note=f"fails again on {new.revision}, fixed by {fix}")
+        bug = desk.store.bug(bug.id)
+    saying.withdraw(desk.ledger, bug.id, f"it fails again on {new.revision}", starts=("fixed:", "close:"))
+    issue = desk.ledger.issues.of_bug(bug.id)
+    if issue is None:
+        return Done(f"fails again on {new.revision}; it was never filed", works=(saying.to_file(bug.id, work.project),))
+    return _told(work, desk, project, issue, new, fix, change)
+
+
+def _told(work: Work, desk: Desk, project: Project, issue: Issue, new: Seen, fix: str, change: Change) -> Answer:
+    bug = desk.store.bug(issue.bug_id)
+    status = _status(desk, project, bug, new)
+    if waiting := saying.pending(desk.ledger, bug.id, is_open=True):
+        return Done(f"fails again on {new.revision}; its reopening is {waiting.state} in the outbox", outgoing=status)
+    against = human.read(issue.human).forbids_reopening(fix)
+    may = decide.reopening(issue, saying.will_be_open(desk.ledger, issue), project.filing.reopen, against)
+    if not may.act:
+        return Done(f"fails again on {new.revision}; not reopened: {may.why}", outgoing=status)
+    allowed = permission.asked(desk.ledger, project, bug, "reopen:")
+    if allowed.until:
+        later = NewWork(work.kind, work.key, work.project, work.payload, work.priority, allowed.until)
+        return Done(f"fails again on {new.revision}; {allowed.why}", works=(later,), outgoing=status)
+    place = f"bug:{bug.id}:{new.revision}"
+    text = render("regressed", new=new, fix=fix, **change.words)
+    outgoing = (
+        saying.comment(f"regressed:{place}", issue, text, allowed.held),
+        saying.state(f"reopen:{place}", issue, True, "", allowed.held),
+        *status,
+    )
+    why = f" ({allowed.why})" if allowed.held else ""
+    return Done(f"fails again on {new.revision}; {may.why}{why}", outgoing=outgoing)
+
+
+def _status(desk: Desk, project: Project, bug: Bug, new: Seen) -> tuple[NewOutgoing, ...]:
+    return saying.status(desk.ledger, bug.id, project.filing.moderation, [new])

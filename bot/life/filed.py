@@ -1,0 +1,59 @@
+"""A bug's report as the outgoing issue: its text, its key, and the file beside it. Pure but for reading the outbox."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bot import keys
+from bot.life import saying
+from bot.settings import Project
+from triage.known import Similar, with_section
+from triage.ledger.outbox import Outbox
+from triage.ledger.records import NewOutgoing, OutKind, OutState
+from triage.records import Bug, StoredDraft
+
+#: How a report refers to a script that is too long for it (templates/parts/script.md.j2).
+_ATTACHED = "is attached as `repro.py`"
+#: The mark that a report on disk ends with; at GitHub the outgoing thing's own mark stands there.
+_MARK = re.compile(r"\n<!-- graphwarden:bug:[^\n]* -->\s*$")
+#: What the ledger notes when the bot itself takes something back.
+_WITHDRAWN = "rejected by graphwarden"
+
+
+def key(outbox: Outbox, bug: Bug) -> tuple[str, str]:
+    """The key of the bug's issue, and the state of what was put out for it before ("": nothing that still counts).
+
+    What was rejected or refused keeps its key for ever; asked for again, it gets another.
+    """
+    first = f"issue:{bug.fingerprint}"
+    name, number, before = first, 1, ""
+    while one := outbox.by_key(name):
+        if one.state not in (OutState.REJECTED, OutState.FAILED):
+            return name, str(one.state)
+        before = "" if one.note.startswith(_WITHDRAWN) else str(one.state)
+        number += 1
+        name = f"{first}:{number}"
+    return name, before
+
+
+def issue(
+    bug: Bug, draft: StoredDraft, project: Project, api: str, alike: Sequence[Similar], name: str, held: bool
+) -> tuple[NewOutgoing, ...]:
+    """The issue, after the file that it refers to, if any. `name` is its key, `api` the address of GitHub's API."""
+    body = _MARK.sub("\n", with_section(draft.body, alike))
+    before: tuple[NewOutgoing, ...] = ()
+    if _ATTACHED in body:
+        url = saying.file_url(api, project.repository, saying.script_path(bug))
+        body = body.replace(_ATTACHED, f"lies in [`repro.py`]({url})", 1)
+        before = (saying.file(bug, project.repository, draft.script, held),)
+    labels = list(dict.fromkeys([*draft.labels, *project.filing.labels]))
+    payload = {"title": draft.title, "body": body, "labels": labels}
+    stream = keys.bug(bug.id)
+    return (*before, NewOutgoing(OutKind.ISSUE, name, project.repository, payload, stream, None, bug.id, held))
+
+
+def addressed(similar: Similar, url: str) -> Similar:
+    """With its issue's address, for a link."""
+    return replace(similar, issue=replace(similar.issue, url=url))

@@ -1,0 +1,95 @@
+"""Generators of whole models from the operator table. The file name is the registry entry; there is no list to edit.
+
+A file defines ``generate(parameters: Parameters, seed: int, index: int) -> Generated``: one model, which depends on
+nothing but these. `graphwarden generate` writes them to files; those worth hunting with have a file of cases, too
+(`fuzz.generators`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fuzz.operators.families import IR_VERSION, OPSET, operators
+from fuzz.operators.growth import GraphInput, Limits
+from fuzz.operators.specification import Operator
+
+_HERE = Path(__file__).parent
+#: IR versions that came with an opset, where the newest would not be loaded by what knows that opset only.
+_IR_VERSIONS = ((26, 13), (25, 12), (23, 11), (21, 10), (20, 9), (15, 8), (13, 7))
+
+
+class UnknownModels(ValueError):
+    """No generator of models has that name."""
+
+
+class UnusableParameters(ValueError):
+    """Parameters with which no model can be made."""
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What models are made of: `low` to `high` operators of the named ones (all of the table without names).
+
+    `all_outputs`: every result of a node is an output, for looking at intermediate values.
+    """
+
+    low: int = 1
+    high: int = 10
+    names: tuple[str, ...] = ()
+    opset: int = OPSET
+    limits: Limits = field(default_factory=Limits)
+    all_outputs: bool = False
+
+    def operators(self) -> tuple[Operator, ...]:
+        """The operators to draw from, by name. Raises UnusableParameters."""
+        table = operators(self.opset)
+        unknown = [name for name in self.names if name not in table]
+        if unknown:
+            raise UnusableParameters(
+                f"no operator {unknown[0]!r} in the table at opset {self.opset}; it has {len(table)}, e.g. Add, Conv, Relu"
+            )
+        chosen = tuple(table[name] for name in sorted(set(self.names))) if self.names else tuple(table.values())
+        if not chosen:
+            raise UnusableParameters(f"the table has no operator at opset {self.opset}; choose one from 7 to {OPSET}")
+        return chosen
+
+    @property
+    def ir_version(self) -> int:
+        """The IR version that goes with the opset."""
+        return next((version for opset, version in _IR_VERSIONS if self.opset >= opset), 7)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """One model.
+
+    `inputs` are what its graph inputs are and which values they may have; `nodes` counts its operators. `rejected`
+    counts what was built and thrown away on the way: backtracks of a solver, invalid attempts of a baseline.
+    """
+
+    model: bytes
+    inputs: tuple[GraphInput, ...]
+    nodes: int
+    rejected: int = 0
+
+
+Generate = Callable[[Parameters, int, int], Generated]
+
+
+def names() -> list[str]:
+    """Registered names in alphabetical order."""
+    return sorted(path.stem for path in _HERE.glob("*.py") if not path.stem.startswith("_"))
+
+
+def load(name: str) -> Generate:
+    """The `generate` of that name. Raises UnknownModels."""
+    if name not in names():
+        raise UnknownModels(f"no generator of models is called {name!r}: choose one of {', '.join(names())}")
+    found: Generate = importlib.import_module(f"{__name__}.{name}").generate
+    return found
+
+
+__all__ = ["IR_VERSION", "Generate", "Generated", "Parameters", "UnknownModels", "UnusableParameters", "load", "names"]

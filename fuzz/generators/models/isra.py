@@ -1,0 +1,65 @@
+"""Isra: models that are valid by construction (Ren et al., Effective random test generation for deep learning compilers).
+
+The graph grows in topological order (section 3.2). For each node the operator is drawn uniformly, then its row in the
+operator table instantiates in-degree, first input, attributes and remaining inputs in this order (section 3.3), and
+input tensors are existing ones at the picking rate (section 3.3.3). Nothing is ever taken back: `Generated.rejected`
+counts the times that it would have had to be.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from functools import cache
+
+from fuzz.generators.models import Generated, Parameters
+from fuzz.operators import dtypes
+from fuzz.operators.dtypes import BFLOAT16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8
+from fuzz.operators.growth import Growth, Infeasible
+from fuzz.operators.specification import Operator
+
+#: Dtypes of placeholders where an operator leaves the choice, by how often a model prefers them.
+_WEIGHTS = {FLOAT: 8, DOUBLE: 2, FLOAT16: 2, INT64: 2, INT32: 2, BFLOAT16: 1, UINT8: 1, INT8: 1, BOOL: 1}
+_EVERYDAY = tuple(code for code, weight in _WEIGHTS.items() for _ in range(weight))
+#: No compiler here loads a complex tensor; the table knows them.
+_COMPLEX = frozenset((14, 15))
+_RARE = tuple(code for code in dtypes.ALL if code not in _WEIGHTS and code not in _COMPLEX)
+#: The shares of models in float alone, and of models with a rare dtype.
+_FLOAT_ONLY, _WITH_RARE = 0.4, 0.06
+
+
+@cache
+def _operators(parameters: Parameters) -> tuple[Operator, ...]:
+    return parameters.operators()
+
+
+def generate(parameters: Parameters, seed: int, index: int) -> Generated:
+    """The model of that index. Raises UnusableParameters."""
+    choices = _operators(parameters)
+    draw = random.Random(seed << 40 | index)
+    count = parameters.low + int(draw.random() * (parameters.high - parameters.low + 1))
+    growth = Growth(draw, palette(draw), parameters.limits)
+    rejected = grow(growth, choices, count)
+    model = growth.model(parameters.opset, parameters.ir_version, all_outputs=parameters.all_outputs)
+    return Generated(model, tuple(growth.inputs()), count, rejected)
+
+
+def grow(growth: Growth, choices: Sequence[Operator], count: int) -> int:
+    """Add `count` nodes, each of an operator drawn uniformly. Returns the number of backtracks."""
+    draw, total, rejected = growth.random, len(choices), 0
+    while growth.count < count:
+        operator = choices[int(draw() * total)]
+        try:
+            operator.grow(growth, operator)
+        except Infeasible:
+            rejected += 1
+    return rejected
+
+
+def palette(draw: random.Random) -> tuple[int, ...]:
+    """The dtypes that the placeholders of one model prefer."""
+    turn = draw.random()
+    if turn < _FLOAT_ONLY:
+        return (FLOAT,)
+    several = tuple([draw.choice(_EVERYDAY) for _ in range(1 + int(draw.random() * 3))])
+    return (*several, draw.choice(_RARE)) if turn > 1 - _WITH_RARE else several

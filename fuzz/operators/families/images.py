@@ -1,0 +1,128 @@
+"""Resampling: Resize, GridSample, AffineGrid, Col2Im; boxes that survive suppression."""
+
+from __future__ import annotations
+
+import struct
+
+from fuzz.operators import encoding
+from fuzz.operators.dtypes import DOUBLE, FLOAT, INT64
+from fuzz.operators.encoding import ABSENT
+from fuzz.operators.growth import Growth
+from fuzz.operators.shapes import SIZE, ranks
+from fuzz.operators.specification import Operator, Specification, everything, share
+
+#: Values that cubic interpolation may overshoot by, for each axis.
+_OVERSHOOT = 1.6
+
+_COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric")
+#: ONNX Runtime interpolates no vectors, and no cubes by cubic functions.
+_RESIZED = {"nearest": ranks(1, 4), "linear": ranks(2, 4), "cubic": frozenset((2, 4))}
+_NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+
+
+def _resize(g: Growth, op: Operator) -> None:
+    """To scales or to sizes, on all axes or some. Scales are halves and wholes, so that sizes are exact."""
+    mode = g.among(("nearest", "nearest", "linear", "cubic"))
+    x = g.pick(op.domain, _RESIZED[mode], 80)
+    shape = g.shape[x]
+    rank = len(shape)
+    # Interpolation is along the last axes at most; the first ones are batch and channels.
+    moving = range(rank) if mode == "nearest" else range(max(0, rank - 2), rank)
+    scales = [g.among((1.0, 2.0, 0.5, 1.5)) if axis in moving else 1.0 for axis in range(rank)]
+    scales = [scale if (size * scale).is_integer() else 1.0 for size, scale in zip(shape, scales, strict=True)]
+    result = tuple([int(size * scale) for size, scale in zip(shape, scales, strict=True)])
+    degree = g.among(op.degrees)
+    attributes = encoding.text("mode", mode) if mode != "nearest" or g.random() < 0.5 else b""
+    if degree == 3:
+        data = struct.pack(f"<{rank}f", *scales)
+        inputs = [x, ABSENT, g.constant(FLOAT, encoding.tensor_content(FLOAT, (rank,), data))]
+    else:
+        inputs = [x, ABSENT, ABSENT, g.configuration(result)]
+    if g.random() < 0.7:
+        attributes += encoding.text("coordinate_transformation_mode", g.among(_coordinates(op)))
+    if mode == "nearest" and g.random() < 0.6:
+        attributes += encoding.text("nearest_mode", g.among(_NEAREST))
+    if mode == "cubic":
+        attributes += g.among((b"", encoding.floating("cubic_coeff_a", -0.5), encoding.integer("exclude_outside", 1)))
+    most = max(abs(g.low[x]), abs(g.high[x])) * _OVERSHOOT ** len(moving)
+    low, high = (g.low[x], g.high[x]) if mode == "nearest" else (-most, most)
+    g.node(op, inputs, attributes, g.dtype[x], result, low, high)
+
+
+def _coordinates(op: Operator) -> tuple[str, ...]:
+    return _COORDINATES if op.opset >= 19 else _COORDINATES[:4]
+
+
+def _grid_sample(g: Growth, op: Operator) -> None:
+    """Samples at coordinates between -1 and 1, with neighbours beyond the edge by the padding mode."""
+    x = g.pick(op.domain, ranks(4, 4), 250)
+    dtype, shape = g.dtype[x], g.shape[x]
+    if min(shape[2:]) == 1:  # the reference divides by the number of rows and columns less one
+        shape = (*shape[:2], 2 + g.below(3), 2 + g.below(3))
+        x = g.exact(op.domain, dtype, shape)
+    height, width = 1 + g.below(4), 1 + g.below(4)
+    code = FLOAT if dtype not in op.others["grid"].bounds else dtype
+    grid = g.within(code, (shape[0], height, width, 2), -1, 1)
+    values, attributes = g.among(op.choices)
+    most = max(abs(g.low[x]), abs(g.high[x])) * (_OVERSHOOT**2 if values[0] == "cubic" else 1)
+    g.node(op, (x, grid), attributes, dtype, (*shape[:2], height, width), -most, most)
+
+
+def _affine_grid(g: Growth, op: Operator) -> None:
+    """Coordinates of an image (or a volume) under an affine map for each batch entry."""
+    n, spatial = 1 + g.below(3), 2 + g.below(2)
+    dtype = g.dtype[g.pick(op.domain)]
+    theta = g.within(dtype, (n, spatial, spatial + 1), -2, 2)
+    sizes = tuple([2 + g.below(3) for _ in range(spatial)])
+    inputs = (theta, g.configuration((n, 1 + g.below(3), *sizes)))
+    most = 2.0 * (spatial + 1)
+    g.node(op, inputs, g.among(op.choices)[1], dtype, (n, *sizes, spatial), -most, most)
+
+
+def _col2im(g: Growth, op: Operator) -> None:
+    """Blocks side by side or overlapping, put back where they were cut out, sums where they overlap."""
+    x = g.pick(op.domain)
+    dtype = g.dtype[x]
+    block = (1 + g.below(2), 1 + g.below(2))
+    strides = (1 + g.below(2), 1 + g.below(2))
+    counts = (1 + g.below(3), 1 + g.below(3))
+    image = tuple([(count - 1) * step + size for count, step, size in zip(counts, strides, block, strict=True)])
+    n, channels = 1 + g.below(2), 1 + g.below(3)
+    columns = g.exact(op.domain, dtype, (n, channels * SIZE[block], SIZE[counts]))
+    attributes = encoding.integers("strides", strides)
+    inputs = (columns, g.configuration(image), g.configuration(block))
+    low, high = min(g.low[columns] * 4, 0), max(g.high[columns] * 4, 0)
+    g.node(op, inputs, attributes, dtype, (n, channels, *image), low, high)
+
+
+def _suppress(g: Growth, op: Operator) -> None:
+    """Boxes with room inside, as corners or as a centre and sizes; how many survive depends on the scores."""
+    n, boxes, classes = 1 + g.below(2), 1 + g.below(5), 1 + g.below(3)
+    numbers = []
+    for _ in range(n * boxes):
+        y, x, h, w = g.below(8) / 8, g.below(8) / 8, (1 + g.below(8)) / 8, (1 + g.below(8)) / 8
+        numbers += [y, x, y + h, x + w]
+    data = struct.pack(f"<{len(numbers)}f", *numbers)
+    corners = g.constant(FLOAT, encoding.tensor_content(FLOAT, (n, boxes, 4), data))
+    scores = g.within(FLOAT, (n, classes, boxes), -1, 1)
+    inputs = [corners, scores, g.configuration((1 + g.below(3),), (1,))]
+    for threshold in (0.5, 0.25):  # which the reference must be given
+        inputs.append(g.constant(FLOAT, encoding.tensor_content(FLOAT, (1,), struct.pack("<f", threshold))))
+    g.dynamic(op, inputs, g.among(op.choices)[1], [(INT64, (None, 3))])
+
+
+_ALIGN = {"align_corners": (None, 0, 1)}
+_SAMPLING = {"mode": (None, "linear", "nearest"), "padding_mode": (None, "zeros", "border", "reflection"), **_ALIGN}
+SPECIFICATIONS = (
+    # The reference yields float32 whatever it is given.
+    Specification("AffineGrid", _affine_grid, (2,), attributes=_ALIGN, only=frozenset((FLOAT,)), since=20),
+    Specification("Col2Im", _col2im, (3,), within=share(64), since=18),
+    Specification(
+        "GridSample", _grid_sample, (2,), within=share(8), others={"grid": ("T2", everything)},
+        attributes=_SAMPLING, only=frozenset((FLOAT, DOUBLE)), since=20,
+    ),
+    Specification(
+        "NonMaxSuppression", _suppress, (5,), attributes={"center_point_box": (None, 0, 1)}, since=10
+    ),
+    Specification("Resize", _resize, (3, 4), within=share(64), only=frozenset((FLOAT, DOUBLE)), since=18),
+)

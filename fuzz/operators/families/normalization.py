@@ -1,0 +1,77 @@
+"""Normalisations: by statistics that are given, or over axes of the input."""
+
+from __future__ import annotations
+
+from fuzz.operators import encoding
+from fuzz.operators.dtypes import FLOAT
+from fuzz.operators.families._attributes import axes
+from fuzz.operators.growth import Growth
+from fuzz.operators.shapes import ranks
+from fuzz.operators.specification import Operator, Specification, between
+
+#: Normalised values are at most the square root of how many there are; scales are small.
+_MOST = 60.0
+
+
+def _batch(g: Growth, op: Operator) -> None:
+    """At inference: scale, B, mean and variance for each channel, the variance away from zero."""
+    x = g.pick(op.domain, ranks(2))
+    dtype, shape = g.dtype[x], g.shape[x]
+    channel = (shape[1],)
+    scale, b, mean = (g.within(dtype, channel, -3, 3, parameter=True) for _ in range(3))
+    variance = g.within(dtype, channel, 0.125, 3, parameter=True)
+    most = (max(abs(g.low[x]), abs(g.high[x])) + 3) * 3 / 0.3 + 3
+    g.node(op, (x, scale, b, mean, variance), g.among(op.choices)[1], dtype, shape, -most, most)
+
+
+def _instance(g: Growth, op: Operator) -> None:
+    x = g.pick(op.domain, ranks(3))
+    dtype, shape = g.dtype[x], g.shape[x]
+    scale, b = (g.within(dtype, (shape[1],), -3, 3, parameter=True) for _ in range(2))
+    most = 3 * _MOST + 3
+    g.node(op, (x, scale, b), g.among(op.choices)[1], dtype, shape, -most, most)
+
+
+def _group(g: Growth, op: Operator) -> None:
+    """Since opset 21 scale and bias have an entry for each channel, before for each group."""
+    x = g.pick(op.domain, ranks(3))
+    dtype, shape = g.dtype[x], g.shape[x]
+    channels = shape[1]
+    groups = g.among([each for each in range(1, channels + 1) if channels % each == 0])
+    entries = (channels,) if op.opset >= 21 else (groups,)
+    scale, b = (g.within(dtype, entries, -3, 3, parameter=True) for _ in range(2))
+    attributes = encoding.integer("num_groups", groups) + g.among(op.choices)[1]
+    most = 3 * _MOST + 3
+    g.node(op, (x, scale, b), attributes, dtype, shape, -most, most)
+
+
+def _layer(g: Growth, op: Operator) -> None:
+    """LayerNormalization and RMSNormalization: over the axes from `axis` on, by a scale (and bias) of their shape."""
+    degree = g.among(op.degrees)
+    x = g.pick(op.domain, ranks(1))
+    dtype, shape = g.dtype[x], g.shape[x]
+    axis, attributes = g.among(axes(len(shape)))
+    part = shape[(-1 if axis is None else axis) % len(shape) :]
+    parameters = [g.within(dtype, part, -3, 3, parameter=True) for _ in range(degree - 1)]
+    most = 3 * _MOST + 3
+    g.node(op, (x, *parameters), attributes + g.among(op.choices)[1], dtype, shape, -most, most)
+
+
+def _mean_variance(g: Growth, op: Operator) -> None:
+    """The function that defines it adds a float constant, and needs the axes, which the standard gives a default."""
+    x = g.pick(op.domain, ranks(4, 4))
+    shape = g.shape[x]
+    attributes = encoding.integers("axes", g.among(((0, 2, 3), (2, 3), (1,), (0, 1, 2, 3))))
+    g.node(op, (x,), attributes, g.dtype[x], shape, -_MOST, _MOST)
+
+
+_EPSILON = {"epsilon": (None, 0.001)}
+_WITHIN = between(-100, 100)
+SPECIFICATIONS = (
+    Specification("BatchNormalization", _batch, (5,), within=_WITHIN, attributes=_EPSILON, since=15),
+    Specification("GroupNormalization", _group, (3,), within=_WITHIN, attributes=_EPSILON, since=18),
+    Specification("InstanceNormalization", _instance, (3,), within=_WITHIN, attributes=_EPSILON, since=6),
+    Specification("LayerNormalization", _layer, (2, 3), within=_WITHIN, attributes=_EPSILON, since=17),
+    Specification("MeanVarianceNormalization", _mean_variance, within=_WITHIN, only=frozenset((FLOAT,)), since=13),
+    Specification("RMSNormalization", _layer, (2,), within=_WITHIN, attributes=_EPSILON, since=23),
+)

@@ -1,0 +1,53 @@
+"""Recurrent layers: RNN, GRU and LSTM with their optional inputs."""
+
+from __future__ import annotations
+
+from fuzz.operators import encoding
+from fuzz.operators.encoding import ABSENT
+from fuzz.operators.growth import Growth
+from fuzz.operators.shapes import Shape, ranks
+from fuzz.operators.specification import Operator, Specification, between
+
+#: Gates of one cell.
+_GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+
+
+def _recurrent(g: Growth, op: Operator) -> None:
+    """Inputs X, W, R, then B, sequence_lens, initial_h and for an LSTM initial_c, P, each of them optional."""
+    degree = g.among(op.degrees)
+    x = g.pick(op.domain, ranks(3, 3), 125)
+    dtype, shape = g.dtype[x], g.shape[x]
+    steps, batch, size = shape
+    gates, hidden = _GATES[op.op_type], 1 + g.below(4)
+    direction = g.among((None, "forward", "bidirectional"))
+    directions = 2 if direction == "bidirectional" else 1
+
+    def weights(*sizes: int) -> int:
+        return g.within(dtype, (directions, *sizes), -1, 1, parameter=True)
+
+    inputs = [x, weights(gates * hidden, size), weights(gates * hidden, hidden)]
+    optional = [lambda: weights(2 * gates * hidden), lambda: ABSENT, lambda: _state(g, dtype, (directions, batch, hidden))]
+    if op.op_type == "LSTM":
+        optional += [lambda: _state(g, dtype, (directions, batch, hidden)), lambda: weights(3 * hidden)]
+    inputs += [make() if g.random() < 0.7 else ABSENT for make in optional[: degree - 3]]
+    while inputs[-1] == ABSENT:
+        inputs.pop()
+    attributes = encoding.integer("hidden_size", hidden) + encoding.attribute("direction", direction)
+    attributes += g.among(op.choices)[1]
+    final = (dtype, (directions, batch, hidden), -steps - 3.0, steps + 3.0)
+    outputs = [(dtype, (steps, directions, batch, hidden), -1.0 - steps, 1.0 + steps), final]
+    if op.op_type == "LSTM" and g.random() < 0.5:
+        outputs.append(final)
+    g.nodes(op, inputs, attributes, outputs[: 1 + g.below(len(outputs))])
+
+
+def _state(g: Growth, dtype: int, shape: Shape) -> int:
+    return g.within(dtype, shape, -1, 1)
+
+
+_WITHIN = between(-100, 100)
+SPECIFICATIONS = (
+    Specification("GRU", _recurrent, (3, 4, 6), within=_WITHIN, attributes={"linear_before_reset": (None, 0, 1)}, since=14),
+    Specification("LSTM", _recurrent, (3, 4, 6, 7, 8), within=_WITHIN, since=14),
+    Specification("RNN", _recurrent, (3, 4, 6), within=_WITHIN, since=14),
+)

@@ -1,0 +1,61 @@
+"""Losses, and Dropout as it is at inference."""
+
+from __future__ import annotations
+
+import struct
+
+from fuzz.operators import encoding
+from fuzz.operators.dtypes import BOOL, FLOAT
+from fuzz.operators.growth import Growth
+from fuzz.operators.shapes import SIZE, ranks
+from fuzz.operators.specification import Operator, Specification, between, everything
+
+
+def _loss(g: Growth, op: Operator) -> None:
+    """Scores of classes (axis 1), labels, perhaps weights; one number, or a loss for each label."""
+    degree = g.among(op.degrees)
+    x = g.pick(op.domain, ranks(2), 625)
+    dtype, shape = g.dtype[x], g.shape[x]
+    classes = shape[1]
+    labels = g.within(g.among(op.others["labels"].dtypes), (shape[0], *shape[2:]), 0, classes - 1)
+    inputs = [x, labels]
+    if degree == 3:
+        inputs.append(g.within(dtype, (classes,), 0.125, 3, parameter=True))
+    (reduction, *_), attributes = g.among(op.choices)
+    if op.op_type == "NegativeLogLikelihoodLoss":
+        low, high = -3 * g.high[x], -3 * g.low[x]
+    else:
+        low, high = 0.0, 3 * (g.high[x] - g.low[x] + 10)
+    result = (shape[0], *shape[2:]) if reduction == "none" else ()
+    if reduction == "sum":
+        low, high = low * SIZE[shape], high * SIZE[shape]
+    low, high = min(low, 0.0), max(high, 0.0)
+    g.node(op, inputs, attributes, dtype, result, low, high)
+
+
+def _dropout(g: Growth, op: Operator) -> None:
+    """Without training_mode it passes its input on; the mask is all true."""
+    degree = g.among(op.degrees)
+    x = g.pick(op.domain)
+    inputs = [x]
+    if degree > 1:
+        inputs.append(g.constant(FLOAT, encoding.tensor_content(FLOAT, (), struct.pack("<f", 0.5))))
+    if degree > 2:
+        inputs.append(g.constant(BOOL, encoding.tensor_content(BOOL, (), b"\0")))
+    output = (g.dtype[x], g.shape[x], g.low[x], g.high[x])
+    outputs = [output, (BOOL, g.shape[x], 1, 1)] if g.random() < 0.3 else [output]
+    g.nodes(op, inputs, g.among(op.choices)[1], outputs)
+
+
+_REDUCTION = {"reduction": (None, "none", "sum", "mean")}
+_LABELS = {"labels": ("Tind", everything)}
+_WITHIN = between(-5, 5)
+SPECIFICATIONS = (
+    Specification("Dropout", _dropout, (1, 2, 3), attributes={"seed": (None, 1)}, since=12),
+    Specification(
+        "NegativeLogLikelihoodLoss", _loss, (2, 3), within=_WITHIN, others=_LABELS, attributes=_REDUCTION, since=12
+    ),
+    Specification(
+        "SoftmaxCrossEntropyLoss", _loss, (2, 3), within=_WITHIN, others=_LABELS, attributes=_REDUCTION, since=12
+    ),
+)

@@ -1,0 +1,77 @@
+"""What follows from a commit that landed, by the state of the bug and what its case did."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.checks.landing import Landed, follow
+from fuzz.case import FAILING, Revision, Status, Target
+from triage.lifecycle import State
+from triage.records import Bug
+from triage.suite.running import Ran
+
+LANDED = Landed("tiny", "c" * 40, "b" * 40)
+CASE = "0" * 16
+REPORTED = {State.DRAFTED, State.REPORTED, State.REGRESSED}
+FIXED = {State.FIXED, State.CLOSED}
+
+
+def bug(state: State, number: int = 3) -> Bug:
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    return Bug(
+        id=number,
+        fingerprint="sub",
+        target=Target("tiny", Revision("1.0")),
+        state=state,
+        symptom="wrong:values",
+        conversion_function="",
+        operators=("Sub",),
+        message="",
+        why="",
+        count=1,
+        best_failure_id=1,
+        reduced_case_id=CASE,
+        nodes=1,
+        report_path=None,
+        title=None,
+        note="",
+        created=moment,
+        updated=moment,
+    )
+
+
+def ran(status: Status, symptom: str = "") -> Ran:
+    return Ran("bug-3", CASE, "?", status, symptom)
+
+
+@pytest.mark.parametrize("state", list(State))
+@pytest.mark.parametrize("status", list(Status))
+@pytest.mark.parametrize("symptom", ["wrong:values", "crash"])
+def test_only_a_pass_may_close_and_only_the_same_failure_may_reopen(state: State, status: Status, symptom: str) -> None:
+    works = follow(LANDED, [ran(status, symptom)], {CASE: bug(state)}, [])
+    expected = []
+    if status is Status.OK and state in REPORTED:
+        expected = ["close"]
+    if status in FAILING and symptom == "wrong:values" and state in FIXED:
+        expected = ["reopen"]
+    assert [work.kind for work in works] == expected
+    assert all(dict(work.payload) == {"bug": 3, "commit": "c" * 40, "before": "b" * 40} for work in works)
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_a_failure_whose_signature_is_known_is_worked_on_only_where_it_is_news(state: State) -> None:
+    works = follow(LANDED, [], {}, [bug(state)])
+    expected = {State.NEW: ["triage"], State.FIXED: ["reopen"], State.CLOSED: ["reopen"]}
+    assert [work.kind for work in works] == expected.get(state, [])
+
+
+def test_a_bug_that_is_back_in_two_ways_is_looked_at_once() -> None:
+    back = bug(State.CLOSED)
+    works = follow(LANDED, [ran(Status.WRONG, "wrong:values")], {CASE: back}, [back, bug(State.NEW, 4)])
+    assert [(work.kind, work.key) for work in works] == [("reopen", "bug:3"), ("triage", "bug:4")]
+
+
+def test_a_case_that_is_no_bugs_means_nothing() -> None:
+    assert follow(LANDED, [ran(Status.WRONG, "wrong:values"), ran(Status.OK)], {"1" * 16: bug(State.CLOSED)}, []) == []

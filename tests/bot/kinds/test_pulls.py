@@ -1,0 +1,191 @@
+"""Pull requests and checks as they change: which gates are queued, ended, repeated, woken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import working
+from bot.desk import Desk
+from bot.github.auth import Access
+from bot.github.client import Client
+from bot.settings import Project, Settings
+from tests.github.support import World
+from triage.ledger import Ledger
+from triage.ledger.owners import now
+from triage.ledger.records import Check, NewWork, OutKind, Work, WorkState
+from triage.store import open_store
+
+A, B = "a" * 40, "b" * 40
+EARLY, LATE = "2026-01-01T00:00:01Z", "2026-01-01T00:00:09Z"
+
+
+def nobody(repository: str) -> Client:
+    """GitHub, where nothing is asked of it."""
+    raise AssertionError(f"{repository} was asked for")
+
+
+@dataclass
+class Desktop:
+    """A ledger, and light work done in it."""
+
+    desk: Desk
+    repository: str = "acme/compiler"
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.desk.ledger
+
+    def do(self, kind: str, key: str, payload: dict[str, Any]) -> Work:
+        """Work of a kind is queued and done."""
+        added = self.ledger.work.add(NewWork(kind, key, "compiler", payload))
+        work = self.ledger.work.claim([kind])
+        assert work is not None and work.id == added
+        working.do(work, self.desk)
+        return self.ledger.work.get(added)
+
+    def pull(self, commit: str = A, at: str = EARLY, ended: str = "", number: int | None = 7) -> Work:
+        """A pull request changed."""
+        told = {"pull": number, "commit": commit, "base": B, "base_ref": "main", "fork": True, "at": at}
+        return self.do("pull", f"{number}:{commit}:{at}:{ended}", told | {"ended": ended})
+
+    def check(self, commit: str = A, **more: Any) -> Check:
+        """A check run of pull request 7."""
+        told: dict[str, Any] = {"repository": self.repository, "project": "compiler", "pull": 7, "base": B, **more}
+        made = Check(head_sha=commit, external_id=f"ours-{commit}-{told['project']}", **told)
+        self.ledger.checks.put(made)
+        return made
+
+    def gates(self, *states: WorkState) -> list[tuple[str, Any]]:
+        """Gates in these states (queued): their keys and payloads."""
+        found = self.ledger.work.listed(states or (WorkState.QUEUED,), "gate")
+        return [(one.key, dict(one.payload)) for one in reversed(found)]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with open_store(tmp_path / "bot.db", create=True) as store:
+        yield Ledger(store)
+
+
+@pytest.fixture
+def desktop(ledger: Ledger) -> Desktop:
+    project = Project(name="compiler", repository="acme/compiler", compiler="tiny")
+    return Desktop(Desk(Settings(projects={"compiler": project}), ledger, nobody))
+
+
+@pytest.fixture
+def online(ledger: Ledger, github_world: World) -> Desktop:
+    settings = github_world.settings()
+    return Desktop(Desk(settings, ledger, Access(settings).client), github_world.repository)
+
+
+def opened(world: World) -> tuple[int, str]:
+    """A pull request that is open at GitHub: its number and head."""
+    head = world.ask("/git/ref/heads/main")["object"]["sha"]
+    world.ask("/git/refs", "POST", {"ref": "refs/heads/change", "sha": head})
+    world.ask("/contents/new.txt", "PUT", {"message": "m", "content": "eA==", "branch": "change"})
+    found = world.ask("/pulls", "POST", {"title": "t", "head": "change", "base": "main"})
+    return found["number"], world.ask(f"/pulls/{found['number']}")["head"]["sha"]
+
+
+def test_a_new_head_takes_the_place_of_one_that_waits(desktop: Desktop) -> None:
+    desktop.pull(A, EARLY)
+    desktop.pull(B, LATE)
+    [(key, payload)] = desktop.gates()
+    assert key == "compiler#7" and (payload["commit"], payload["fork"]) == (B, True)
+
+
+def test_what_the_same_second_brings_is_taken_in_order(desktop: Desktop) -> None:
+    """GitHub's times have seconds: an event is late only if another is surely later."""
+    desktop.pull(A, EARLY)
+    desktop.pull(B, EARLY)
+    assert [payload["commit"] for _, payload in desktop.gates()] == [B]
+
+
+def test_an_older_head_that_is_told_late_is_not_checked(online: Desktop, github_world: World) -> None:
+    number, head = opened(github_world)
+    online.pull(head, LATE, number=number)
+    work = online.pull(B, EARLY, number=number)
+    assert "came late" in work.note
+    assert [payload["commit"] for _, payload in online.gates()] == [head]
+
+
+def test_where_times_mislead_github_is_believed(online: Desktop, github_world: World) -> None:
+    number, head = opened(github_world)
+    online.pull(B, LATE, number=number)
+    online.pull(head, EARLY, number=number)
+    assert [payload["commit"] for _, payload in online.gates()] == [head]
+    closed = online.pull(head, EARLY, ended="closed", number=number)
+    assert "came late" in closed.note, "it is open"
+
+
+def test_what_github_does_not_know_is_believed_as_it_is_told(online: Desktop) -> None:
+    online.pull(B, LATE, number=4711)
+    online.pull(A, EARLY, number=4711)
+    assert [payload["commit"] for _, payload in online.gates()] == [A]
+
+
+def test_a_closed_pull_request_ends_its_gate_and_its_check(desktop: Desktop) -> None:
+    desktop.pull(A, EARLY)
+    desktop.ledger.work.claim(["gate"])
+    desktop.check(A, state="running")
+    desktop.check(B, state="done", conclusion="success")
+    desktop.pull(A, LATE, ended="the pull request was closed")
+    assert desktop.gates(WorkState.CANCELLED) and not desktop.gates(WorkState.RUNNING)
+    [one] = desktop.ledger.outbox.listed()
+    assert (one.kind, one.payload["head_sha"], one.payload["conclusion"]) == (OutKind.CHECK, A, "cancelled")
+
+
+def test_a_merge_group_that_is_dropped_ends_its_own_gate_only(desktop: Desktop) -> None:
+    desktop.ledger.work.add(NewWork("gate", f"compiler@{A}", "compiler", {"commit": A}))
+    desktop.ledger.work.add(NewWork("gate", f"compiler@{B}", "compiler", {"commit": B}))
+    desktop.pull(A, "", ended="dropped", number=None)
+    assert [key for key, _ in desktop.gates()] == [f"compiler@{B}"]
+
+
+def test_a_check_that_is_wanted_again_is_the_gate_as_it_was(desktop: Desktop) -> None:
+    desktop.pull(A, EARLY)
+    claimed = desktop.ledger.work.claim(["gate"])
+    assert claimed is not None
+    desktop.ledger.work.done(claimed)
+    check = desktop.check(A, state="done")
+    desktop.do("recheck", "r", {"commit": A, "external_id": check.external_id, "by": "ann"})
+    [(key, payload)] = desktop.gates()
+    assert key == "compiler#7" and payload == {**claimed.payload, "again": True}
+
+
+def test_a_check_whose_gate_is_forgotten_counts_as_a_forks(desktop: Desktop) -> None:
+    desktop.check(A, state="done")
+    desktop.do("recheck", "r", {"commit": A, "external_id": "", "by": ""})
+    [(_, payload)] = desktop.gates()
+    assert (payload["fork"], payload["pull"], payload["base"]) == (True, 7, B)
+
+
+def test_checks_of_others_are_not_repeated(desktop: Desktop) -> None:
+    desktop.check(A, project="other")
+    desktop.check(A)
+    desktop.do("recheck", "r", {"commit": A, "external_id": "somebody's", "by": "ann"})
+    desktop.do("recheck", "s", {"commit": B, "external_id": "", "by": "ann"})
+    assert not desktop.gates()
+    desktop.do("recheck", "t", {"commit": A, "external_id": "", "by": "ann"})
+    assert len(desktop.gates()) == 1
+
+
+def test_what_waits_for_a_build_begins_when_it_may_be_there(desktop: Desktop) -> None:
+    later = now() + timedelta(hours=1)
+    for kind, key, commit in (("gate", "compiler#7", A), ("suite", f"compiler:{A}", A), ("gate", "compiler#8", B)):
+        desktop.ledger.work.add(NewWork(kind, key, "compiler", {"commit": commit}, not_before=later))
+    assert desktop.ledger.work.claim(["gate", "suite"]) is None
+    assert desktop.do("wake", f"compiler:{A}", {"commit": A}).note == "2 woken"
+    woken = [desktop.ledger.work.claim(["gate", "suite"]) for _ in range(3)]
+    assert [one and one.key for one in woken] == ["compiler#7", f"compiler:{A}", None]
+
+
+def test_a_build_that_nobody_waits_for_wakes_nothing(desktop: Desktop) -> None:
+    assert desktop.do("wake", f"compiler:{A}", {"commit": A}).note == "0 woken"

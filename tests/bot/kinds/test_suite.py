@@ -1,0 +1,165 @@
+"""What follows from commits that land, on real builds of the tiny compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.kinds import Done, suite
+from tests.bot import suites
+from tests.bot.checks.support import Shop, git, overlay, shop
+from tests.builds import tinyc
+from triage.ledger.records import NewWork, WorkState
+from triage.lifecycle import State
+
+
+@pytest.fixture
+def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
+    with shop(tmp_path, tiny.root.parent) as found:
+        yield found
+
+
+def moved(shop: Shop, *states: State) -> int:
+    """Move the bug of Sub from state to state; its id."""
+    bug = shop.bug("Sub")
+    for before, after in zip([bug.state, *states], states, strict=False):
+        shop.ledger.store.advance(bug.id, before, after)
+    return bug.id
+
+
+REPORTED = (
+    State.CONFIRMED,
+    State.REDUCED,
+    State.LOCATED,
+    State.JUDGED,
+    State.DRAFTED,
+    State.REPORTED,
+)
+
+
+def test_what_a_commit_breaks_becomes_a_bug_of_that_commit_and_work(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    done = tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert done.state is WorkState.DONE and "1 new failure" in done.note
+    bug = tiny_shop.bug("Sub")
+    assert (bug.state, bug.target.revision.version, bug.target.revision.commit) == (State.NEW, broken, broken)
+    assert bug.target.revision.untrusted
+    [work] = tiny_shop.queued("triage")
+    assert work.key == f"bug:{bug.id}"
+    assert dict(work.payload) == {"bug": bug.id, "good": tiny_shop.first, "bad": broken}
+
+
+def test_the_same_suite_once_more_makes_no_second_bug_and_no_work_on_a_reported_one(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    for _ in range(2):
+        tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert len(tiny_shop.ledger.store.bugs()) == len(tiny_shop.queued("triage")) == 1
+    tiny_shop.ledger.work.cancel("triage", "bug:*", "not here")
+    moved(tiny_shop, *REPORTED)
+    tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert not tiny_shop.queued("triage")
+
+
+def test_a_reported_bug_is_closed_when_it_passes_and_reopened_when_it_is_back(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    number = moved(tiny_shop, *REPORTED)
+    mended = tiny_shop.lands()
+    tiny_shop.do("suite", commit=mended, before=broken)
+    [close] = tiny_shop.queued("close")
+    assert dict(close.payload) == {"bug": number, "commit": mended, "before": broken}
+    moved(tiny_shop, State.FIXED, State.CLOSED)
+    again = tiny_shop.lands("sub swaps")
+    tiny_shop.do("suite", commit=again, before=mended)
+    [reopen] = tiny_shop.queued("reopen")
+    assert dict(reopen.payload) == {"bug": number, "commit": again, "before": mended}
+
+
+def test_nothing_follows_from_what_only_varies(tiny_shop: Shop) -> None:
+    frontend = tinyc.sources()["tinyc/frontend.py"]
+    other = "raise type('E' + __import__('os').urandom(4).hex(), (RuntimeError,), {})('no')"
+    (tiny_shop.repository / "tinyc/frontend.py").write_text(frontend.replace("return -x", other))
+    tiny_shop.git("commit", "--quiet", "--all", "--message", "varies")
+    done = tiny_shop.do("suite", commit=tiny_shop.git("rev-parse", "HEAD").strip(), before=tiny_shop.first)
+    assert "1 flaky" in done.note and not tiny_shop.ledger.store.bugs()
+
+
+def test_a_commit_that_computes_garbage_is_no_news_of_the_compiler(tiny_shop: Shop) -> None:
+    done = tiny_shop.do("suite", commit=tiny_shop.lands("garbage"), before=tiny_shop.first)
+    assert done.state is WorkState.DONE and "cannot be tested" in done.note
+    assert not tiny_shop.ledger.store.bugs() and not tiny_shop.queued("triage")
+
+
+def test_without_what_was_before_the_newest_tested_ancestor_is_compared_with(tiny_shop: Shop) -> None:
+    garbage = tiny_shop.lands("garbage")
+    tiny_shop.do("suite", commit=tiny_shop.first, before="")
+    broken = tiny_shop.lands("sub swaps")
+    for before in (garbage, "0123456789" * 4):
+        done = tiny_shop.do("suite", commit=broken, before=before)
+        assert "1 new failure" in done.note
+    [work] = tiny_shop.queued("triage")
+    assert work.payload["good"] == tiny_shop.first
+
+
+def test_with_nothing_to_compare_a_known_bug_that_passes_is_news_all_the_same(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    number = moved(tiny_shop, *REPORTED)
+    tiny_shop.git("checkout", "--quiet", "--orphan", "other")
+    mended = tiny_shop.lands()
+    tiny_shop.git("branch", "--force", "main", mended)
+    done = tiny_shop.do("suite", commit=mended, before="")
+    assert done.note.startswith(f"nothing to compare with; 3 of 3 cases ran on {mended[:12]}")
+    [close] = tiny_shop.queued("close")
+    assert (close.payload["bug"], close.payload["before"]) == (number, "")
+
+
+def test_a_commit_that_landed_needs_no_word_though_the_clone_is_behind(
+    tiny_shop: Shop, tmp_path: Path, tiny: suites.Builds
+) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "--quiet", str(tiny_shop.repository), str(clone))
+    Path(tiny_shop.project.compiler).write_text(overlay(clone, tiny.root.parent))
+    broken = tiny_shop.lands("sub swaps")
+    done = tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert "1 new failure" in done.note
+    assert git(clone, "rev-parse", "origin/main").strip() == broken
+
+
+def test_every_push_has_its_own_suite_in_the_order_of_the_pushes(tiny_shop: Shop) -> None:
+    pushes = [(tiny_shop.first, tiny_shop.lands("sub swaps")), ("", tiny_shop.lands())]
+    pushes[1] = (pushes[0][1], pushes[1][1])
+    for before, commit in pushes:
+        tiny_shop.ledger.work.add(NewWork("suite", f"tiny:{commit}", "tiny", {"commit": commit, "before": before}))
+    for work, (_, commit) in zip(reversed(tiny_shop.queued("suite")), pushes, strict=True):
+        assert work.payload["commit"] == commit
+        assert tiny_shop.go_on(work.id, "suite").state is WorkState.DONE
+    assert tiny_shop.bug("Sub").state is State.NEW
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def test_what_an_interrupted_suite_has_found_is_not_lost(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    tiny_shop.ledger.work.add(NewWork("suite", "it", "tiny", {"commit": broken, "before": tiny_shop.first}))
+    work = tiny_shop.ledger.work.claim(["suite"])
+    assert work is not None
+
+    def die_at_the_end(note: str) -> None:
+        if note.endswith("3 of 3 cases"):
+            raise Killed
+
+    with pytest.raises(Killed):
+        suite.run(work, replace(tiny_shop.desk, say=die_at_the_end))
+    assert not tiny_shop.ledger.store.bugs()
+    notes: list[str] = []
+    answer = suite.run(work, replace(tiny_shop.desk, say=notes.append))
+    assert not [note for note in notes if note.endswith("so far; 1 cases")]  # nothing was compared again
+    assert isinstance(answer, Done) and [each.kind for each in answer.works] == ["triage"]
+    assert tiny_shop.bug("Sub").target.revision.version == broken

@@ -1,0 +1,133 @@
+"""A bug of real commits is fixed, closed, comes back and is reopened; and all that must not close or reopen it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.life import filed
+from bot.settings import Filing
+from tests.bot.checks.support import Shop
+from tests.bot.life.support import DRAFT, arrived, bug_of, said, text
+from triage.bisect.found import Kind
+from triage.ledger.records import OutState, WorkState
+from triage.lifecycle import State
+
+
+def test_a_fix_closes_the_issue_naming_the_commit_and_its_undoing_reopens_it(tiny_shop: Shop) -> None:
+    shop, store, issues = tiny_shop, tiny_shop.ledger.store, tiny_shop.ledger.issues
+    broken = shop.lands("sub swaps")
+    bug = bug_of(shop, "Sub", broken)
+    fix = shop.lands()
+    later = shop.lands("neg raises")
+    done = shop.do("close", bug=bug.id, commit=later)
+    assert (done.state, done.note) == (WorkState.DONE, f"fixed by {fix}; close octo/tiny#7")
+    assert store.bug(bug.id).state is State.FIXED and store.bug(bug.id).bisected[Kind.GOOD].first == fix
+    assert said(shop) == [
+        ("comment", "ready", "fixed"),
+        ("state", "ready", "close"),
+        ("edit_comment", "ready", "status"),
+    ]
+    assert text(shop, "fixed:").startswith(f"Fixed by {fix}: the reproducer passes there and still fails on {broken}")
+    assert "passes (3 of 3 fresh runs)" in text(shop, "fixed:")
+    again = shop.do("close", bug=bug.id, commit=later)  # the same after a kill: nothing twice
+    assert "its closing is ready" in again.note and len(said(shop)) == 3
+    arrived(shop)
+    issue = issues.of_bug(bug.id)
+    assert store.bug(bug.id).state is State.CLOSED
+    assert issue is not None and (issue.open, issue.fixed_by) == (False, fix)
+    undone = shop.lands("sub swaps")
+    done = shop.do("reopen", bug=bug.id, commit=undone)
+    assert done.note == f"fails again on {undone}; reopen octo/tiny#7"
+    assert store.bug(bug.id).state is State.REGRESSED
+    assert f"It came back with {undone}" in text(shop, "regressed:")
+    sent = arrived(shop)
+    assert [one.key.split(":")[0] for one in sent] == ["status", "regressed", "reopen"]  # the one status is edited
+    assert "`regressed`" in text(shop, "status:")
+    issue = issues.of_bug(bug.id)
+    assert issue is not None and (issue.open, issue.fixed_by) == (True, "")
+    mended = shop.lands()
+    assert shop.do("close", bug=bug.id, commit=mended).note == f"fixed by {mended}; close octo/tiny#7"
+
+
+def test_a_build_without_the_fix_reopens_nothing(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    bug = bug_of(tiny_shop, "Sub", broken)
+    older = tiny_shop.pull("sub swaps", "neg raises")  # a branch that left before the fix
+    fix = tiny_shop.lands()
+    tiny_shop.do("close", bug=bug.id, commit=fix)
+    arrived(tiny_shop)
+    done = tiny_shop.do("reopen", bug=bug.id, commit=older)
+    assert done.note == f"{older} does not contain the fix {fix}"
+    assert tiny_shop.ledger.store.bug(bug.id).state is State.CLOSED
+
+
+@pytest.mark.parametrize(
+    ("faults", "why"),
+    [
+        (("sub swaps",), "fails (3 of 3 fresh runs): that is no fix"),
+        (("garbage",), "cannot be tested"),
+    ],
+)
+def test_a_build_that_fails_or_cannot_be_tested_closes_nothing(
+    tiny_shop: Shop, faults: tuple[str, ...], why: str
+) -> None:
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    done = tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands(*faults, "neg dies"))
+    assert done.state is WorkState.DONE and why in done.note
+    assert tiny_shop.ledger.store.bug(bug.id).state is State.REPORTED
+    assert said(tiny_shop) == [("edit_comment", "ready", "status")]
+
+
+def test_a_bug_whose_revision_is_gone_is_stale_and_its_issue_stays_open(tiny_shop: Shop) -> None:
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    tiny_shop.git("reset", "--quiet", "--hard", tiny_shop.first)  # somebody has forced a push
+    tiny_shop.git("reflog", "expire", "--expire=now", "--all")
+    tiny_shop.git("gc", "--quiet", "--prune=now")
+    done = tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands())
+    assert "is gone" in done.note
+    assert tiny_shop.ledger.store.bug(bug.id).state is State.STALE
+    assert said(tiny_shop) == [("edit_comment", "ready", "status")]
+
+
+def test_with_moderation_a_closing_waits_and_is_withdrawn_when_the_bug_is_back(tiny_shop: Shop) -> None:
+    tiny_shop.configure(filing=Filing())
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands())
+    assert {state for _, state, _ in said(tiny_shop)} == {"held"}
+    done = tiny_shop.do("reopen", bug=bug.id, commit=tiny_shop.lands("sub swaps"))
+    assert "not reopened: octo/tiny#7: it is open" in done.note
+    assert tiny_shop.ledger.store.bug(bug.id).state is State.REGRESSED
+    rejected = tiny_shop.ledger.outbox.listed([OutState.REJECTED])
+    assert [one.key.split(":")[0] for one in rejected] == ["fixed", "close"]
+    assert not arrived(tiny_shop)
+
+
+def test_an_issue_that_a_person_closed_is_not_closed_again_but_its_fix_is_remembered(tiny_shop: Shop) -> None:
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    tiny_shop.ledger.issues.update(bug.id, open=False, human={"closed": "completed", "by": "ada"})
+    fix = tiny_shop.lands()
+    done = tiny_shop.do("close", bug=bug.id, commit=fix)
+    assert done.note == f"fixed by {fix}; its issue is closed already"
+    issue = tiny_shop.ledger.issues.of_bug(bug.id)
+    assert issue is not None and issue.fixed_by == fix
+    assert tiny_shop.ledger.store.bug(bug.id).state is State.CLOSED
+    assert not [one for one in said(tiny_shop) if one[0] == "state"]
+
+
+def test_an_issue_that_a_person_reopened_is_not_closed_for_the_same_fix(tiny_shop: Shop) -> None:
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    fix = tiny_shop.lands()
+    tiny_shop.ledger.issues.update(bug.id, human={"reopened": True, "refuted": fix, "by": "ada"})
+    done = tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands("neg raises"))
+    assert "not closed: octo/tiny#7: ada reopened it, and there is no new fix since" in done.note
+
+
+def test_a_bug_that_is_fixed_before_it_was_filed_is_not_filed(tiny_shop: Shop) -> None:
+    tiny_shop.configure(filing=Filing())
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"), State.DRAFTED, None)
+    for one in filed.issue(bug, DRAFT, tiny_shop.project, "https://api.github.com", (), "issue:x", True):
+        tiny_shop.ledger.outbox.add(one)
+    done = tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands())
+    assert "it was never filed" in done.note
+    [held] = tiny_shop.ledger.outbox.listed()
+    assert held.state is OutState.REJECTED and "before it was filed" in held.note

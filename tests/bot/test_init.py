@@ -1,0 +1,59 @@
+"""`graphwarden init`: what it writes can be used as it is."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from bot import settings
+
+COMMAND = [sys.executable, "-m", "bot.cli", "init"]
+
+
+def init(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*COMMAND, *more], capture_output=True, text=True, cwd=folder, check=False)
+
+
+def test_the_configuration_is_usable_and_the_secret_is_ones_own(tmp_path: Path) -> None:
+    done = init(tmp_path, "--repository", "me/compiler", "--compiler", "compilers/mine.toml", "--app-id", "77")
+    assert done.returncode == 0, done.stderr
+    found = settings.load(tmp_path / "graphwarden.toml")
+    assert [(each.name, each.repository) for each in found.projects.values()] == [("mine", "me/compiler")]
+    assert (found.github.app_id, found.projects["mine"].filing.moderation) == (77, True)
+    secret = tmp_path / "webhook-secret"
+    assert len(found.webhook_secret) == 64
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+    assert secret.read_text().strip() not in done.stdout
+
+
+def test_every_commented_setting_is_one_that_there_is(tmp_path: Path) -> None:
+    assert init(tmp_path).returncode == 0
+    path = tmp_path / "graphwarden.toml"
+    lines = [
+        line.removeprefix("# ") if line.startswith("# ") and (" = " in line or line.startswith("# [")) else line
+        for line in path.read_text().splitlines()
+    ]
+    whole = [line for line in lines if not line.startswith("token_file")]  # an App and a token exclude each other
+    path.write_text("\n".join(whole))
+    found = settings.load(path)
+    assert found.schedule and found.projects["tvm"].filing.per_day == 3
+
+
+def test_what_is_there_is_never_replaced(tmp_path: Path) -> None:
+    (tmp_path / "graphwarden.toml").write_text("mine")
+    done = init(tmp_path)
+    assert done.returncode == 2
+    assert "is there already" in done.stderr
+    assert (tmp_path / "graphwarden.toml").read_text() == "mine"
+    (tmp_path / "webhook-secret").write_text("old")
+    assert init(tmp_path, "--out", "other.toml").returncode == 0
+    assert (tmp_path / "webhook-secret").read_text() == "old"
+
+
+def test_an_unusable_repository_leaves_nothing_behind(tmp_path: Path) -> None:
+    done = init(tmp_path, "--repository", "not a repository")
+    assert done.returncode == 2
+    assert "repository: write it as owner/name" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,194 @@
+"""What holds between inputs is found by neighbours, and said as widely as further cases allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from triage import equality, titles
+from triage.conditions import conditions
+from triage.submodel import load
+from triage.variants import relations
+from triage.witness import better
+
+PLANTED = str(Path(__file__).with_name("planted_relations.py"))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case_of(
+    op_type: str,
+    names: Sequence[str],
+    given: dict[str, Any],
+    rank: int,
+    constants: dict[str, Any] | None = None,
+    kind: int = TensorProto.FLOAT,
+    **attributes: Any,
+) -> Case:
+    """A model of one node that reads `names`; its output has unknown sizes."""
+    node = helper.make_node(op_type, list(names), ["out"], **attributes)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.asarray(value).dtype), np.shape(value))
+        for name, value in given.items()
+    ]
+    out = helper.make_tensor_value_info("out", kind, [None] * rank)
+    held = [numpy_helper.from_array(np.asarray(value), name) for name, value in (constants or {}).items()]
+    graph = helper.make_graph([node], "g", infos, [out], held)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    return Case("onnx", model.SerializeToString(), dict(given), Origin("test", op_type))
+
+
+def failure_of(judge: Judge, case: Case) -> Failure:
+    failure = judge.examine(case, catalogue.target(PLANTED)).failure
+    assert failure is not None
+    return failure
+
+
+def subject(judge: Judge, case: Case, *seen: Case) -> str:
+    found = conditions(judge, failure_of(judge, case), seen=seen)
+    return titles.subject(case, [load(case).graph.node[0].op_type], found)
+
+
+INTS, FLOATS = np.array([1, 2, 3]), np.float32([1, 2, 3])
+SQUARE = np.float32([[[[1, 2], [3, 4]]]])
+
+
+def test_inputs_of_two_types_are_the_condition_whichever_has_which(judge: Judge) -> None:
+    case = case_of("Pow", ["x", "y"], {"x": INTS, "y": FLOATS}, 1, kind=TensorProto.INT64)
+    assert subject(judge, case) == "Pow with inputs of different types"
+
+
+def test_inputs_that_cannot_have_one_type_have_no_such_neighbour() -> None:
+    gather = case_of("Gather", ["x", "i"], {"x": FLOATS, "i": INTS[:2]}, 1)
+    cast = case_of("CastLike", ["x", "y"], {"x": FLOATS, "y": INTS}, 1, kind=TensorProto.INT64)
+    assert not list(relations.variants(cast))
+    assert not [one for one in relations.variants(gather) if one.kind == relations.TYPES]
+
+
+def test_a_limit_on_the_number_of_dimensions_is_told_as_one(judge: Judge) -> None:
+    data = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2)
+    case = case_of("Tile", ["x", "r"], {"x": data}, 4, {"r": np.array([2, 1, 1, 2])})
+    assert subject(judge, case) == "Tile with input of more than 3 dimensions"
+    [fewer] = [one for one in relations.variants(case) if one.text == "4-D input"]
+    model = load(fewer.cases[0])
+    assert numpy_helper.to_array(model.graph.initializer[0]).tolist() == [2, 1, 1]
+
+
+def test_few_dimensions_are_no_condition() -> None:
+    case = case_of("Tile", ["x", "r"], {"x": np.ones((2, 2, 2), np.float32)}, 3, {"r": np.array([2, 1, 1])})
+    assert not list(relations.variants(case))
+
+
+def test_the_only_axis_is_the_first_one_where_more_dimensions_fail_as_well(judge: Judge) -> None:
+    case = case_of("RMSNormalization", ["x", "w"], {"x": FLOATS}, 1, {"w": np.ones(3, np.float32)})
+    assert subject(judge, case) == "RMSNormalization with axis=0"
+
+
+def test_axes_are_a_condition_though_the_model_is_invalid_without_them(judge: Judge) -> None:
+    given, sizes = {"x": SQUARE}, {"s": np.array([3, 3])}
+    case = case_of("Resize", ["x", "", "", "s"], given, 4, sizes, axes=[2, 3])
+    assert subject(judge, case) == "Resize with axes"
+    found = conditions(judge, failure_of(judge, case))
+    [axes] = [one for one in found if one.needed]
+    assert axes.sentence.startswith("Without `axes` and with `s` given for all axes the same model passes; with `axes=")
+
+
+def test_a_list_is_named_without_its_numbers_where_others_fail_as_well(judge: Judge) -> None:
+    case = case_of("MaxPool", ["x"], {"x": SQUARE}, 4, kernel_shape=[1, 1], strides=[1, 2])
+    assert subject(judge, case) == "MaxPool with strides"
+
+
+def test_the_last_axes_take_the_place_of_the_first(judge: Judge) -> None:
+    """Reducing makes [0, 1] of [2, 3]; but who resizes along the batch?"""
+    case = case_of("Resize", ["x", "", "", "s"], {"x": SQUARE}, 4, {"s": np.array([1, 1])}, axes=[0, 1])
+    found = better(judge, failure_of(judge, case))
+    assert list(load(found.case).graph.node[0].attribute[0].ints) == [2, 3]
+    again = better(judge, found)
+    assert again.case.id == found.case.id
+
+
+def test_an_input_that_is_never_looked_at_is_found_though_the_model_does_without_it(judge: Judge) -> None:
+    data = np.arange(1, 9, dtype=np.float32).reshape(1, 2, 4, 1)
+    case = case_of("DFT", ["x"], {"x": data}, 4)
+    found = conditions(judge, failure_of(judge, case))
+    assert titles.subject(case, ["DFT"], found) == "DFT ignores input axis"
+    [ignored] = [one for one in found if one.ignored]
+    assert ignored.sentence == (
+        "The wrong result is what `axis` = 1 should give, on other inputs as well, "
+        "and it stays with `axis` given as -2, its default."
+    )
+
+
+# ---------------------------------------------------------------- limits and what is equal to them
+
+
+def test_a_value_that_is_equal_to_a_limit_is_the_condition(judge: Judge) -> None:
+    case = case_of("ThresholdedRelu", ["x"], {"x": np.float32([1, 2, 3])}, 1, alpha=2.0)
+    assert subject(judge, case) == "ThresholdedRelu with a value equal to alpha"
+
+
+def greater(values: Sequence[float], limit: float) -> Case:
+    given = {"x": np.float32(values)}
+    return case_of("Greater", ["x", "limit"], given, 1, {"limit": np.float32([limit])}, kind=TensorProto.BOOL)
+
+
+def test_the_test_that_failed_first_shows_the_limit_where_reducing_has_made_it_zero(judge: Judge) -> None:
+    """Of a limit of zero nobody can say whether it is the zero that matters."""
+    zero, first = greater([0, -0.5], 0), greater([2, 1], 2)
+    assert "zero B" in subject(judge, zero)
+    assert subject(judge, zero, first) == "Greater with a value equal to B"
+
+
+def test_other_numbers_are_no_condition_beside_a_limit(judge: Judge) -> None:
+    """No number but the limit is equal to it: whatever else is put there passes."""
+    found = conditions(judge, failure_of(judge, greater([2, 0], 2)))
+    assert [one.text for one in found if one.needed and one.kind == "value"] == ["a value equal to B"]
+
+
+def test_the_test_that_shows_a_limit_takes_the_place_of_the_reduced_case(judge: Judge) -> None:
+    zero, first = greater([0, -0.5], 0), greater([2, 1], 2)
+    found = equality.witness(judge, failure_of(judge, zero), [zero, first])
+    assert found is not None and found.case.id == first.id
+    assert equality.witness(judge, found, [zero, first]) is None  # it shows one already
+    assert equality.witness(judge, failure_of(judge, zero), [greater([2] * 99, 2)]) is None  # too much to read
+
+
+def test_a_number_that_only_scales_is_no_limit(judge: Judge) -> None:
+    planted = str(Path(__file__).with_name("planted_attributes.py"))
+    case = case_of("LeakyRelu", ["x"], {"x": np.float32([-1, -2, 3])}, 1, alpha=0.25)
+    failure = judge.examine(case, catalogue.target(planted)).failure
+    assert failure is not None
+    assert not [one for one in conditions(judge, failure) if one.text.startswith("a value equal")]
+
+
+# ---------------------------------------------------------------- what the tests that failed first do without
+
+
+def test_what_a_failing_test_does_without_is_no_condition(judge: Judge) -> None:
+    case = greater([0, -0.5], 0)
+    without = conditions(judge, failure_of(judge, case), seen=[greater([2, 1], 2)])
+    assert not any(one.needed and one.text == "zero A" for one in without)
+    other = case_of("Less", ["x", "limit"], {"x": np.float32([2, 1])}, 1, {"limit": np.float32([2])})
+    unasked = conditions(judge, failure_of(judge, case), seen=[other])  # another operator says nothing
+    assert [one.text for one in unasked] == [one.text for one in conditions(judge, failure_of(judge, case))]
+
+
+def test_no_numbers_at_all_stand_beside_the_numbers_that_fail_as_well(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    case = case_of("ReduceMax", ["x"], {"x": np.float32([-np.inf, -np.inf])}, 1)
+    failure = judge.examine(case, catalogue.target("openvino")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    assert titles.subject(case, ["ReduceMax"], conditions(judge, failure)).endswith(" with infinite or empty data")

@@ -1,0 +1,129 @@
+"""A wrong result that only values equal to a limit show: ``>`` where ``>=`` should be, or the reverse.
+
+Ask the reference for the same model with the limit moved a little to either side. On one side nothing changes, and the
+compiler is right there; on the other the right result is what the compiler gives for the limit itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import AttributeProto, helper
+
+from fuzz.case import Case, Failure
+from fuzz.judge import Judge
+from triage.inquiry import Condition, Inquiry
+from triage.likeness import fits, with_attribute
+from triage.literals import Array
+from triage.schemas import formal_name, schema_of
+from triage.seen import same_operator
+from triage.submodel import load, tensors, with_tensors
+
+#: How far a limit is moved, as a share of it. A result that follows the number smoothly moves too little to be wrong.
+_SHARE = 1e-3
+#: More elements than this are too many to read; runs and seconds that another witness is worth.
+MOST_ELEMENTS, MOST_RUNS, SECONDS = 64, 12, 5.0
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A number of a case that may be a limit, by the name that the specification has for it; `tensor` is "" for an
+    attribute."""
+
+    name: str
+    number: float
+    tensor: str = ""
+
+    def moved(self, case: Case, number: float) -> Case:
+        """The case with another number in its place."""
+        if not self.tensor:
+            return with_attribute(case, helper.make_attribute(self.name, number))
+        model = load(case)
+        before: Array = tensors(case, model)[self.tensor]
+        return with_tensors(case, model, {self.tensor: np.full_like(before, number)})
+
+
+def equality(inquiry: Inquiry, seen: Sequence[Case] = ()) -> Condition | None:
+    """The limit that a value of a failing case is equal to, as a condition; None where there is none.
+
+    Asked are the failing case and the `seen` ones, other failing cases of the same bug: reducing makes zeros of
+    numbers, and of a limit of zero nobody can say whether it is the zero that matters.
+    """
+    if not inquiry.failure.symptom.startswith("wrong:"):
+        return None
+    for case in (inquiry.failure.case, *seen):
+        for limit in _limits(case):
+            found = _at(inquiry, case, limit)
+            if found is not None:
+                return found
+    return None
+
+
+def _at(inquiry: Inquiry, case: Case, limit: _Limit) -> Condition | None:
+    failing = _failure(inquiry, case)
+    if failing is None or failing.reference is None:
+        return None
+    for share, side, other in ((_SHARE, "above", "below"), (-_SHARE, "below", "above")):
+        wrong, right = (limit.moved(case, limit.number * (1 + one)) for one in (share, -share))
+        jumps = fits(inquiry.judge, wrong, failing.outcome) and fits(inquiry.judge, right, failing.reference)
+        if jumps and inquiry.passes(right):
+            sentence = (
+                f"With `{limit.name}` slightly {other} {limit.number:g} the same model passes, and the wrong result is "
+                f"the right one for `{limit.name}` slightly {side} it: what differs is a value equal to it."
+            )
+            return Condition("value", f"a value equal to {limit.name}", sentence, needed=True)
+    return None
+
+
+def witness(judge: Judge, failure: Failure, seen: Sequence[Case]) -> Failure | None:
+    """The failure of the first of the `seen` cases that shows a limit, where the reduced one does not; else None.
+
+    It is small enough to be read, and has failed with the same symptom in a fresh process.
+    """
+    alike = [one for one in seen if same_operator(failure.case, one) and _size(one) <= MOST_ELEMENTS]
+    inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
+    if not alike or equality(inquiry) is not None:
+        return None
+    for case in alike:
+        if any(_at(inquiry, case, limit) for limit in _limits(case)):
+            found = judge.examine(case, failure.target).failure
+            return found if found is not None and found.symptom == failure.symptom else None
+    return None
+
+
+def _size(case: Case) -> int:
+    return sum(array.size for array in tensors(case, load(case)).values())
+
+
+def _failure(inquiry: Inquiry, case: Case) -> Failure | None:
+    if case is inquiry.failure.case:
+        return inquiry.failure
+    verdict = inquiry.verdict(case)
+    return verdict.failure if verdict else None
+
+
+def _limits(case: Case) -> Iterator[_Limit]:
+    """Floating-point numbers other than zero: attributes and single-number inputs behind the first of the only node."""
+    model = load(case) if case.kind == "onnx" else None
+    schema = schema_of(model.graph.node[0], model) if model and len(model.graph.node) == 1 else None
+    if model is None or schema is None:
+        return
+    node = model.graph.node[0]
+    given = {one.name: one for one in node.attribute}
+    for name, known in sorted(schema.attributes.items()):
+        attribute = given.get(name, known.default_value)
+        if attribute.type == AttributeProto.FLOAT and attribute.f:
+            yield _Limit(name, attribute.f)
+    arrays = tensors(case, model)
+    for tensor in dict.fromkeys(node.input[1:]):
+        array = arrays.get(tensor)
+        if (
+            array is not None
+            and array.dtype.kind == "f"
+            and array.size == 1
+            and np.isfinite(array).all()
+            and array.any()
+        ):
+            yield _Limit(formal_name(model, tensor), float(array.ravel()[0]), tensor)

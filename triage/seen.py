@@ -1,0 +1,39 @@
+"""What the tests that failed first say of a reduced case: they have not lost what reducing takes away. Pure."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuzz.case import Case
+from triage.construct_meaning import parsed
+from triage.literals import Array
+from triage.schemas import formal_inputs
+from triage.submodel import load, tensors
+from triage.variants import Variant, values
+
+
+def same_operator(case: Case, other: Case) -> bool:
+    """Whether both are models of one node, of the same operator."""
+    if case.kind != "onnx" or other.kind != "onnx":
+        return False
+    nodes = [parsed(one.model).graph.node for one in (case, other)]
+    return all(len(one) == 1 for one in nodes) and len({(one[0].domain, one[0].op_type) for one in nodes}) == 1
+
+
+def lacks(case: Case, variant: Variant) -> bool:
+    """Whether a case has numbers where a variant in values speaks of special ones, and none of these.
+
+    `variant` is told by its words, the last of which is what the specification calls the input.
+    """
+    array = _formal(case).get(variant.text.split()[-1])
+    if array is None or array.dtype.kind not in "fiu" or not np.isfinite(array.astype(np.float64)).any():
+        return False
+    return variant.text not in {one.text for one in values.variants(case)}
+
+
+def _formal(case: Case) -> dict[str, Array]:
+    """The tensors that the only node reads, by the specification's names."""
+    model = load(case)
+    node, arrays = model.graph.node[0], tensors(case, model)
+    pairs = zip(node.input, formal_inputs(node, model), strict=False)
+    return {formal.name: arrays[name] for name, formal in pairs if name in arrays and arrays[name].dtype.isbuiltin == 1}

@@ -1,0 +1,283 @@
+"""What holds between the inputs of an operator made ordinary: their types, their number of dimensions, their axes.
+
+A converter that forgets to bring two inputs to one type, a kernel that knows six dimensions, an axis that happens to be
+the first one: no single attribute or number shows it. Each neighbour here has `contrasts` that show how far it reaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import onnx
+from onnx import AttributeProto, helper
+
+from fuzz.case import Case
+from triage.construct_meaning import parsed
+from triage.literals import Array
+from triage.schemas import CASTS, attribute_text, formal_inputs, schema_of
+from triage.submodel import load, open_shapes, tensors, with_tensors
+from triage.variants import Variant
+
+KIND, TYPES = "relation", "types"
+#: Fewer dimensions than this are what most operators are made for.
+MANY = 4
+#: Per-axis parameters that leave an axis as it is, by the name of the input; sizes are those of the data.
+_NEUTRAL: Mapping[str, float] = {"scales": 1.0, "pads": 0}
+#: How the specification's type strings call numpy's types, where not by the same name.
+_SPELLED = {"float32": "float", "float64": "double"}
+
+
+@dataclass(frozen=True)
+class Wider:
+    """A case outside of a condition's words that would have to fail for the wider words to hold."""
+
+    said: str
+    case: Case
+    text: str
+
+
+def variants(case: Case) -> Iterator[Variant]:
+    """The neighbours of a model of one node; none of a larger one."""
+    if len(parsed(case.model).graph.node) != 1:
+        return
+    yield from _one_type(case)
+    yield from _all_axes(case)
+    yield from _another_axis(case)
+    yield from _fewer_dimensions(case)
+
+
+def wider(case: Case, variant: Variant) -> Iterator[Wider]:
+    """The cases that would widen a condition of this module, found by its words."""
+    if variant.kind not in (KIND, TYPES):
+        return
+    for one, two in _pairs_of_types(case):
+        if (variant.kind, variant.text) == (TYPES, _typed(one, two)):
+            swapped = _retyped(case, {one.name: two.array.dtype, two.name: one.array.dtype})
+            yield Wider("the two types exchanged", swapped, "inputs of different types")
+    data = _data(case)
+    if data is None:
+        return
+    rank = data.array.ndim
+    if variant.text == _first_axis(data):
+        whole = _before(case, [name for name, array in _arrays(case).items() if array.shape == data.array.shape])
+        yield Wider(f"`{data.name}` of two dimensions and `axis=0`", _with_axis(whole, 0), "axis=0")
+    elif variant.text == _dimensions(data):
+        said = f"`{data.name}` of {rank + 1} dimensions"
+        yield Wider(said, _reranked(case, 1), f"{data.formal} of more than {rank - 1} dimensions")
+
+
+# ---------------------------------------------------------------- the tensors of the only node
+
+
+@dataclass(frozen=True)
+class _Input:
+    """A tensor that the node reads, what the specification calls it, and the formal type that it shares with others."""
+
+    name: str
+    formal: str
+    kind: str
+    allowed: frozenset[str]
+    array: Array
+
+    def may_be(self, dtype: np.dtype) -> bool:
+        """Whether the specification allows the type."""
+        return f"tensor({_SPELLED.get(dtype.name, dtype.name)})" in self.allowed
+
+
+def _inputs(case: Case) -> list[_Input]:
+    model = load(case)
+    node, arrays = model.graph.node[0], _arrays(case)
+    pairs = zip(node.input, formal_inputs(node, model), strict=False)
+    return [
+        _Input(name, formal.name, formal.type_str, frozenset(formal.types), arrays[name])
+        for name, formal in pairs
+        if name in arrays
+    ]
+
+
+def _arrays(case: Case) -> dict[str, Array]:
+    found = tensors(case, load(case))
+    return {name: array for name, array in found.items() if array.dtype.isbuiltin == 1 and array.dtype.kind in "fiub"}
+
+
+def _data(case: Case) -> _Input | None:
+    """The first input of the node."""
+    node = parsed(case.model).graph.node[0]
+    return next((one for one in _inputs(case) if one.name == node.input[0]), None)
+
+
+# ---------------------------------------------------------------- inputs of one type
+
+
+def _one_type(case: Case) -> Iterator[Variant]:
+    """Two inputs that may have different types, both in the one's type and both in the other's; else in one of these.
+
+    A compiler may have another bug in one of the types.
+    """
+    for one, two in _pairs_of_types(case):
+        cases = {
+            each.array.dtype.name: _retyped(case, {other.name: each.array.dtype})
+            for each, other in ((one, two), (two, one))
+        }
+        for names in (list(cases), *([name] for name in cases)):
+            said = " or both of ".join(names)
+            sentence = f"With `{one.name}` and `{two.name}` both of {said} the same model passes."
+            yield Variant(TYPES, _typed(one, two), sentence, tuple(cases[name] for name in names))
+
+
+def _typed(one: _Input, two: _Input) -> str:
+    return f"{one.array.dtype.name} {one.formal} and {two.array.dtype.name} {two.formal}"
+
+
+def _pairs_of_types(case: Case) -> Iterator[tuple[_Input, _Input]]:
+    """The pairs of inputs whose types differ and that may have each other's type."""
+    if parsed(case.model).graph.node[0].op_type in CASTS:
+        return
+    for one, two in combinations(_inputs(case), 2):
+        differ = one.array.dtype != two.array.dtype and one.kind != two.kind
+        if differ and one.may_be(two.array.dtype) and two.may_be(one.array.dtype):
+            yield one, two
+
+
+def _retyped(case: Case, types: Mapping[str, np.dtype]) -> Case:
+    """The case with tensors of other types, and outputs of the type that they follow."""
+    model = load(case)
+    open_shapes(model)
+    node = model.graph.node[0]
+    schema = schema_of(node, model)
+    arrays = {name: _arrays(case)[name].astype(dtype) for name, dtype in types.items()}
+    kinds = {one.kind: one.name for one in _inputs(case) if one.name in types}
+    for info in model.graph.input:
+        if info.name in types:
+            info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(types[info.name])
+    for name, formal in zip(node.output, schema.outputs if schema else (), strict=False):
+        for info in model.graph.output:
+            if info.name == name and formal.type_str in kinds:
+                info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(types[kinds[formal.type_str]])
+    return with_tensors(case, model, arrays)
+
+
+# ---------------------------------------------------------------- axes
+
+
+def _all_axes(case: Case) -> Iterator[Variant]:
+    """No attribute `axes`, and a parameter for every axis instead, which leaves the others as they are."""
+    model, data = load(case), _data(case)
+    node = model.graph.node[0]
+    given = next((one for one in node.attribute if one.name == "axes" and one.type == AttributeProto.INTS), None)
+    if given is None or data is None:
+        return
+    changed = {}
+    for one in _inputs(case)[1:]:
+        if one.formal == "sizes":
+            full = np.array(data.array.shape, one.array.dtype)
+        elif one.formal in _NEUTRAL:
+            count = data.array.ndim * (2 if one.formal == "pads" else 1)
+            full = np.full(count, _NEUTRAL[one.formal], one.array.dtype)
+        else:
+            continue
+        if one.array.size * data.array.ndim != full.size * len(given.ints):
+            return
+        for at, axis in enumerate(given.ints):
+            full[axis :: data.array.ndim] = one.array[at :: len(given.ints)]
+        changed[one.name] = full
+    if not changed:
+        return
+    del node.attribute[list(node.attribute).index(given)]
+    open_shapes(model)
+    names = " and ".join(f"`{name}`" for name in changed)
+    sentence = f"Without `axes` and with {names} given for all axes the same model passes."
+    yield Variant("attribute", attribute_text(given), sentence, (with_tensors(case, model, changed),))
+
+
+def _another_axis(case: Case) -> Iterator[Variant]:
+    """One more axis before the only one of the data, with the operator's `axis` where it was."""
+    model, data = load(case), _data(case)
+    schema = schema_of(model.graph.node[0], model)
+    if data is None or data.array.ndim != 1 or schema is None or "axis" not in schema.attributes:
+        return
+    deeper = _with_axis(_before(case, [data.name]), -1)
+    sentence = f"With one more dimension before that of `{data.name}`, and `axis=-1`, the same model passes."
+    yield Variant(KIND, _first_axis(data), sentence, (deeper,))
+
+
+def _first_axis(data: _Input) -> str:
+    return f"1-D {data.formal}"
+
+
+def _before(case: Case, names: list[str]) -> Case:
+    """The case with an axis of two before those of some tensors."""
+    model = load(case)
+    open_shapes(model)
+    _open_ranks(model, 1)
+    arrays = _arrays(case)
+    return with_tensors(case, model, {name: np.stack([arrays[name], arrays[name]]) for name in names})
+
+
+def _with_axis(case: Case, axis: int) -> Case:
+    model = load(case)
+    node = model.graph.node[0]
+    kept = [one for one in node.attribute if one.name != "axis"]
+    del node.attribute[:]
+    node.attribute.extend([*kept, helper.make_attribute("axis", axis)])
+    return with_tensors(case, model, {})
+
+
+# ---------------------------------------------------------------- dimensions
+
+
+def _fewer_dimensions(case: Case) -> Iterator[Variant]:
+    """The data without its last dimension, and all that has one number or axis for each dimension likewise."""
+    data = _data(case)
+    if data is None or data.array.ndim < MANY:
+        return
+    fewer = _reranked(case, -1)
+    numbered = np.arange(1, data.array[..., 0].size + 1).reshape(data.array.shape[:-1]).astype(data.array.dtype)
+    other = with_tensors(fewer, load(fewer), {data.name: numbered})
+    sentence = f"With `{data.name}` of {data.array.ndim - 1} dimensions the same model passes."
+    yield Variant(KIND, _dimensions(data), sentence, (fewer, other))
+
+
+def _dimensions(data: _Input) -> str:
+    return f"{data.array.ndim}-D {data.formal}"
+
+
+def _reranked(case: Case, change: int) -> Case:
+    """The case with one dimension less at the end (-1) or one more of size two (1)."""
+    model, data = load(case), _data(case)
+    assert data is not None
+    rank = data.array.ndim
+    open_shapes(model)
+    _open_ranks(model, change)
+    arrays = {name: _array_of_rank(array, rank, change) for name, array in _arrays(case).items()}
+    for attribute in model.graph.node[0].attribute:
+        if attribute.type == AttributeProto.INTS:
+            attribute.ints[:] = [int(number) for number in _per_axis(np.array(attribute.ints), rank, change)]
+    return with_tensors(case, model, arrays)
+
+
+def _array_of_rank(array: Array, rank: int, change: int) -> Array:
+    if array.ndim == rank:
+        return array[..., 0] if change < 0 else np.stack([array, array], -1)
+    return _per_axis(array, rank, change) if array.ndim == 1 and array.dtype.kind in "if" else array
+
+
+def _per_axis(numbers: Array, rank: int, change: int) -> Array:
+    """A vector of one or two numbers for each dimension, or each spatial one, for one dimension less or more."""
+    for length in (rank, rank - 2):
+        for halves in (1, 2):
+            if length > 1 and len(numbers) == length * halves:
+                rows = numbers.reshape(halves, length)
+                return np.ravel(rows[:, :-1] if change < 0 else np.concatenate([rows, rows[:, -1:]], axis=1))
+    return numbers
+
+
+def _open_ranks(model: onnx.ModelProto, change: int) -> None:
+    """Declare the outputs with as many dimensions more or less, of unknown sizes, in place."""
+    for info in model.graph.output:
+        rank = len(info.type.tensor_type.shape.dim) + change
+        kind = info.type.tensor_type.elem_type
+        info.CopyFrom(helper.make_tensor_value_info(info.name, kind, [None] * max(rank, 0)))
