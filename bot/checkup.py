@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bot import builds
@@ -44,8 +45,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield _asked("reports", lambda: _reports(settings.reports))
     yield _asked("GitHub", lambda: _identity(settings))
     for project in settings.projects.values():
-        yield _asked(f"{project.name}: repository", lambda project=project: _repository(settings, project))
-        yield _asked(f"{project.name}: compiler", lambda project=project: _compiler(project))
+        yield _asked(f"{project.name}: repository", partial(_repository, settings, project))
+        yield _asked(f"{project.name}: compiler", partial(_compiler, project))
     means, told = _confinement()
     yield Finding("confinement", means, told)
 

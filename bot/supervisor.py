@@ -15,7 +15,7 @@ import structlog
 log = structlog.get_logger()
 
 #: Seconds before a process is started again: doubled each time until the most; from the first after it ran for long.
-_FIRST, _MOST, _LONG = 0.5, 60.0, 300.0
+_FIRST, _MOST, _LONG = 0.5, 10.0, 60.0
 #: The priority of a process that may wait (nice, 0 to 19); its children inherit it.
 _NICE = 10
 #: Seconds that a process has to end by itself.

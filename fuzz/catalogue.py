@@ -75,6 +75,13 @@ def package_version(package: str, python: str = "") -> str:
         return ""
 
 
+def recorded_version(package: str, python: str) -> str:
+    """The version of a package in the environment of a Python, "" for none: read, without running what is there."""
+    places = sorted(Path(python).absolute().parent.parent.glob("lib/python3*/site-packages"))
+    found = importlib.metadata.distributions(name=package, path=[str(place) for place in places])
+    return next((each.version or "" for each in found), "")
+
+
 def _own_version(package: str) -> str:
     try:
         return importlib.metadata.version(package)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fuzz import instance, registry
 from fuzz.case import Case, Failure, Stage
-from fuzz.catalogue import package_version
+from fuzz.catalogue import package_version, recorded_version
 from fuzz.judge import Judge, values
 from fuzz.lane import Limits
 from fuzz.wire import dtype_name
@@ -170,7 +170,14 @@ def _failing_test(facts: Facts) -> Regression | None:
     message = facts.outcome.error.message if facts.outcome.error else ""
     for test in tests:
         code, variables = test.probe or test.code, {**facts.environment, **test.variables}
-        found = reproducer.rerun(code, python, runner=test.runner, variables=variables, support=support(code))
+        found = reproducer.rerun(
+            code,
+            python,
+            runner=test.runner,
+            variables=variables,
+            support=support(code),
+            untrusted=facts.target.revision.untrusted,
+        )
         if reproducer.reproduces(facts.symptom, message, found) and (not test.probe or _PROBED.search(found.output)):
             return test
     return None
@@ -224,7 +231,9 @@ def _versions(failure: Failure, packages: Sequence[str]) -> dict[str, str]:
     library = {"instance": "torch", "keras": "keras"}.get(failure.case.kind, "onnx")
     wanted = [*packages, library, "numpy"]
     python = failure.target.revision.python
-    versions = {name: (python and package_version(name, python)) or version(name) for name in dict.fromkeys(wanted)}
+    # Starting an interpreter runs what its environment holds, which may be anybody's.
+    told = recorded_version if failure.target.revision.untrusted else package_version
+    versions = {name: (python and told(name, python)) or version(name) for name in dict.fromkeys(wanted)}
     if packages and python:
         versions[packages[0]] = failure.target.revision.version
     return {name: version for name, version in versions.items() if version}

@@ -53,16 +53,33 @@ def equality(inquiry: Inquiry, seen: Sequence[Case] = ()) -> Condition | None:
     """
     if not inquiry.failure.symptom.startswith("wrong:"):
         return None
-    for case in (inquiry.failure.case, *seen):
-        for limit in _limits(case):
-            found = _at(inquiry, case, limit)
+    for limit in _limits(inquiry.failure.case):
+        found = _at(inquiry, inquiry.failure.case, limit)
+        if found is not None:
+            return found
+    return next((found for _, found in _in_others(inquiry, seen)), None)
+
+
+def _in_others(inquiry: Inquiry, seen: Sequence[Case]) -> Iterator[tuple[Case, Condition]]:
+    """The other cases that show a limit, for limits that are zero in the failing case, and where that matters.
+
+    Else the other case may show another bug.
+    """
+    case = inquiry.failure.case
+    zeros = {limit.name for limit in _limits(case) if not limit.number and _matters(inquiry, case, limit)}
+    for other in seen if zeros else ():
+        for limit in _limits(other):
+            found = _at(inquiry, other, limit) if limit.name in zeros else None
             if found is not None:
-                return found
-    return None
+                yield other, found
+
+
+def _matters(inquiry: Inquiry, case: Case, limit: _Limit) -> bool:
+    return any(inquiry.passes(limit.moved(case, number)) for number in (_SHARE, -_SHARE))
 
 
 def _at(inquiry: Inquiry, case: Case, limit: _Limit) -> Condition | None:
-    failing = _failure(inquiry, case)
+    failing = _failure(inquiry, case) if limit.number else None
     if failing is None or failing.reference is None:
         return None
     for share, side, other in ((_SHARE, "above", "below"), (-_SHARE, "below", "above")):
@@ -84,13 +101,11 @@ def witness(judge: Judge, failure: Failure, seen: Sequence[Case]) -> Failure | N
     """
     alike = [one for one in seen if same_operator(failure.case, one) and _size(one) <= MOST_ELEMENTS]
     inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
-    if not alike or equality(inquiry) is not None:
+    if not alike or not failure.symptom.startswith("wrong:") or equality(inquiry) is not None:
         return None
-    for case in alike:
-        if any(_at(inquiry, case, limit) for limit in _limits(case)):
-            found = judge.examine(case, failure.target).failure
-            return found if found is not None and found.symptom == failure.symptom else None
-    return None
+    case = next((one for one, _ in _in_others(inquiry, alike)), None)
+    found = judge.examine(case, failure.target).failure if case else None
+    return found if found is not None and found.symptom == failure.symptom else None
 
 
 def _size(case: Case) -> int:
@@ -105,7 +120,7 @@ def _failure(inquiry: Inquiry, case: Case) -> Failure | None:
 
 
 def _limits(case: Case) -> Iterator[_Limit]:
-    """Floating-point numbers other than zero: attributes and single-number inputs behind the first of the only node."""
+    """The floating-point attributes of the only node, and its inputs of a single number behind the first."""
     model = load(case) if case.kind == "onnx" else None
     schema = schema_of(model.graph.node[0], model) if model and len(model.graph.node) == 1 else None
     if model is None or schema is None:
@@ -114,16 +129,10 @@ def _limits(case: Case) -> Iterator[_Limit]:
     given = {one.name: one for one in node.attribute}
     for name, known in sorted(schema.attributes.items()):
         attribute = given.get(name, known.default_value)
-        if attribute.type == AttributeProto.FLOAT and attribute.f:
+        if attribute.type == AttributeProto.FLOAT:
             yield _Limit(name, attribute.f)
     arrays = tensors(case, model)
     for tensor in dict.fromkeys(node.input[1:]):
         array = arrays.get(tensor)
-        if (
-            array is not None
-            and array.dtype.kind == "f"
-            and array.size == 1
-            and np.isfinite(array).all()
-            and array.any()
-        ):
+        if array is not None and array.dtype.kind == "f" and array.size == 1 and np.isfinite(array).all():
             yield _Limit(formal_name(model, tensor), float(array.ravel()[0]), tensor)

@@ -408,7 +408,8 @@ def draft(desk: Desk, bug: Bug) -> None:
     except drafting.CannotDraft as problem:
         desk.store.amend(bug.id, State.JUDGED, note=str(problem))
         return
-    rerun = reproducer.rerun(text.script, failure.target.revision.python)
+    revision = failure.target.revision
+    rerun = reproducer.rerun(text.script, revision.python, untrusted=revision.untrusted)
     message = failure.outcome.error.message if failure.outcome.error else ""
     if not reproducer.reproduces(failure.symptom, message, rerun):
         note = f"the reproducer does not show it (exit status {rerun.status}): {rerun.output[-1000:]}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzz import confine
 from fuzz.zygote import private_environment
 from triage.script import confirms
 from triage.signature import normalise
@@ -16,6 +17,8 @@ from triage.signature import normalise
 #: A reproducer pays for importing its compiler, so it gets more time than a warm case.
 SECONDS = 180.0
 LONGEST_OUTPUT = 20_000
+#: A confined script's home is the folder that it is given; this other one is empty.
+_EMPTY = Path("/tmp/empty")
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,13 @@ def rerun(
     runner: str = "unittest",
     variables: Mapping[str, str] | None = None,
     support: Mapping[str, str] | None = None,
+    untrusted: bool = False,
 ) -> Rerun:
     """Execute the script under `python` ("" means our own) with nothing of ours in its environment.
 
     `runner` ``pytest`` runs the tests that the script defines; `variables` are set in its environment,
-    and the files of `support` (name -> text) lie beside it.
+    and the files of `support` (name -> text) lie beside it. What `python` has may be anybody's where it is
+    `untrusted`: then the script is confined as a worker is (`fuzz.confine`). Raises OSError where nothing can do that.
     """
     with tempfile.TemporaryDirectory(prefix="graphwarden-") as folder:
         home = Path(folder)
@@ -55,9 +60,10 @@ def rerun(
         path.write_text(script, encoding="utf-8")
         for name, text in (support or {}).items():
             path.with_name(name).write_text(text, encoding="utf-8")
+        command = [python or sys.executable, "-I", *RUNNERS[runner], path.name]
         try:
             done = subprocess.run(
-                [python or sys.executable, "-I", *RUNNERS[runner], path.name],
+                _confined(command, home, path.parent) if untrusted else command,
                 cwd=path.parent,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -68,7 +74,15 @@ def rerun(
             )
         except subprocess.TimeoutExpired as stopped:
             return Rerun(None, _text(stopped.output))
-    return Rerun(done.returncode, _text(done.stdout))
+    # Whoever confines a program tells its signal as a shell does.
+    died = untrusted and done.returncode > 128
+    return Rerun(128 - done.returncode if died else done.returncode, _text(done.stdout))
+
+
+def _confined(command: Sequence[str], home: Path, folder: Path) -> list[str]:
+    """The command, seeing its interpreter and its own folder alone."""
+    read = confine.interpreter_folders(command[0])
+    return confine.command(confine.Cage(_EMPTY, read, (home,), processes=True, folder=folder), command)
 
 
 def reproduces(symptom: str, message: str, found: Rerun) -> bool:

@@ -29,6 +29,8 @@ __all__ = ["FEWEST_WORDS", "LONGEST", "MOST", "Quotation", "quotations", "senten
 MOST, LONGEST = 2, 600
 #: How the specification says that a number may be negative: in words, or by a range such as [-r, r-1].
 _NEGATIVE = re.compile(r"\b[Nn]egative (?:value|ax|ind|dim)|\[-\w+, ?\w+-1\]")
+#: By the first word of a condition on numbers, how the specification speaks of such numbers.
+_OF_NUMBERS = {"negative": _NEGATIVE, "fractional": re.compile(r"\bnon-integer\b|\bfraction|\btruncat")}
 #: What is left of a description that is a mere name of the thing has none of these words.
 _SAYS = re.compile(
     r"\b(?:is|are|be|if|whether|to|will|must|should|can|used|not|for|specif\w+|constrain|indicat\w+)\b",
@@ -92,8 +94,8 @@ def _of_conditions(
             yield from _of_input(schema, one.text.removeprefix("optional input "))
         elif one.kind == "value" and one.text.startswith(_EQUAL):
             yield from _of_limit(schema, one.text.removeprefix(_EQUAL))
-        elif one.kind == "value" and one.text.startswith("negative "):
-            yield from _of_negative(schema, one.text.removeprefix("negative "))
+        elif one.kind == "value" and name in _OF_NUMBERS:
+            yield from _of_numbers(schema, one.text.removeprefix(f"{name} "), _OF_NUMBERS[name])
 
 
 def _of_input(schema: OpSchema, name: str) -> Iterator[tuple[Place, str]]:
@@ -126,12 +128,12 @@ def _of_limit(schema: OpSchema, name: str) -> Iterator[tuple[Place, str]]:
                 return
 
 
-def _of_negative(schema: OpSchema, name: str) -> Iterator[tuple[Place, str]]:
-    """The sentence that says that an input may be negative, as indices and axes may."""
+def _of_numbers(schema: OpSchema, name: str, kind: re.Pattern[str]) -> Iterator[tuple[Place, str]]:
+    """The sentence that says what numbers of a kind mean in an input: negative ones in indices, fractions in sizes."""
     for formal in schema.inputs:
         if formal.name == name:
             place = Place(f"input `{name}`", formal.description)
-            yield from ((place, said) for said in [one for one in sentences(place.text) if _NEGATIVE.search(one)][:1])
+            yield from ((place, said) for said in [one for one in sentences(place.text) if kind.search(one)][:1])
 
 
 def _best(node: onnx.NodeProto, schema: OpSchema, place: Place) -> Iterator[tuple[Place, str]]:

@@ -27,7 +27,7 @@ _DEFINING = re.compile(
     r"|Split|Filter|Reinterpret|Takes|Given|Matrix product|Element-wise|The operator (?:casts|computes|rearranges)"
     r"|\w[\w ]* takes .*\bwhere\b)"
 )
-_POINTS_ELSEWHERE = re.compile(r"\b(?:paper|described in|takes \w+ inputs)\b")
+_POINTS_ELSEWHERE = re.compile(r"\b(?:paper|described in|takes \w+ inputs|based on inputs)\b")
 
 
 def of_output(

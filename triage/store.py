@@ -285,6 +285,16 @@ class Store:
         """Save `fields` of a bug that stays in its state. Raises Unknown, and Conflict if it is not in `expected`."""
         self._change(bug_id, expected, expected, fields)
 
+    def failing_cases(self, bug_ids: Iterable[int]) -> dict[str, int]:
+        """Case id -> bug, for all cases that were seen to fail in these bugs."""
+        query = (
+            select(FailureRow.case_id, BugRow.id)
+            .join(BugRow, col(BugRow.fingerprint) == FailureRow.fingerprint)
+            .where(col(BugRow.id).in_(list(bug_ids)))
+        )
+        with self.reading() as session:
+            return {case: number for case, number in session.exec(query) if number is not None}
+
     # Decisions of a person
 
     def decisions(self) -> Decisions:

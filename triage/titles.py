@@ -212,8 +212,9 @@ def wrong(case: Case, outcome: Outcome, reference: Outcome | None) -> str:
     (told, name), *others = found
     if not others:
         return f"{told} for output {name}" if name else told
-    what = told if all(other == told for other, _ in others) else "returns wrong results"
-    return f"{what} for outputs {', '.join([name, *(one for _, one in others[:-1])])} and {others[-1][1]}"
+    names = f"{', '.join([name, *(one for _, one in others[:-1])])} and {others[-1][1]}"
+    alike = all(other == told for other, _ in others)
+    return f"{told} for outputs {names}" if alike else f"returns wrong {'outputs ' * name.isdigit()}{names}"
 
 
 def instead(reference: Outcome | None) -> str:

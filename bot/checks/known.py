@@ -49,6 +49,13 @@ def by_case(store: Store, backend: str) -> dict[str, Bug]:
     return found
 
 
+def by_any_case(store: Store, backend: str) -> dict[str, Bug]:
+    """Case id -> the bug that this case was reduced to or was seen to show."""
+    reduced = by_case(store, backend)
+    bugs = {bug.id: bug for bug in reduced.values()}
+    return {case: bugs[number] for case, number in store.failing_cases(bugs).items()} | reduced
+
+
 def with_issues(ledger: Ledger, bugs: Mapping[str, Bug], cases: Iterable[str]) -> dict[str, KnownBug]:
     """Those of the cases that are bugs, each bug once."""
     found: dict[str, KnownBug] = {}

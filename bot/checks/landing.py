@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bot import keys
@@ -31,27 +31,35 @@ class Landed:
     before: str
 
 
-def follow(landed: Landed, ran: Iterable[Ran], bugs: Mapping[str, Bug], met: Iterable[Bug]) -> list[NewWork]:
+def follow(
+    landed: Landed, ran: Sequence[Ran], bugs: Mapping[str, Bug], cases: Mapping[str, Bug], met: Iterable[Bug]
+) -> list[NewWork]:
     """The work that follows. Pure; whoever does it looks again before anything is said.
 
-    `ran` is what cases did on the commit, `bugs` the known bugs by their cases, `met` the bugs of new failures. A
-    reported bug whose case passes may be fixed; a fixed one that fails as it did, or whose signature is met again, is
-    back; what nobody has seen before is worked on.
+    `ran` is what cases did on the commit, `bugs` the known bugs by their reduced cases, `cases` by all cases that they
+    were seen in, `met` the bugs of new failures. A reported bug whose case passes, and that shows in no other case any
+    more, may be fixed; a fixed one that fails as it did, or whose signature is met again, is back; what nobody has seen
+    before is worked on.
     """
     found: dict[tuple[str, int], NewWork] = {}
-    for kind, bug, priority in (*_known(ran, bugs), *_met(met)):
+    alive = {bug.id for each in ran if (bug := cases.get(each.id)) and _shows(each, bug)}
+    for kind, bug, priority in (*_known(ran, bugs, alive), *_met(met)):
         found.setdefault((kind, bug.id), _work(kind, bug, priority, landed))
     return list(found.values())
 
 
-def _known(ran: Iterable[Ran], bugs: Mapping[str, Bug]) -> Iterator[tuple[str, Bug, int]]:
+def _shows(ran: Ran, bug: Bug) -> bool:
+    return ran.status in FAILING and ran.symptom == bug.symptom
+
+
+def _known(ran: Iterable[Ran], bugs: Mapping[str, Bug], alive: Collection[int]) -> Iterator[tuple[str, Bug, int]]:
     for each in ran:
         bug = bugs.get(each.id)
         if bug is None:
             continue
-        if each.status is Status.OK and bug.state in _REPORTED:
+        if each.status is Status.OK and bug.state in _REPORTED and bug.id not in alive:
             yield "close", bug, _CLOSE
-        elif each.status in FAILING and each.symptom == bug.symptom and bug.state in _FIXED:
+        elif _shows(each, bug) and bug.state in _FIXED:
             yield "reopen", bug, _REOPEN
 
 

@@ -12,6 +12,7 @@ from bot.github import limits
 from bot.github.markers import without
 from bot.rendering import render
 from triage import scrub
+from triage.records import Bug
 from triage.suite.compare import Change
 from triage.suite.gate import Conclusion
 from triage.suite.telling import Told
@@ -23,15 +24,20 @@ _LOG, _SCRIPT, _MESSAGE = 6000, 20_000, 1500
 _LEVEL = "failure"
 
 
-def finished(answer: Answer, known: Mapping[str, KnownBug], repository: str, budget: str) -> Words:
-    """What a gate has found. `known` are bugs whose cases are fixed, by case; `budget` as it is configured."""
+def finished(
+    answer: Answer, known: Mapping[str, KnownBug], cases: Mapping[str, Bug], repository: str, budget: str
+) -> Words:
+    """What a gate has found. `known` are bugs whose reduced cases are fixed, by case; `budget` as it is configured.
+
+    `cases` are the cases that known bugs were seen in: they are no news beside the bugs themselves.
+    """
     document = answer.document
     new = answer.told[Change.NEW_FAILURE]
-    fixed = [one for one in answer.told[Change.FIXED] if one.id not in known]
-    told = document | {change.value: [_entry(one) for one in answer.told[change]] for change in answer.told}
+    fixed = [one for one in answer.told[Change.FIXED] if one.id not in cases and one.id not in known]
+    told = document | {change.value: _together(answer.told[change]) for change in answer.told}
     told |= {
         "share": round(100 * document["ran"] / document["of"]) if document["of"] else 0,
-        "fixed": [_entry(one) for one in fixed],
+        "fixed": _together(fixed),
         "known": [{"called": one.called(repository), "title": scrub.scrub(one.title)} for one in known.values()],
         "budget": "the time it takes" if budget.strip().lower() == "none" else budget,
         "reason": scrub.scrub(document["reason"]),
@@ -87,6 +93,15 @@ def _fitting(told: Mapping[str, Any], new: Sequence[Told]) -> str:
 
 def _entry(one: Told) -> dict[str, str]:
     return one.document | {"title": scrub.scrub(one.title), "reproducer": scrub.plain(one.reproducer)}
+
+
+def _together(found: Iterable[Told]) -> list[dict[str, Any]]:
+    """The entries of a list, those that read the same once, with the number of their cases."""
+    lines: dict[tuple[str, str, str], dict[str, Any]] = {}
+    for one in found:
+        entry = lines.setdefault((one.title, one.status_base, one.status_head), {**_entry(one), "cases": 0})
+        entry["cases"] += 1
+    return list(lines.values())
 
 
 def _annotations(new: Iterable[Told]) -> Iterable[dict[str, Any]]:

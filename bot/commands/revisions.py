@@ -102,7 +102,8 @@ def install(
 def approve(compiler: CompilerName, revision: Annotated[str, typer.Argument(metavar="COMMIT")]) -> None:
     """Give a maintainer's word for one commit that is on no branch of the project, as the head of a pull request.
 
-    Its code is then built and run, confined; what is pushed later needs another word.
+    Or for one wheel that may be of a pull request. Its code is then built and run, confined; what is pushed later
+    needs another word.
     """
     with refusing(), Runner(jobs=1) as runner:
         chosen = config.load(compiler)

@@ -147,8 +147,10 @@ class _Gate:
     def _give(self, answer: Answer) -> None:
         """Called while the journal is kept: what is said here is in the ledger before it goes."""
         fixed = [one.id for one in answer.told[Change.FIXED]]
-        bugs = known.with_issues(self.desk.ledger, known.by_case(self.desk.store, self.compiler.backend), fixed)
-        said = words.finished(answer, bugs, self.project.repository, self.project.budget)
+        reduced = known.by_case(self.desk.store, self.compiler.backend)
+        bugs = known.with_issues(self.desk.ledger, reduced, fixed)
+        cases = known.by_any_case(self.desk.store, self.compiler.backend)
+        said = words.finished(answer, bugs, cases, self.project.repository, self.project.budget)
         self.desk.say(said.title)
         self.check.ends(answer.conclusion.value, said)
         log.info("gate_ends", project=self.project.name, commit=self.asked.commit, conclusion=answer.conclusion.value)

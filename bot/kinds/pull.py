@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bot import keys
 from bot.checks.ending import cancelled
+from bot.checks.run import CheckRun
 from bot.desk import Desk
 from bot.github.client import Client
 from bot.github.errors import Refused
@@ -33,6 +34,7 @@ def run(work: Work, desk: Desk) -> Answer:
         ended = desk.ledger.work.cancel("gate", key, told["ended"])
         return Done(f"{ended} gates ended: {told['ended']}", outgoing=_end_checks(desk, project, work))
     payload = {name: value for name, value in told.items() if name != "ended"}
+    CheckRun(desk.ledger, project, told["commit"], told["pull"], told["base"]).queues()
     return Done("checked", (NewWork("gate", key, project.name, payload, _PRIORITY),))
 
 

@@ -7,6 +7,7 @@ request of a fork a check belongs to; the ledger does.
 from __future__ import annotations
 
 from bot import keys
+from bot.checks.run import CheckRun
 from bot.desk import Desk
 from bot.kinds import Answer, Done
 from bot.settings import Project
@@ -27,6 +28,8 @@ def run(work: Work, desk: Desk) -> Answer:
     ]
     if not found:
         return Done("no check of ours")
+    for check in found:
+        CheckRun(desk.ledger, project, check.head_sha, check.pull, check.base).queues()
     return Done(f"again, for {work.payload['by'] or 'somebody'}", tuple(gate(desk, project, each) for each in found))
 
 

@@ -157,7 +157,8 @@ class _Suite:
 
     def _follow(self, landed: Landed, ran: Sequence[Ran], met: Sequence[int]) -> list[NewWork]:
         bugs = known.by_case(self.desk.store, self.compiler.backend)
-        follows = landing.follow(landed, ran, bugs, [self.desk.store.bug(number) for number in met])
+        cases = known.by_any_case(self.desk.store, self.compiler.backend)
+        follows = landing.follow(landed, ran, bugs, cases, [self.desk.store.bug(number) for number in met])
         log.info("suite_ends", project=self.project.name, commit=self.commit, follows=len(follows))
         return follows
 

@@ -1,4 +1,4 @@
-"""Models that Isra generates as cases: valid by construction, of one to ten operators (`fuzz.generators.models.isra`)."""
+"""Models that Isra generates (`fuzz.generators.models.isra`) as cases, of one to ten operators."""
 
 from __future__ import annotations
 

@@ -140,13 +140,15 @@ def raw(array: np.ndarray, code: int) -> bytes:
     """TensorProto.raw_data of the array: little-endian, elements of less than a byte packed from the low bits up."""
     bits = _BITS.get(code, 8)
     if bits == 8:
-        return array.astype(array.dtype.newbyteorder("<")).tobytes()
+        data: bytes = array.astype(array.dtype.newbyteorder("<")).tobytes()
+        return data
     per_byte = 8 // bits
     items = array.ravel().view(np.uint8) & ((1 << bits) - 1)
     padded = np.zeros(-(-items.size // per_byte) * per_byte, np.uint8)
     padded[: items.size] = items
-    rows = padded.reshape(-1, per_byte)
-    return np.bitwise_or.reduce(rows << (np.arange(per_byte, dtype=np.uint8) * bits), axis=1).astype(np.uint8).tobytes()
+    rows = padded.reshape(-1, per_byte) << (np.arange(per_byte, dtype=np.uint8) * bits)
+    packed: bytes = np.bitwise_or.reduce(rows, axis=1).astype(np.uint8).tobytes()
+    return packed
 
 
 @cache

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TypeVar
 
 from fuzz.operators import encoding
@@ -18,8 +19,12 @@ from fuzz.operators.encoding import INFO, INPUT, OUTPUT, TENSOR
 from fuzz.operators.shapes import ANY_RANK, BROADCAST, LARGEST, SIZE, Shape
 from fuzz.operators.specification import Domain, Operator
 
-#: Tries to find a fitting tensor by chance before all are looked at. Both ways choose uniformly.
+#: Tries to find a fitting tensor by chance before all are looked at, which are then equally likely.
 _TRIES = 4
+
+#: The share of placeholders that other nodes may be given, too: constants at all, graph inputs as a first input.
+#: Most constants of real models have one reader, and most nodes read what other nodes yield.
+_SHARED = 0.3
 
 Choice = TypeVar("Choice")
 
@@ -43,6 +48,14 @@ class Limits:
     parameters: float = 0.6
 
 
+class Lean(Enum):
+    """Which tensors a model likes to use again: any, old ones (many readers each), or recent ones (long chains)."""
+
+    NONE = "none"
+    OLD = "old"
+    RECENT = "recent"
+
+
 @dataclass(frozen=True)
 class GraphInput:
     """A graph input: its name, what it is, and the range that its values are to be drawn from."""
@@ -64,6 +77,7 @@ class Growth:
         "_groups",
         "_initializers",
         "_inputs",
+        "_lean",
         "_limits",
         "_nodes",
         "_palette",
@@ -78,13 +92,14 @@ class Growth:
         "shape",
     )
 
-    def __init__(self, draw: random.Random, palette: Sequence[int], limits: Limits) -> None:
+    def __init__(self, draw: random.Random, palette: Sequence[int], limits: Limits, lean: Lean = Lean.NONE) -> None:
         """`palette`: dtypes that placeholders have where the operator leaves the choice."""
+        self._lean = lean
         self.random = draw.random
         self._palette, self._limits, self._rate = palette, limits, limits.picking_rate
         self.dtype, self.low, self.high = [0], [0.0], [0.0]
         self.shape: list[Shape] = [()]
-        #: What a node may be given: every tensor but the absent one, configuration and those of unknown shape.
+        #: First inputs: what nodes yield, and graph inputs. Not those of unknown shape.
         self.pool: list[int] = []
         self._groups: dict[int, dict[Shape, list[int]]] = {}
         self._nodes: list[bytes] = []
@@ -111,9 +126,12 @@ class Growth:
         pool, random = self.pool, self.random
         if pool and random() < self._rate:
             bounds, dtype, shape, low, high = domain.bounds, self.dtype, self.shape, self.low, self.high
-            count = len(pool)
+            count, lean = len(pool), self._lean
             for _ in range(_TRIES):
-                found = pool[int(random() * count)]
+                place = random()
+                if lean is not Lean.NONE:
+                    place = place * random() if lean is Lean.OLD else 1 - place * random()
+                found = pool[int(place * count)]
                 size = shape[found]
                 if len(size) in ranks and SIZE[size] <= largest:
                     interval = bounds.get(dtype[found])
@@ -161,6 +179,12 @@ class Growth:
                     return found[int(self.random() * len(found))]
                 del fitting[at]
         return self.placeholder(dtype, self._broadcastable(shape), low, high)
+
+    def one_way(self, dtype: int, shape: Shape, low: float, high: float) -> int:
+        """A tensor of that dtype that broadcasts to `shape` and leaves it as it is, its values in [low, high]."""
+        row = BROADCAST[shape]
+        fitting = [other for other in self._groups.get(dtype, ()) if row[other] == shape]
+        return self.matching(dtype, fitting or (self._broadcastable(shape),), low, high)
 
     def matching(self, dtype: int, shapes: Collection[Shape], low: float, high: float) -> int:
         """A tensor of that dtype with one of the shapes, those that exist preferred at the picking rate."""
@@ -219,11 +243,16 @@ class Growth:
             raise Infeasible(f"no value of dtype {dtype} in [{low}, {high}]")
         interval = intervals[int(self.random() * len(intervals))]
         share = self._limits.parameters if parameter else self._limits.constants
-        number = self._tensor(dtype, shape, interval[0], interval[1])
+        number = self._number(dtype, shape, interval[0], interval[1])
         self._given.add(number)
         if self.random() < share:
             self._initialize(number, self._content(dtype, shape, interval))
+            if self.random() < _SHARED:
+                self._offer(number)
         else:
+            if self.random() < _SHARED or not self.pool:
+                self.pool.append(number)
+            self._offer(number)
             self._inputs.append(number)
         return number
 
@@ -239,18 +268,13 @@ class Growth:
 
     def constant(self, dtype: int, content: bytes) -> int:
         """An initializer for one node alone; `content` is its TensorProto without the name."""
-        number = len(self.dtype)
-        self.dtype.append(dtype)
-        self.shape.append(())
-        self.low.append(0.0)
-        self.high.append(0.0)
+        number = self._number(dtype, (), 0.0, 0.0)
         self._initialize(number, content)
         self._used.add(number)
         self._given.add(number)
         return number
 
     def _initialize(self, number: int, content: bytes) -> None:
-        encoding.reach(number + 1)
         self._initializers.append(encoding.delimited(5, TENSOR[number] + content))
 
     # ---- nodes
@@ -267,6 +291,7 @@ class Growth:
     ) -> None:
         """Add a node with one output of that dtype, shape and range of values."""
         number = self._tensor(dtype, shape, low, high)
+        self.pool.append(number)
         self._used.update(inputs)
         content = b"".join([INPUT[each] for each in inputs]) + OUTPUT[number] + operator.head + attributes
         self._nodes.append(encoding.node(content))
@@ -280,6 +305,7 @@ class Growth:
     ) -> None:
         """Add a node with several outputs (dtype, shape, low, high); None is one that is left out."""
         numbers = [self._tensor(*output) if output else 0 for output in outputs]
+        self.pool.extend([number for number in numbers if number])
         self._write(operator, inputs, attributes, numbers)
 
     def dynamic(
@@ -292,14 +318,9 @@ class Growth:
         """Add a node with outputs (dtype, shape) whose sizes depend on values (None). They become graph outputs."""
         numbers = []
         for dtype, shape in outputs:
-            number = len(self.dtype)
-            self.dtype.append(dtype)
-            self.shape.append(())
-            self.low.append(0.0)
-            self.high.append(0.0)
+            number = self._number(dtype, (), 0.0, 0.0)
             self._unknown[number] = shape
             numbers.append(number)
-        encoding.reach(len(self.dtype))
         self._write(operator, inputs, attributes, numbers)
 
     def _write(self, operator: Operator, inputs: Sequence[int], attributes: bytes, outputs: Sequence[int]) -> None:
@@ -308,6 +329,12 @@ class Growth:
         self._nodes.append(encoding.node(b"".join(content) + operator.head + attributes))
 
     def _tensor(self, dtype: int, shape: Shape, low: float, high: float) -> int:
+        """A new tensor that nodes may be given wherever its dtype, shape and values fit."""
+        number = self._number(dtype, shape, low, high)
+        self._offer(number)
+        return number
+
+    def _number(self, dtype: int, shape: Shape, low: float, high: float) -> int:
         number = len(self.dtype)
         if len(INPUT) <= number:
             encoding.reach(number + 1)
@@ -315,7 +342,10 @@ class Growth:
         self.shape.append(shape)
         self.low.append(low)
         self.high.append(high)
-        self.pool.append(number)
+        return number
+
+    def _offer(self, number: int) -> None:
+        dtype, shape = self.dtype[number], self.shape[number]
         groups = self._groups.get(dtype)
         if groups is None:
             groups = self._groups[dtype] = {}
@@ -324,7 +354,6 @@ class Growth:
             groups[shape] = [number]
         else:
             same.append(number)
-        return number
 
     # ---- the result
 

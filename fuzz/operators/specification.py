@@ -81,10 +81,12 @@ class Domain:
 class Specification:
     """One operator of the table.
 
-    `degrees` are the numbers of inputs that a node may have, `first` the type variable of the first input (that of the
-    schema when empty), `within` the values that the first input may hold, `others` further domains by name, each from
-    a type variable, its values, and dtypes that are left out; `attributes` are those whose domains depend on nothing. `since` and `until` are the opsets whose form of the operator this describes. `without` are
-    dtypes that are left out although the schema allows them, for the reason that stands beside it in the table.
+    `degrees` are the numbers of inputs that a node may be given (absent optional ones do not count). `first` is the
+    type variable of the first input (that of the schema when empty), `within` the values that it may hold, `others`
+    further domains by name, each from a type variable, its values, and dtypes that are left out. `attributes` are
+    those whose domains depend on nothing. `since` and `until` are the opsets whose form of the operator this
+    describes. Of the dtypes that the schema allows, `without` are left out, and all but those in `only` where it is
+    given, for the reason that stands beside it in the table.
     """
 
     op_type: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -36,3 +37,10 @@ def gw(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ru
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> suites.Builds:
     """Builds of the tiny compiler, whose environments are made once for all tests."""
     return suites.builds(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture
+def place(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for a test whose revisions are the builds of the tiny compiler."""
+    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
+    return tmp_path

@@ -14,12 +14,6 @@ from tests.builds import tinyc
 from tests.triage.revisions import support
 
 
-@pytest.fixture
-def place(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    return tmp_path
-
-
 def names(done: Done, change: str) -> set[str]:
     return {one["name"] for one in done.json[change]}
 

@@ -27,12 +27,6 @@ class Stopped(Exception):
 
 
 @pytest.fixture
-def place(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    return tmp_path
-
-
-@pytest.fixture
 def question(place: Path, tiny: suites.Builds) -> Question:
     folder = suites.cases(place / "cases", ("Relu", "Neg", "Sub"))
     return Question(builds.compiler(tiny.compiler), "1.0", "1.1", Wanted(folder), LIMITS)

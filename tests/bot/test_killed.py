@@ -18,12 +18,6 @@ from tests.bot.support import Run, ended, start
 OPERATORS, COPIES = ("Relu", "Sub", "Add"), 20
 
 
-@pytest.fixture
-def place(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    return tmp_path
-
-
 def of_gate(found: Mapping[str, Any]) -> object:
     lists = ("new_failures", "fixed", "still_failing", "flaky")
     told = {name: sorted((one["id"], one["status_base"], one["status_head"]) for one in found[name]) for name in lists}

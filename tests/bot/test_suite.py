@@ -16,12 +16,6 @@ from tests.bot.support import Run, ended, start
 from triage.suite.entries import Expected, Source
 
 
-@pytest.fixture
-def place(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    return tmp_path
-
-
 def test_a_suite_tells_what_every_case_does_on_a_build(gw: Run, place: Path, tiny: suites.Builds) -> None:
     folder = suites.cases(place / "cases", ("Relu", "Neg", "Sub", "Abs"))
     done = gw("suite", "run", "--compiler", tiny.compiler, "--revision", "1.0", "--cases", folder, "--json")

@@ -11,12 +11,6 @@ from tests.bot import suites
 from tests.bot.support import Run
 
 
-@pytest.fixture
-def place(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    return tmp_path
-
-
 def test_a_sweep_tells_a_letter_for_each_release_and_marks_what_comes_back(
     gw: Run, place: Path, tiny: suites.Builds
 ) -> None:

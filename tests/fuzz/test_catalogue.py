@@ -1,5 +1,6 @@
 """The catalogue: what is installed and really works, decided by running a tiny model."""
 
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -66,3 +67,18 @@ def test_an_option_whose_value_needs_other_packages_may_have_an_environment_of_i
     assert catalogue.target("openvino", chosen).revision.python == "/another/python"
     assert catalogue.target("openvino", {"keras": "onnx"}).revision.python == "/its/python"
     assert catalogue.interpreter("xla") == ""
+
+
+def test_the_version_of_an_untrusted_package_is_read_without_running_anything_of_its_environment(
+    tmp_path: Path,
+) -> None:
+    environment, trace = tmp_path / "env", tmp_path / "ran"
+    venv.create(environment, with_pip=False)
+    [packages] = environment.glob("lib/python3*/site-packages")
+    (packages / "evil.pth").write_text(f"import pathlib; pathlib.Path({str(trace)!r}).touch()\n")
+    (packages / "tinyc-1.4.dist-info").mkdir()
+    (packages / "tinyc-1.4.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: tinyc\nVersion: 1.4\n")
+    python = str(environment / "bin" / "python")
+    assert (catalogue.recorded_version("tinyc", python), catalogue.recorded_version("none", python)) == ("1.4", "")
+    assert not trace.exists()
+    assert catalogue.package_version("tinyc", python) == "1.4" and trace.exists()  # the way for what is trusted

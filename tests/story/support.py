@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +45,7 @@ app_id = {app_id}
 private_key_file = "{key}"
 webhook_secret_file = "secret"
 write_pause = 0
+poll_minutes = 0.2
 [projects.tvm]
 repository = "{repository}"
 compiler = "tvm.toml"
@@ -96,17 +97,42 @@ def released(folder: Path) -> Compiler:
 
 @dataclass
 class Bot:
-    """The running bot, and the GitHub that it works at."""
+    """The running bot in its folder, and the GitHub that it works at. `harmed`: somebody kills its processes."""
 
-    process: subprocess.Popen[bytes]
+    folder: Path
     world: World
-    log: Path
+    port: int
+    harmed: bool = False
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    @property
+    def log(self) -> Path:
+        """What it says."""
+        return self.folder / "log"
+
+    def start(self) -> None:
+        """Begin, or begin again after an end of whatever kind."""
+        configuration = str(self.folder / "graphwarden.toml")
+        command = [sys.executable, "-m", "bot.cli", "serve", "--config", configuration, "--plain-logs"]
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(ROOT),
+            "GRAPHWARDEN_REVISIONS": str(self.folder / "revisions"),
+        }
+        with self.log.open("ab") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=self.folder)
+        self.until("listening", lambda: _answers(self.port) and self.children("work") and self.children("post"))
+
+    def stop(self) -> None:
+        """End it as a service manager would."""
+        self.process.terminate()
+        self.process.wait()
 
     def children(self, name: str) -> list[int]:
         """The processes ``graphwarden NAME`` that the bot has started."""
         found = Path(f"/proc/{self.process.pid}/task").glob("*/children")
         ids = [int(word) for path in found for word in path.read_text().split()]
-        return [pid for pid in ids if f"\0{name}\0" in Path(f"/proc/{pid}/cmdline").read_text()]
+        return [pid for pid in ids if f"\0{name}\0" in _command(pid)]
 
     def kill(self, name: str) -> None:
         """End one of its processes as the kernel would."""
@@ -117,7 +143,8 @@ class Bot:
         """What `look` finds, once it finds something."""
         deadline = time.monotonic() + PATIENCE
         while not (found := look()):
-            assert self.process.poll() is None, f"the bot ended:\n{self.log.read_text()[-4000:]}"
+            ended = self.process.poll() is not None and not self.harmed
+            assert not ended, f"the bot ended:\n{self.log.read_text()[-4000:]}"
             assert time.monotonic() < deadline, f"never {what}:\n{self.log.read_text()[-12000:]}"
             time.sleep(0.5)
         return found
@@ -125,7 +152,7 @@ class Bot:
     def pushed(self, before: str, after: str) -> None:
         """A push to the branch is delivered."""
         changes: dict[str, Any] = {"ref": "refs/heads/main", "before": before, "after": after, "deleted": False}
-        assert self.world.send("push", changes=changes | {"forced": False, "created": False}) == 202
+        self._delivered("push", "", changes | {"forced": False, "created": False})
 
     def opened(self, number: int, head: str, base: str) -> None:
         """A pull request of the repository's own is delivered."""
@@ -137,7 +164,12 @@ class Bot:
             "head": {"sha": head, "ref": "change", "repo": repository},
             "base": {"sha": base, "ref": "main", "repo": repository},
         }
-        assert self.world.send("pull_request", "opened", {"number": number, "pull_request": told}) == 202
+        self._delivered("pull_request", "opened", {"number": number, "pull_request": told})
+
+    def _delivered(self, event: str, action: str, changes: dict[str, Any]) -> None:
+        """One that is refused because nobody listens is in GitHub's list, from which the bot fetches it."""
+        status = self.world.send(event, action, changes)
+        assert status == 202 or (self.harmed and status == 0), status
 
     def issue(self) -> dict[str, Any]:
         (found,) = self.world.issues()
@@ -164,20 +196,21 @@ def running(folder: Path, world: World) -> Iterator[Bot]:
         )
     )
     world.fake.hook.url = f"http://localhost:{port}/webhook"
-    log = folder / "log"
-    command = [sys.executable, "-m", "bot.cli", "serve", "--config", str(folder / "graphwarden.toml"), "--plain-logs"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "GRAPHWARDEN_REVISIONS": str(folder / "revisions")}
-    with log.open("wb") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, env=environment, cwd=folder)
+    found = Bot(folder, world, port)
+    found.start()
     try:
-        found = Bot(process, world, log)
-        found.until("listening", lambda: _answers(port) and found.children("work") and found.children("post"))
         yield found
     finally:
-        process.terminate()
-        process.wait()
+        found.stop()
 
 
 def _answers(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("localhost", port)) == 0
+
+
+def _command(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""

@@ -17,7 +17,7 @@ from fuzz.runner import Runner
 from triage import equality, titles
 from triage.conditions import conditions
 from triage.submodel import load
-from triage.variants import relations
+from triage.variants import relations, values
 from triage.witness import better
 
 PLANTED = str(Path(__file__).with_name("planted_relations.py"))
@@ -164,6 +164,8 @@ def test_the_test_that_shows_a_limit_takes_the_place_of_the_reduced_case(judge: 
     assert found is not None and found.case.id == first.id
     assert equality.witness(judge, found, [zero, first]) is None  # it shows one already
     assert equality.witness(judge, failure_of(judge, zero), [greater([2] * 99, 2)]) is None  # too much to read
+    other = failure_of(judge, greater([3, -0.5], 3))
+    assert equality.witness(judge, other, [first]) is None  # it has no zero, so what fails there is something else
 
 
 def test_a_number_that_only_scales_is_no_limit(judge: Judge) -> None:
@@ -192,3 +194,15 @@ def test_no_numbers_at_all_stand_beside_the_numbers_that_fail_as_well(judge: Jud
     failure = judge.examine(case, catalogue.target("openvino")).failure
     assert failure is not None, "the compiler no longer has this bug: find another for the test"
     assert titles.subject(case, ["ReduceMax"], conditions(judge, failure)).endswith(" with infinite or empty data")
+
+
+def test_fractions_in_indices_are_a_condition_and_in_data_they_are_none(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    held = {"depth": np.array(2), "v": np.float32([1, 2])}
+    case = case_of("OneHot", ["i", "depth", "v"], {"i": np.float32([0.25, 0.5])}, 2, held)
+    failure = judge.examine(case, catalogue.target("openvino")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    found = [one.text for one in conditions(judge, failure) if one.needed]
+    assert found == ["fractional indices"]
+    relu = case_of("Relu", ["x"], {"x": np.float32([0.25])}, 1)
+    assert not [one for one in values.variants(relu) if one.text.startswith("fractional")]

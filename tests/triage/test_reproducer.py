@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 
 import pytest
 
+from fuzz import confine
 from triage.reproducer import LONGEST_OUTPUT, Rerun, reproduces, rerun
 
 
@@ -41,6 +43,45 @@ def test_a_script_that_does_not_end_is_stopped() -> None:
 def test_only_the_end_of_a_long_output_is_kept() -> None:
     found = rerun("print('x' * 1000000)\nraise ValueError('the end')")
     assert len(found.output) <= LONGEST_OUTPUT and found.output.endswith("ValueError: the end\n")
+
+
+_SPY = """
+import pathlib, socket
+for place in {places}:
+    try:
+        print(pathlib.Path(place).read_text())
+    except OSError as error:
+        print(type(error).__name__)
+try:
+    socket.create_connection(("127.0.0.1", {port}), timeout=5)
+    print("connected")
+except OSError:
+    print("no network")
+pathlib.Path("own").write_text("mine")
+print(pathlib.Path("own").read_text())
+"""
+
+
+@pytest.mark.skipif(not confine.means(), reason="nothing confines programs here")
+def test_what_may_be_anybodys_reads_no_file_of_ours_and_reaches_no_network(tmp_path: Path) -> None:
+    secret = tmp_path / "app.pem"
+    secret.write_text("the key")
+    secret.chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        script = _SPY.format(places=[str(secret), f"/proc/{os.getpid()}/environ"], port=server.getsockname()[1])
+        assert "the key" in rerun(script).output and "connected" in rerun(script).output
+        found = rerun(script, sys.executable, untrusted=True)
+    assert found.status == 0, found.output
+    first, second, network, own = found.output.splitlines()
+    assert {first, second} <= {"FileNotFoundError", "PermissionError"} and (network, own) == ("no network", "mine")
+
+
+@pytest.mark.skipif(not confine.means(), reason="nothing confines programs here")
+def test_a_confined_script_tells_its_signal_and_is_stopped_like_any_other() -> None:
+    died = rerun("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", sys.executable, untrusted=True)
+    assert died.status == -signal.SIGSEGV
+    assert rerun("raise SystemExit(3)", sys.executable, untrusted=True).status == 3
+    assert rerun("while True: pass", sys.executable, seconds=2, untrusted=True).status is None
 
 
 def test_another_interpreter_can_run_it() -> None:

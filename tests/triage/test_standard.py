@@ -96,6 +96,13 @@ def test_numbers_below_zero_have_their_sentences() -> None:
     assert found.text.startswith("A negative value means counting dimensions from the back.")
 
 
+def test_fractions_have_their_sentence_where_they_are_cut_off() -> None:
+    one_hot = case_of("OneHot", ["indices", "depth", "values"], ["y"], 11)
+    [found] = quoted(one_hot, "wrong:values", "y", needs("value", "fractional indices"))
+    assert "non-integer type, the values will be casted to int64 before use" in found.text
+    assert quoted(one_hot, "wrong:values", "y") == ()  # "a one-hot tensor based on inputs" says nothing
+
+
 def test_the_equation_of_a_second_output_is_quoted() -> None:
     case = case_of("BatchNormalization", ["X", "s", "b", "m", "v"], ["Y", "mean", "var"], 15, training_mode=1)
     [found] = quoted(case, "wrong:values", "var")

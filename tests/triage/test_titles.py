@@ -185,6 +185,20 @@ def test_one_of_several_outputs_is_named_as_the_specification_does() -> None:
     assert titles.wrong(case, wrong, right) == "returns 1 instead of 1.5 for output Mean"
 
 
+def test_several_outputs_that_are_wrong_in_different_ways_are_named_in_few_words() -> None:
+    node = helper.make_node("BatchNormalization", [*"xsbmv"], ["y", "mean", "var"], training_mode=1)
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in [*"xsbmv", "y", "mean", "var"]]
+    graph = helper.make_graph([node], "g", infos[:5], infos[5:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)])
+    case = Case("onnx", model.SerializeToString(), {}, Origin("test"))
+    y, right = ("y", array(1)), (("mean", array(1, 2)), ("var", array(3, 4)))
+    reference = Outcome(Status.OK, Stage.RUN, outputs=(y, *right))
+    wrong = Outcome(Status.WRONG, Stage.RUN, outputs=(y, ("mean", array(5, 7)), ("var", array(3, 9))))
+    assert titles.wrong(case, wrong, reference) == "returns wrong running_mean and running_var"
+    alike = Outcome(Status.WRONG, Stage.RUN, outputs=(y, ("mean", array(0, 0)), ("var", array(0, 0))))
+    assert titles.wrong(case, alike, reference) == "returns zeros for outputs running_mean and running_var"
+
+
 @pytest.mark.parametrize(
     ("message", "words"),
     [

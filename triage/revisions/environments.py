@@ -92,7 +92,7 @@ class Environments:
         try:
             if approvals.wanted(self.root, compiler, revision):
                 command = f"`graphwarden revisions approve {compiler.name} {revision.version}`"
-                raise CannotBuild(f"it is on no branch of the project, so it needs a maintainer's word: {command}")
+                raise CannotBuild(f"it may not be the project's own, so it needs a maintainer's word: {command}")
             recipe: Recipe = providers.load(compiler.provider).recipe(compiler, revision)
         except CannotBuild as refusal:
             raise Untestable(revision.version, refusal.reason, refusal.log, missing=refusal.missing) from refusal

@@ -93,9 +93,14 @@ def variants(case: Case) -> Iterator[Variant]:
 
 
 def _by_place(model: onnx.ModelProto, name: str, array: Array) -> Iterator[Special]:
-    """The kinds of number that are worth a try where nodes read the tensor; int64 are axes and sizes."""
+    """The kinds of number that are worth a try where nodes read the tensor; int64 are axes and sizes.
+
+    An operator's first input is data, which is full of fractions, unless it is indices, which are not.
+    """
     places = [(node, at) for node in model.graph.node for at, read in enumerate(node.input) if read == name]
     if any(at == 0 for _, at in places):
+        if formal_name(model, name) == "indices":
+            yield FRACTIONAL
         return
     yield FRACTIONAL
     formals = [formal for node, at in places for formal in formal_inputs(node, model)[at : at + 1]]

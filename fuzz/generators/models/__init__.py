@@ -49,7 +49,7 @@ class Parameters:
         unknown = [name for name in self.names if name not in table]
         if unknown:
             raise UnusableParameters(
-                f"no operator {unknown[0]!r} in the table at opset {self.opset}; it has {len(table)}, e.g. Add, Conv, Relu"
+                f"no operator {unknown[0]!r} in the table at opset {self.opset}, which has {len(table)}"
             )
         chosen = tuple(table[name] for name in sorted(set(self.names))) if self.names else tuple(table.values())
         if not chosen:

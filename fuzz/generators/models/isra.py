@@ -1,4 +1,6 @@
-"""Isra: models that are valid by construction (Ren et al., Effective random test generation for deep learning compilers).
+"""Isra: models that are valid by construction.
+
+Ren et al., "Effective random test generation for deep learning compilers", Sci China Inf Sci 68 (2025).
 
 The graph grows in topological order (section 3.2). For each node the operator is drawn uniformly, then its row in the
 operator table instantiates in-degree, first input, attributes and remaining inputs in this order (section 3.3), and
@@ -15,7 +17,7 @@ from functools import cache
 from fuzz.generators.models import Generated, Parameters
 from fuzz.operators import dtypes
 from fuzz.operators.dtypes import BFLOAT16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8
-from fuzz.operators.growth import Growth, Infeasible
+from fuzz.operators.growth import Growth, Infeasible, Lean
 from fuzz.operators.specification import Operator
 
 #: Dtypes of placeholders where an operator leaves the choice, by how often a model prefers them.
@@ -24,6 +26,9 @@ _EVERYDAY = tuple(code for code, weight in _WEIGHTS.items() for _ in range(weigh
 #: No compiler here loads a complex tensor; the table knows them.
 _COMPLEX = frozenset((14, 15))
 _RARE = tuple(code for code in dtypes.ALL if code not in _WEIGHTS and code not in _COMPLEX)
+#: A fifth of the models have hubs, the others long chains: together they reach more out-degrees, and more triples of
+#: operators, than models that use all tensors alike.
+_LEANS = (Lean.OLD, Lean.RECENT, Lean.RECENT, Lean.RECENT, Lean.RECENT)
 #: The shares of models in float alone, and of models with a rare dtype.
 _FLOAT_ONLY, _WITH_RARE = 0.4, 0.06
 
@@ -38,7 +43,7 @@ def generate(parameters: Parameters, seed: int, index: int) -> Generated:
     choices = _operators(parameters)
     draw = random.Random(seed << 40 | index)
     count = parameters.low + int(draw.random() * (parameters.high - parameters.low + 1))
-    growth = Growth(draw, palette(draw), parameters.limits)
+    growth = Growth(draw, palette(draw), parameters.limits, draw.choice(_LEANS))
     rejected = grow(growth, choices, count)
     model = growth.model(parameters.opset, parameters.ir_version, all_outputs=parameters.all_outputs)
     return Generated(model, tuple(growth.inputs()), count, rejected)

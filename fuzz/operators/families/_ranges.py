@@ -12,6 +12,8 @@ from fuzz.operators.dtypes import Interval
 
 #: The range of results from the range of an operator's input.
 Image = Callable[[float, float], Interval]
+#: The same, with the number of elements that one result is made of.
+ImageOf = Callable[[float, float, int], Interval]
 
 
 def same(low: float, high: float) -> Interval:
@@ -29,9 +31,46 @@ def fixed(least: float, most: float) -> Image:
     return lambda low, high: (least, most)
 
 
-def with_zero(low: float, high: float) -> Interval:
-    """At most the input's magnitude, with its sign or zero (a leaky or gated unit without gain)."""
-    return min(low, 0.0), max(high, 0.0)
+def gated(low: float, high: float) -> Interval:
+    """x times a gate between 0 and 1, at least one half for positive x (Gelu, Swish ...)."""
+    return (low / 2 if low > 0 else low), max(high, 0.0)
+
+
+def leaky(low: float, high: float) -> Interval:
+    """x, or below zero at most x in magnitude."""
+    return low, (high if high > 0 else 0.0)
+
+
+def exponential(scale: float) -> Image:
+    """At most so many times x above zero, and -2 at least below it (Elu and its relatives)."""
+
+    def image(low: float, high: float) -> Interval:
+        return (low if low > 0 else max(2 * low, -2.0)), max(high, 0.0) * scale
+
+    return image
+
+
+def sine(low: float, high: float) -> Interval:
+    """sin x, exact where it rises over the whole range."""
+    quarter = math.pi / 2
+    return (math.sin(low), math.sin(high)) if -quarter <= low and high <= quarter else (-1, 1)
+
+
+def cosine(low: float, high: float) -> Interval:
+    """cos x, exact within half a turn either way."""
+    if low < -math.pi or high > math.pi:
+        return -1, 1
+    ends = math.cos(low), math.cos(high)
+    return min(ends), 1 if low <= 0 <= high else max(ends)
+
+
+def logistic(low: float, high: float) -> Interval:
+    """1 / (1 + exp(-x))."""
+    return _logistic(low), _logistic(high)
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > -40 else 0.0
 
 
 def gain(factor: float, offset: float = 0.0) -> Image:

@@ -28,12 +28,13 @@ def window(
     pool: bool = False,
     ceil: bool = False,
     uneven: bool = False,
+    stepped: bool = False,
 ) -> Window:
     """A window that fits: the kernel, unless it is given, then dilation, pads and stride for each axis.
 
     `auto`: auto_pad may be set. `pool`: no pad reaches the kernel's size, since a window of nothing but padding has
     no largest element. `ceil`: ceil_mode may be set. `uneven`: the reference takes pads only together with a stride,
-    and auto_pad only without (MaxPool).
+    and auto_pad only without (MaxPool). `stepped`: some stride is not 1.
     """
     turn = g.random() if auto and len(spatial) > 1 else 1.0  # the reference takes no auto_pad with one axis
     rounding = ceil and len(spatial) > 1 and g.random() < 0.3  # and rounds one axis down
@@ -52,7 +53,7 @@ def window(
         if all(size <= space for size, space in zip(sizes, spatial, strict=True)):
             return _automatic(spatial, sizes, strides, mode)
     padded = g.random() < 0.6
-    if uneven and padded:
+    if stepped or (uneven and padded):
         strides[g.below(len(strides))] = 2
     begins, ends, result = [], [], []
     for space, size, dilation, stride in zip(spatial, sizes, dilations, strides, strict=True):

@@ -53,8 +53,15 @@ def comparison(op_type: str, since: int = 9) -> Specification:
     return Specification(op_type, grow, (2,), since=since)
 
 
-def variadic(op_type: str, image: Callable[[list[float]], float], within: Within, image_high: Callable[[list[float]], float]) -> Specification:
-    """One to five inputs of one dtype; the ends of the result's range follow from those of the inputs."""
+#: The ends of a result's range, each from those of all inputs.
+_Ends = Callable[[list[float]], float]
+
+
+def variadic(op_type: str, end: _Ends, within: Within, one_way: bool = False) -> Specification:
+    """One to five inputs of one dtype; the ends of the result's range follow from those of the inputs.
+
+    `one_way`: the others broadcast to the first, not the other way round.
+    """
 
     def grow(g: Growth, op: Operator) -> None:
         degree = g.among(op.degrees)
@@ -62,12 +69,15 @@ def variadic(op_type: str, image: Callable[[list[float]], float], within: Within
         dtype, shape = g.dtype[x], g.shape[x]
         inputs = [x]
         for _ in range(degree - 1):
-            y = g.broadcasting(op.domain, dtype, shape)
+            if one_way:
+                y = g.one_way(dtype, shape, *op.domain.bounds[dtype])
+            else:
+                y = g.broadcasting(op.domain, dtype, shape)
             joined = BROADCAST[shape][g.shape[y]]
             assert joined is not None
             shape = joined
             inputs.append(y)
-        low, high = image([g.low[each] for each in inputs]), image_high([g.high[each] for each in inputs])
+        low, high = end([g.low[each] for each in inputs]), end([g.high[each] for each in inputs])
         g.node(op, inputs, b"", dtype, shape, low, high)
 
     return Specification(op_type, grow, (1, 2, 3, 4, 5), within=within, since=8)
@@ -90,8 +100,7 @@ def _subtract(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain)
     dtype, shape = g.dtype[x], g.shape[x]
     if dtype in UNSIGNED:
-        row = BROADCAST[shape]
-        y = g.matching(dtype, [each for each in g.shapes_of(dtype) if row[each] is not None], 0, g.low[x])
+        y = g.one_way(dtype, shape, 0, g.low[x])
     else:
         y = g.broadcasting(op.domain, dtype, shape)
         if g.random() < 0.5:
@@ -138,7 +147,9 @@ def _power(g: Growth, op: Operator) -> None:
     dtype = g.dtype[x]
     exponents = op.others["exponent"]
     codes = exponents.common if dtype in FLOATS else (dtype,)
-    y = g.broadcasting(exponents, dtype if dtype in exponents.bounds and g.random() < 0.5 else g.among(codes), g.shape[x])
+    y = g.broadcasting(
+        exponents, dtype if dtype in exponents.bounds and g.random() < 0.5 else g.among(codes), g.shape[x]
+    )
     joined = BROADCAST[g.shape[x]][g.shape[y]]
     assert joined is not None
     g.node(op, (x, y), b"", dtype, joined, 0, max(1, g.high[x]) ** g.high[y])
@@ -148,10 +159,7 @@ def _prelu(g: Growth, op: Operator) -> None:
     """The slope broadcasts to X's shape, not the other way round."""
     x = g.pick(op.domain)
     dtype, shape = g.dtype[x], g.shape[x]
-    low, high = op.others["slope"].bounds[dtype]
-    row = BROADCAST[shape]
-    fitting = {each for each in g.shapes_of(dtype) if row[each] == shape}
-    y = g.matching(dtype, sorted(fitting), low, high)
+    y = g.one_way(dtype, shape, *op.others["slope"].bounds[dtype])
     negative = product(min(g.low[x], 0), 0, g.low[y], g.high[y])
     g.node(op, (x, y), b"", dtype, shape, min(g.low[x], *negative), max(g.high[x], *negative))
 
@@ -189,8 +197,13 @@ SPECIFICATIONS = (
     binary("Or", lambda a, b, c, d: (0, 1)),
     binary("Xor", lambda a, b, c, d: (0, 1)),
     Specification(
-        "BitShift", _shift, (2,), within=share(8), others={"by": ("T", between(0, 3))},
-        attributes={"direction": ("LEFT", "RIGHT")}, since=11,
+        "BitShift",
+        _shift,
+        (2,),
+        within=share(8),
+        others={"by": ("T", between(0, 3))},
+        attributes={"direction": ("LEFT", "RIGHT")},
+        since=11,
     ),
     Specification("Div", _divide, (2,), within=share(4), others=_DIVISORS, since=7),
     Specification("Mod", _modulo, (2,), others=_DIVISORS, since=10),
@@ -203,8 +216,8 @@ SPECIFICATIONS = (
     comparison("GreaterOrEqual", 12),
     comparison("Less"),
     comparison("LessOrEqual", 12),
-    variadic("Max", max, everything, max),
-    variadic("Min", min, everything, min),
-    variadic("Mean", _mean, share(5), _mean),
-    variadic("Sum", sum, share(5), sum),
+    variadic("Max", max, everything),
+    variadic("Min", min, everything),
+    variadic("Mean", _mean, share(5), one_way=True),  # the reference adds to the first in place
+    variadic("Sum", sum, share(5)),
 )

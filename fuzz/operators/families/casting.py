@@ -9,7 +9,6 @@ import numpy as np
 from fuzz.operators import encoding
 from fuzz.operators.dtypes import (
     BOOL,
-    COMMON,
     FLOAT,
     INT64,
     RANGE,

@@ -29,7 +29,7 @@ def _weights(g: Growth, dtype: int, low: float, high: float, shape: Shape, group
         and other[1] * group == channels
         and other[0] % group == 0
         and other[0] <= 6
-        and all([size <= space for size, space in zip(other[2:], spatial, strict=True)])
+        and all(size <= space for size, space in zip(other[2:], spatial, strict=True))
     ]
     if fitting and g.random() < 0.8:
         w = g.matching(dtype, fitting, low, high)
@@ -153,7 +153,16 @@ def _qlinear_conv(g: Growth, op: Operator) -> None:
     group = _groups(g, shape[1])
     w, found = _weights(g, dtype, *op.domain.bounds[dtype], shape, group)
     outs = g.shape[w][0]
-    inputs = [x, _scale(g), _zero_point(g, dtype), w, _scale(g), _zero_point(g, dtype), _scale(g), _zero_point(g, dtype)]
+    inputs = [
+        x,
+        _scale(g),
+        _zero_point(g, dtype),
+        w,
+        _scale(g),
+        _zero_point(g, dtype),
+        _scale(g),
+        _zero_point(g, dtype),
+    ]
     if degree == 9:
         inputs.append(g.within(INT32, (outs,), -100, 100, parameter=True))
     low, high = (0, 255) if op.domain.bounds[dtype][0] >= 0 else (-128, 127)

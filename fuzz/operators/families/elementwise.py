@@ -8,20 +8,26 @@ from collections.abc import Mapping, Sequence
 from fuzz.operators.dtypes import BOOL, RANGE
 from fuzz.operators.families._ranges import (
     Image,
+    cosine,
     exponent,
+    exponential,
     fixed,
     gain,
+    gated,
     half,
+    leaky,
+    logistic,
     magnitude,
     monotone,
     negatable,
     same,
     signs,
-    with_zero,
+    sine,
 )
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import ranks
 from fuzz.operators.specification import Operator, Specification, Value, Within, between, everything
+
 
 def unary(
     op_type: str,
@@ -54,66 +60,63 @@ def predicate(op_type: str, attributes: Mapping[str, Sequence[Value]] | None = N
 
 
 def _clip(g: Growth, op: Operator) -> None:
-    """Bounds are scalars; either may be missing. With both, min does not exceed max, which would leave the result open."""
+    """Bounds are scalars; either may be missing. min does not exceed max."""
     x = g.pick(op.domain)
     dtype, low, high = g.dtype[x], g.low[x], g.high[x]
     degree = g.among(op.degrees)
     floor, ceiling = RANGE[dtype]
     least = g.within(dtype, (), floor, max(0, floor)) if degree > 1 and g.random() < 0.75 else 0
-    if degree == 3 or (degree == 2 and not least):
-        most = g.within(dtype, (), max(1, g.high[least]), ceiling)
-    else:
-        most = 0
+    capped = degree == 3 or (degree == 2 and not least)
+    most = g.within(dtype, (), max(1, g.high[least]), ceiling) if capped else 0
     low, high = (max(low, g.low[least]), max(high, g.high[least])) if least else (low, high)
     low, high = (min(low, g.low[most]), min(high, g.high[most])) if most else (low, high)
     inputs = (x, least, most) if most else (x, least) if least else (x,)
     g.node(op, inputs, b"", dtype, g.shape[x], low, high)
 
 
-
 _GENTLE = (None, 0.1, 0.5, 1.0)
 SPECIFICATIONS = (
     unary("Abs", magnitude, lambda low, high: (-high if low < 0 else 0, high)),
-    unary("Acos", fixed(0, math.pi), between(-1, 1)),
-    unary("Acosh", fixed(0, 15), between(1, math.inf)),
-    unary("Asin", fixed(-2, 2), between(-1, 1)),
-    unary("Asinh", gain(1)),
-    unary("Atan", fixed(-2, 2)),
-    unary("Atanh", fixed(-2, 2), between(-0.9, 0.9)),
+    unary("Acos", lambda low, high: (math.acos(high), math.acos(low)), between(-1, 1)),
+    unary("Acosh", monotone(math.acosh), between(1, math.inf)),
+    unary("Asin", monotone(math.asin), between(-1, 1)),
+    unary("Asinh", monotone(math.asinh)),
+    unary("Atan", monotone(math.atan)),
+    unary("Atanh", monotone(math.atanh), between(-0.9, 0.9)),
     unary("BitwiseNot", lambda low, high: (-1 - high, -1 - low), lambda low, high: None if low >= 0 else (low, high)),
     unary("Ceil", lambda low, high: (math.ceil(low), math.ceil(high))),
-    unary("Celu", lambda low, high: (min(0, max(low, -2)), max(high, 0)), attributes={"alpha": (None, 0.5, 2.0)}),
+    unary("Celu", exponential(1), attributes={"alpha": (None, 0.5, 2.0)}),
     Specification("Clip", _clip, degrees=(1, 2, 3), since=11),
-    unary("Cos", fixed(-1, 1), between(-1e3, 1e3)),
+    unary("Cos", cosine, between(-1e3, 1e3)),
     unary("Cosh", lambda low, high: (1, math.cosh(max(-low, high))), exponent),
-    unary("Elu", lambda low, high: (min(0, max(low * 2, -2)), max(high, 0)), attributes={"alpha": (None, 0.5, 2.0)}),
-    unary("Erf", fixed(-1, 1)),
+    unary("Elu", exponential(1), attributes={"alpha": (None, 0.5, 2.0)}),
+    unary("Erf", monotone(math.erf)),
     unary("Exp", monotone(math.exp), exponent),
     unary("Floor", lambda low, high: (math.floor(low), math.floor(high))),
-    unary("Gelu", with_zero, attributes={"approximate": (None, "none", "tanh")}),
+    unary("Gelu", gated, attributes={"approximate": (None, "none", "tanh")}),
     unary("HardSigmoid", fixed(0, 1), attributes={"alpha": _GENTLE, "beta": (None, 0.25, 0.5)}),
-    unary("HardSwish", with_zero),
+    unary("HardSwish", gated),
     unary("Identity", same),
-    unary("LeakyRelu", with_zero, attributes={"alpha": (None, 0.01, 0.2, 1.0)}),
-    unary("Log", monotone(math.log), between(0.01, math.inf)),
-    unary("Mish", with_zero, between(-1e3, 1e3)),
+    unary("LeakyRelu", leaky, attributes={"alpha": (None, 0.01, 0.2, 1.0)}),
+    unary("Log", monotone(math.log), between(1e-3, math.inf)),
+    unary("Mish", gated, between(-1e3, 1e3)),
     unary("Neg", lambda low, high: (-high, -low), negatable),
     unary("Not", same),
-    unary("Reciprocal", lambda low, high: (1 / high, 1 / low), between(0.05, math.inf)),
+    unary("Reciprocal", lambda low, high: (1 / high, 1 / low), between(0.01, math.inf)),
     unary("Relu", lambda low, high: (max(low, 0), max(high, 0))),
     unary("Round", lambda low, high: (math.floor(low), math.ceil(high))),
-    unary("Selu", lambda low, high: (min(0, max(low * 2, -2)), max(high, 0) * 2), half),
+    unary("Selu", exponential(2), half),
     unary("Shrink", gain(1, 1.0), half, {"lambd": (None, 0.25, 1.0), "bias": (None, 0.0, 0.5)}),
-    unary("Sigmoid", fixed(0, 1)),
+    unary("Sigmoid", logistic),
     unary("Sign", signs),
-    unary("Sin", fixed(-1, 1), between(-1e3, 1e3)),
+    unary("Sin", sine, between(-1e3, 1e3)),
     unary("Sinh", monotone(math.sinh), exponent),
-    unary("Softplus", lambda low, high: (0, max(high, 0) + 1), between(-1e3, 1e3)),
-    unary("Softsign", fixed(-1, 1), half, rank=1),  # the reference evaluator fails for scalars
+    unary("Softplus", lambda low, high: (0.5 if low >= 0 else 0, max(high, 0) + 1), between(-1e3, 1e3)),
+    unary("Softsign", monotone(lambda x: x / (1 + abs(x))), half, rank=1),  # the reference evaluator fails for scalars
     unary("Sqrt", monotone(math.sqrt), between(0, math.inf)),
-    unary("Swish", with_zero, between(-1e3, 1e3), {"alpha": (None, 0.5, 1.0, 2.0)}),
+    unary("Swish", gated, between(-1e3, 1e3), {"alpha": (None, 0.5, 1.0, 2.0)}),
     unary("Tan", monotone(math.tan), between(-1.4, 1.4)),
-    unary("Tanh", fixed(-1, 1)),
+    unary("Tanh", monotone(math.tanh)),
     unary("ThresholdedRelu", lambda low, high: (0, max(high, 0)), attributes={"alpha": (None, 0.0, 0.5, 2.0)}),
     predicate("IsInf", {"detect_negative": (None, 0, 1), "detect_positive": (None, 0, 1)}),
     predicate("IsNaN"),

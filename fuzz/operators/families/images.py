@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import DOUBLE, FLOAT, INT64
+from fuzz.operators.dtypes import BOOL, DOUBLE, FLOAT, INT64, STRING
 from fuzz.operators.encoding import ABSENT
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import SIZE, ranks
@@ -31,9 +31,8 @@ def _resize(g: Growth, op: Operator) -> None:
     scales = [g.among((1.0, 2.0, 0.5, 1.5)) if axis in moving else 1.0 for axis in range(rank)]
     scales = [scale if (size * scale).is_integer() else 1.0 for size, scale in zip(shape, scales, strict=True)]
     result = tuple([int(size * scale) for size, scale in zip(shape, scales, strict=True)])
-    degree = g.among(op.degrees)
     attributes = encoding.text("mode", mode) if mode != "nearest" or g.random() < 0.5 else b""
-    if degree == 3:
+    if g.random() < 0.5:
         data = struct.pack(f"<{rank}f", *scales)
         inputs = [x, ABSENT, g.constant(FLOAT, encoding.tensor_content(FLOAT, (rank,), data))]
     else:
@@ -45,7 +44,7 @@ def _resize(g: Growth, op: Operator) -> None:
     if mode == "cubic":
         attributes += g.among((b"", encoding.floating("cubic_coeff_a", -0.5), encoding.integer("exclude_outside", 1)))
     most = max(abs(g.low[x]), abs(g.high[x])) * _OVERSHOOT ** len(moving)
-    low, high = (g.low[x], g.high[x]) if mode == "nearest" else (-most, most)
+    low, high = (-most, most) if mode == "cubic" else (g.low[x], g.high[x])
     g.node(op, inputs, attributes, g.dtype[x], result, low, high)
 
 
@@ -116,13 +115,17 @@ _SAMPLING = {"mode": (None, "linear", "nearest"), "padding_mode": (None, "zeros"
 SPECIFICATIONS = (
     # The reference yields float32 whatever it is given.
     Specification("AffineGrid", _affine_grid, (2,), attributes=_ALIGN, only=frozenset((FLOAT,)), since=20),
-    Specification("Col2Im", _col2im, (3,), within=share(64), since=18),
+    Specification("Col2Im", _col2im, (3,), within=share(64), without=frozenset((BOOL, STRING)), since=18),
     Specification(
-        "GridSample", _grid_sample, (2,), within=share(8), others={"grid": ("T2", everything)},
-        attributes=_SAMPLING, only=frozenset((FLOAT, DOUBLE)), since=20,
+        "GridSample",
+        _grid_sample,
+        (2,),
+        within=share(8),
+        others={"grid": ("T2", everything)},
+        attributes=_SAMPLING,
+        only=frozenset((FLOAT, DOUBLE)),
+        since=20,
     ),
-    Specification(
-        "NonMaxSuppression", _suppress, (5,), attributes={"center_point_box": (None, 0, 1)}, since=10
-    ),
-    Specification("Resize", _resize, (3, 4), within=share(64), only=frozenset((FLOAT, DOUBLE)), since=18),
+    Specification("NonMaxSuppression", _suppress, (5,), attributes={"center_point_box": (None, 0, 1)}, since=10),
+    Specification("Resize", _resize, (2,), within=share(64), only=frozenset((FLOAT, DOUBLE)), since=18),
 )

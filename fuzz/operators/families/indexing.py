@@ -163,7 +163,10 @@ def _scatter_nd(g: Growth, op: Operator) -> None:
 
 
 def _one_hot(g: Growth, op: Operator) -> None:
-    """Depth is a constant (a scalar: the reference takes no other); indices beyond it give rows of off-values. Values are a pair: off, on."""
+    """Depth is a constant (a scalar: the reference takes no other); values are a pair: off, on.
+
+    Indices beyond the depth give rows of off-values.
+    """
     x = g.pick(op.domain, ranks(1, 4), 625)
     shape = g.shape[x]
     depth = 1 + g.below(5)
@@ -217,7 +220,9 @@ def _tensor_scatter(g: Growth, op: Operator) -> None:
     at = rank - 2 if g.random() < 0.5 else 1 + g.below(rank - 1)
     length = 1 + g.below(shape[at])
     update = g.exact(op.domain, g.dtype[x], (*shape[:at], length, *shape[at + 1 :]))
-    attributes = b"" if at == rank - 2 and g.random() < 0.5 else encoding.integer("axis", at - rank if g.random() < 0.5 else at)
+    attributes = (
+        b"" if at == rank - 2 and g.random() < 0.5 else encoding.integer("axis", at - rank if g.random() < 0.5 else at)
+    )
     inputs = [x, update]
     if g.among(op.degrees) == 3:
         inputs.append(g.within(INT64, (shape[0],), 0, shape[at] - length))

@@ -52,7 +52,9 @@ def _matmul(g: Growth, op: Operator) -> None:
 
 
 _TRANSPOSED = tuple(
-    (a, b, encoding.attribute("transA", a) + encoding.attribute("transB", b)) for a in (None, 0, 1) for b in (None, 0, 1)
+    (a, b, encoding.attribute("transA", a) + encoding.attribute("transB", b))
+    for a in (None, 0, 1)
+    for b in (None, 0, 1)
 )
 _SCALED = tuple(
     (a, b, encoding.attribute("alpha", a) + encoding.attribute("beta", b))
@@ -69,7 +71,9 @@ def _gemm(g: Growth, op: Operator) -> None:
     over, across, attributes = g.among(_TRANSPOSED)
     rows, inner = shape[::-1] if over else shape
     fitting = [
-        other for other in g.shapes_of(dtype) if len(other) == 2 and other[1 if across else 0] == inner and SIZE[other] < 626
+        other
+        for other in g.shapes_of(dtype)
+        if len(other) == 2 and other[1 if across else 0] == inner and SIZE[other] < 626
     ]
     columns = 1 + g.below(5)
     low, high = op.domain.bounds[dtype]
@@ -84,10 +88,7 @@ def _gemm(g: Growth, op: Operator) -> None:
     scale = 1 if alpha is None else alpha
     least, most = least * inner * scale, most * inner * scale
     if degree == 3:
-        row = BROADCAST[rows, columns]
-        shapes = [(rows, columns), (columns,), (1, columns), (rows, 1), ()]
-        existing = [other for other in g.shapes_of(dtype) if row[other] == (rows, columns)]
-        c = g.matching(dtype, existing or shapes, low, high)
+        c = g.one_way(dtype, (rows, columns), low, high)
         inputs.append(c)
         factor = 1 if beta is None else beta
         least, most = least + g.low[c] * factor, most + g.high[c] * factor
@@ -149,7 +150,9 @@ def _matmul_integer(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain, ranks(2), 625)
     shape = g.shape[x]
     code = g.among(op.others["B"].dtypes)
-    y = g.matching(code, matmul_partners_matrix(g, code, shape) or [(shape[-1], 1 + g.below(5))], *op.others["B"].bounds[code])
+    y = g.matching(
+        code, matmul_partners_matrix(g, code, shape) or [(shape[-1], 1 + g.below(5))], *op.others["B"].bounds[code]
+    )
     result = multiplied(shape, g.shape[y])
     assert result is not None
     degree = g.among(op.degrees)
@@ -171,9 +174,7 @@ SPECIFICATIONS = (
     # numpy computes no determinants in half precision.
     Specification("Det", _det, within=between(-3, 3), only=frozenset((FLOAT, DOUBLE)), since=11),
     Specification("Einsum", _einsum, (1, 2, 3), within=between(-3, 3), since=12),
-    Specification(
-        "Gemm", _gemm, (2, 3), within=root(1300), since=11
-    ),
+    Specification("Gemm", _gemm, (2, 3), within=root(1300), since=11),
     Specification("MatMul", _matmul, (2,), within=root(625), since=9),
     Specification("MatMulInteger", _matmul_integer, (2, 3, 4), others={"B": ("T2", everything)}, since=10),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from fuzz.operators import encoding
 from fuzz.operators.dtypes import BOOL, INT64
@@ -171,7 +171,7 @@ def _split(g: Growth, op: Operator) -> None:
         attributes += encoding.integer("num_outputs", parts)
     else:
         cuts = sorted({0, length, *[g.below(length) for _ in range(parts - 1)]})
-        sizes = [end - start for start, end in zip(cuts, cuts[1:], strict=False)]
+        sizes = [end - start for start, end in pairwise(cuts)]
         inputs = (x, g.configuration(tuple(sizes)))
     dtype, low, high = g.dtype[x], g.low[x], g.high[x]
     outputs = [(dtype, (*shape[:at], size, *shape[at + 1 :]), low, high) for size in sizes]
@@ -219,12 +219,17 @@ _MODES = {mode: encoding.text("mode", mode) for mode in ("constant", "reflect", 
 
 
 def _pad(g: Growth, op: Operator) -> None:
-    """Reflecting takes pads shorter than the axis, wrapping none longer than it. The reference cannot pad by less than 0."""
+    """Reflecting takes pads shorter than the axis, wrapping none longer than it.
+
+    The reference cannot pad by less than nothing.
+    """
     x = g.pick(op.domain, ranks(1), 40)
     shape, dtype = g.shape[x], g.dtype[x]
-    mode = g.among(("constant", "constant", "reflect", "edge", "wrap") if op.opset >= 19 else ("constant", "reflect", "edge"))
+    mode = g.among(
+        ("constant", "constant", "reflect", "edge", "wrap") if op.opset >= 19 else ("constant", "reflect", "edge")
+    )
     degree = g.among(op.degrees) if op.opset >= 18 else 2 + g.below(2)
-    given, chosen = (None, frozenset(range(len(shape)))) if degree < 4 else g.among(subsets(len(shape))[1:])
+    given = None if degree < 4 else g.among(subsets(len(shape))[1:])[0]
     order = tuple(range(len(shape))) if given is None else tuple([axis % len(shape) for axis in given])
     begins, ends, result = [], [], list(shape)
     for axis in order:
@@ -252,18 +257,12 @@ def _pad(g: Growth, op: Operator) -> None:
 
 def _blocks(g: Growth, op: Operator) -> None:
     """DepthToSpace and SpaceToDepth need sizes that the block divides: a tensor that has them, or a new one."""
-    size = 1 + g.below(3)
     deep = op.op_type == "DepthToSpace"
-
-    def fits(shape: Shape) -> bool:
-        if len(shape) != 4:
-            return False
-        return shape[1] % (size * size) == 0 if deep else shape[2] % size == 0 and shape[3] % size == 0
-
     dtype = g.dtype[g.pick(op.domain)]
-    fitting = [shape for shape in g.shapes_of(dtype) if fits(shape)] or [_block_shape(g, size, deep)]
-    x = g.matching(dtype, fitting, *op.domain.bounds[dtype])
-    n, c, h, w = g.shape[x]
+    choices = [(shape, size) for shape in g.shapes_of(dtype) for size in _block_sizes(shape, deep)]
+    shape, size = g.among(choices) if choices else _block_shape(g, deep)
+    x = g.exact(op.domain, dtype, shape)
+    n, c, h, w = shape
     result = (n, c // size**2, h * size, w * size) if deep else (n, c * size**2, h // size, w // size)
     attributes = encoding.integer("blocksize", size)
     if deep:
@@ -271,9 +270,21 @@ def _blocks(g: Growth, op: Operator) -> None:
     _copy(g, op, (x,), attributes, result)
 
 
-def _block_shape(g: Growth, size: int, deep: bool) -> Shape:
+@cache
+def _block_sizes(shape: Shape, deep: bool) -> tuple[int, ...]:
+    """The block sizes from 1 to 3 that the shape allows."""
+    if len(shape) != 4:
+        return ()
+    if deep:
+        return tuple(size for size in (1, 2, 3) if shape[1] % size**2 == 0)
+    return tuple(size for size in (1, 2, 3) if shape[2] % size == 0 and shape[3] % size == 0)
+
+
+def _block_shape(g: Growth, deep: bool) -> tuple[Shape, int]:
+    """A new shape, and a block size that it allows."""
+    size = 1 + g.below(3)
     n, c, h, w = (1 + g.below(3) for _ in range(4))
-    return (n, c * size**2, h, w) if deep else (n, c, h * size, w * size)
+    return ((n, c * size**2, h, w) if deep else (n, c, h * size, w * size)), size
 
 
 def _trilu(g: Growth, op: Operator) -> None:
@@ -290,7 +301,7 @@ def _center(g: Growth, op: Operator) -> None:
     """Crops or pads (with zeros) around the middle."""
     x = g.pick(op.domain, ranks(1), 125)
     shape = g.shape[x]
-    given, chosen = g.among(subsets(len(shape)))
+    given, _ = g.among(subsets(len(shape)))
     order = range(len(shape)) if given is None else [axis % len(shape) for axis in given]
     result = list(shape)
     for axis in order:
@@ -302,18 +313,17 @@ def _center(g: Growth, op: Operator) -> None:
 
 
 def _shape(g: Growth, op: Operator) -> None:
+    """All sizes, or a stretch of them that is not empty. A scalar's are: no other node is given those."""
     x = g.pick(op.domain)
     shape = g.shape[x]
     rank = len(shape)
-    start, end = (None, None) if op.opset < 15 else (g.among((None, g.below(rank + 1))), g.among((None, -g.below(rank + 1))))
-    part = shape[start if start is not None else 0 : end if end else (0 if end == 0 and end is not None else None)]
-    if not part:
-        start = end = None
-        part = shape
-    attributes = encoding.attribute("start", start) + encoding.attribute("end", end)
-    if not part:  # of a scalar: empty, which no other node is given
-        g.dynamic(op, (x,), attributes, [(INT64, (0,))])
+    if not rank:
+        g.dynamic(op, (x,), b"", [(INT64, (0,))])
         return
+    start = g.below(rank) if op.opset >= 15 and g.random() < 0.4 else None
+    end = -g.below(rank - (start or 0)) if op.opset >= 15 and g.random() < 0.4 else None
+    part = shape[start or 0 : end or None]
+    attributes = encoding.attribute("start", start) + encoding.attribute("end", end or None)
     g.node(op, (x,), attributes, INT64, (len(part),), min(part), max(part))
 
 

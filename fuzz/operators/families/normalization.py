@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuzz.operators import encoding
 from fuzz.operators.dtypes import FLOAT
 from fuzz.operators.families._attributes import axes
+from fuzz.operators.families._ranges import product
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import ranks
 from fuzz.operators.specification import Operator, Specification, between
@@ -20,8 +21,11 @@ def _batch(g: Growth, op: Operator) -> None:
     channel = (shape[1],)
     scale, b, mean = (g.within(dtype, channel, -3, 3, parameter=True) for _ in range(3))
     variance = g.within(dtype, channel, 0.125, 3, parameter=True)
-    most = (max(abs(g.low[x]), abs(g.high[x])) + 3) * 3 / 0.3 + 3
-    g.node(op, (x, scale, b, mean, variance), g.among(op.choices)[1], dtype, shape, -most, most)
+    # Over the square root of a variance from 0.125 to 3, and a little more for epsilon.
+    low, high = product(g.low[x] - g.high[mean], g.high[x] - g.low[mean], 0.5, 2.9)
+    low, high = product(low, high, g.low[scale], g.high[scale])
+    interval = low + g.low[b], high + g.high[b]
+    g.node(op, (x, scale, b, mean, variance), g.among(op.choices)[1], dtype, shape, *interval)
 
 
 def _instance(g: Growth, op: Operator) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import DOUBLE, FLOAT, INT64, Interval
+from fuzz.operators.dtypes import DOUBLE, FLOAT, INT64, Interval, is_floating
+from fuzz.operators.families._ranges import magnitude
 from fuzz.operators.families._windows import window
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import SIZE, ranks
@@ -19,8 +20,10 @@ def _pool(g: Growth, op: Operator) -> None:
     dilated = op.op_type == "MaxPool" or op.opset >= (18 if op.op_type == "LpPool" else 19)
     ceil = op.op_type != "LpPool"
     uneven = op.op_type == "MaxPool"
-    auto = not uneven or len(shape) == 4  # the reference fails for three axes
-    found = window(g, shape[2:], dilated=dilated, auto=auto, pool=True, ceil=ceil, uneven=uneven)
+    whole = not is_floating(g.dtype[x])
+    # The reference pads with NaN where no stride is given, even if by nothing. With auto_pad it fails for three axes.
+    auto = not whole and (not uneven or len(shape) == 4)
+    found = window(g, shape[2:], dilated=dilated, auto=auto, pool=True, ceil=ceil, uneven=uneven, stepped=whole)
     attributes = encoding.integers("kernel_shape", found.kernel) + found.attributes + g.among(op.choices)[1]
     low, high = _pooled(op.op_type, g.low[x], g.high[x], SIZE[found.kernel])
     g.node(op, (x,), attributes, g.dtype[x], (*shape[:2], *found.result), low, high)
@@ -29,9 +32,9 @@ def _pool(g: Growth, op: Operator) -> None:
 def _pooled(op_type: str, low: float, high: float, count: int) -> Interval:
     if op_type == "MaxPool":
         return low, high
-    if op_type == "AveragePool":
-        return min(low, 0), max(high, 0)
-    return 0, max(abs(low), abs(high)) * count
+    if op_type == "AveragePool":  # padding may count as zeros, but one element at least is none
+        return min(low, low / count), max(high, high / count)
+    return magnitude(low, high)[0], max(abs(low), abs(high)) * count
 
 
 def _global(g: Growth, op: Operator) -> None:
@@ -51,8 +54,9 @@ def _lrn(g: Growth, op: Operator) -> None:
     batch = 1 + g.below(4)
     x = g.matching(dtype, fitting or [(batch, batch, 1 + g.below(4), 1 + g.below(4))], *op.domain.bounds[dtype])
     attributes = encoding.integer("size", 1 + 2 * g.below(3)) + g.among(op.choices)[1]
-    most = max(abs(g.low[x]), abs(g.high[x]))
-    g.node(op, (x,), attributes, g.dtype[x], g.shape[x], -most, most)
+    low, high = g.low[x], g.high[x]
+    divisor = 2 + 0.25 * max(low * low, high * high)  # the largest bias and alpha
+    g.node(op, (x,), attributes, dtype, g.shape[x], min(low, low / divisor), max(high, high / divisor))
 
 
 def _unpool(g: Growth, op: Operator) -> None:

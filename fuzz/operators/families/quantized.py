@@ -83,7 +83,12 @@ SPECIFICATIONS = (
     Specification("DynamicQuantizeLinear", _dynamic, within=between(-1e3, 1e3), since=11),
     Specification("QLinearMatMul", _qlinear_matmul, (8,), only=_BYTES, since=21),
     Specification(
-        "QuantizeLinear", _quantize, (2, 3), within=between(-1e3, 1e3), only=FLOATS,
-        others={"y": ("T3", everything)}, since=23,
+        "QuantizeLinear",
+        _quantize,
+        (2, 3),
+        within=between(-1e3, 1e3),
+        only=FLOATS,
+        others={"y": ("T3", everything)},
+        since=23,
     ),
 )

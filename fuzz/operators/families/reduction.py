@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cache
 from itertools import combinations
 
 from fuzz.operators import encoding
 from fuzz.operators.dtypes import INT32, INT64, UINT32, UINT64, Interval
 from fuzz.operators.families._attributes import axes
+from fuzz.operators.families._ranges import ImageOf, magnitude
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import LARGEST, Shape, ranks
 from fuzz.operators.specification import Operator, Specification, Within, between, everything, root, share
 
-#: The range of results from the input's and the number of elements that are reduced to one.
-ImageOf = Callable[[float, float, int], Interval]
 #: A choice of axes: as they are given (None: not at all), and as a set of non-negative ones.
 Axes = tuple[tuple[int, ...] | None, frozenset[int]]
 
@@ -51,9 +49,12 @@ def reduction(
 ) -> Specification:
     """Axes are an optional second input. Without them all are reduced, or none with noop_with_empty_axes=1."""
 
+    # The reference cannot take a logarithm of what numpy makes of a scalar.
+    allowed = ranks(1 if "Log" in op_type else 0)
+
     def grow(g: Growth, op: Operator) -> None:
         degree = g.among(op.degrees)
-        x = g.pick(op.domain)
+        x = g.pick(op.domain, allowed)
         shape = g.shape[x]
         keep, attributes = g.among(_KEEP)
         if degree == 1:
@@ -82,11 +83,18 @@ def _position(g: Growth, op: Operator) -> None:
 
 
 def _magnitudes(low: float, high: float, count: int) -> Interval:
-    return 0, max(abs(low), abs(high)) * count
+    least, most = magnitude(low, high)
+    return least * count, most * count
+
+
+def _norms(low: float, high: float, count: int) -> Interval:
+    least, most = magnitude(low, high)
+    return least * math.sqrt(count), most * math.sqrt(count)
 
 
 def _squares(low: float, high: float, count: int) -> Interval:
-    return 0, max(abs(low), abs(high)) ** 2 * count
+    least, most = magnitude(low, high)
+    return least**2 * count, most**2 * count
 
 
 def _one(low: float, high: float, count: int) -> Interval:
@@ -95,7 +103,7 @@ def _one(low: float, high: float, count: int) -> Interval:
 
 def _products(low: float, high: float, count: int) -> Interval:
     most = max(abs(low), abs(high)) ** min(count, LARGEST)
-    return (-most if low < 0 else 0), most
+    return (-most if low < 0 else low**count), most
 
 
 def _log_of_sum(low: float, high: float, count: int) -> Interval:
@@ -107,7 +115,7 @@ _WHOLE = frozenset((INT32, INT64, UINT32, UINT64))
 _LAST = {"select_last_index": (None, 0, 1)}
 SPECIFICATIONS = (
     reduction("ReduceL1", _magnitudes, share(LARGEST)),
-    reduction("ReduceL2", lambda low, high, n: (0, max(abs(low), abs(high)) * math.sqrt(n)), root(LARGEST)),
+    reduction("ReduceL2", _norms, root(LARGEST)),
     reduction("ReduceLogSum", _log_of_sum, between(0.05, 100), without=_WHOLE),
     reduction("ReduceLogSumExp", lambda low, high, n: (low, high + math.log(n) + 1), between(-8, 8), without=_WHOLE),
     reduction("ReduceMax", _one, everything),

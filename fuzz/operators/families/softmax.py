@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import math
+
 from fuzz.operators import encoding
 from fuzz.operators.dtypes import INT32, INT64, Interval
 from fuzz.operators.families._attributes import axes
+from fuzz.operators.families._ranges import ImageOf
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import ranks
 from fuzz.operators.specification import Operator, Specification, Within, between, share
 
 
-def along(op_type: str, low: float, high: float, within: Within, since: int = 13) -> Specification:
-    """An operator along `axis` whose results lie between the bounds."""
+def along(op_type: str, image: ImageOf, within: Within, since: int = 13) -> Specification:
+    """An operator along `axis`; the range of its results follows from the input's and the length of the axis."""
 
     def grow(g: Growth, op: Operator) -> None:
         x = g.pick(op.domain, ranks(1))
-        attributes = g.among(op.choices)[1] + g.among(axes(len(g.shape[x])))[1]
-        g.node(op, (x,), attributes, g.dtype[x], g.shape[x], low, high)
+        shape = g.shape[x]
+        axis, attributes = g.among(axes(len(shape)))
+        length = shape[-1 if axis is None else axis]
+        interval = image(g.low[x], g.high[x], length)
+        g.node(op, (x,), attributes + g.among(op.choices)[1], g.dtype[x], shape, *interval)
 
     choices = {"p": (None, 1, 2)} if op_type == "LpNormalization" else {}
     return Specification(op_type, grow, within=within, since=since, attributes=choices)
+
+
+def _softmax(low: float, high: float, length: int) -> Interval:
+    return math.exp(max(low - high, -60)) / length, 1
+
+
+def _log_softmax(low: float, high: float, length: int) -> Interval:
+    return low - high - math.log(length), 0
+
+
+def _unit(low: float, high: float, length: int) -> Interval:
+    return 0, 1
 
 
 def _cumulative(g: Growth, op: Operator) -> None:
@@ -64,10 +82,10 @@ def _reverse(g: Growth, op: Operator) -> None:
 
 
 SPECIFICATIONS = (
-    along("Softmax", 0, 1, between(-1e4, 1e4)),
-    along("LogSoftmax", -3e4, 0, between(-1e4, 1e4)),
-    along("Hardmax", 0, 1, between(-1e4, 1e4)),
-    along("LpNormalization", 0, 1, between(0.05, 1e2), 1),
+    along("Softmax", _softmax, between(-1e4, 1e4)),
+    along("LogSoftmax", _log_softmax, between(-1e4, 1e4)),
+    along("Hardmax", _unit, between(-1e4, 1e4)),
+    along("LpNormalization", _unit, between(0.05, 1e2), 1),
     Specification("CumSum", _cumulative, (2,), within=share(625), attributes=_WAYS, since=11),
     Specification("CumProd", _cumulative, (2,), within=between(-1, 1), attributes=_WAYS, since=26),
     Specification("ReverseSequence", _reverse, (2,), since=10),

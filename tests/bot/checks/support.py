@@ -124,8 +124,11 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @contextmanager
-def shop(folder: Path, wheels: Path, operators: tuple[str, ...] = ("Relu", "Neg", "Sub")) -> Iterator[Shop]:
-    """A shop in `folder`; `wheels` is where the tiny compiler's wheels lie, so that tests share environments."""
+def shop(folder: Path, wheels: Path, copies: int = 1) -> Iterator[Shop]:
+    """A shop in `folder` with so many cases of each operator.
+
+    `wheels` is where the tiny compiler's wheels lie, so that tests share environments.
+    """
     repository = folder / "repository"
     # The hash of a commit tells the second in which it was made: a file of its own keeps tests apart.
     [first] = tinyc.repository(repository, [{**tinyc.sources(), "OWN": uuid.uuid4().hex}])
@@ -135,7 +138,7 @@ def shop(folder: Path, wheels: Path, operators: tuple[str, ...] = ("Relu", "Neg"
         name="tiny",
         repository="octo/tiny",
         compiler=str(configuration),
-        cases=suites.cases(folder / "cases", operators),
+        cases=suites.cases(folder / "cases", ("Relu", "Neg", "Sub"), copies),
         jobs=2,
     )
     settings = Settings(source=folder / "graphwarden.toml", database=folder / "bot.db", projects={"tiny": project})

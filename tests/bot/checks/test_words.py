@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import pytest
 
@@ -15,7 +16,10 @@ from bot.gating import LISTS, Answer
 from bot.github import limits
 from bot.github.deliver import check_body
 from bot.github.markers import keys
-from fuzz.case import Revision, Status
+from fuzz.case import Revision, Status, Target
+from triage.ledger.records import Issue
+from triage.lifecycle import State
+from triage.records import Bug
 from triage.suite.changed import Place
 from triage.suite.compare import Change
 from triage.suite.gate import Conclusion, Pair, Result
@@ -45,7 +49,18 @@ def answer(
 
 
 def finished(changes: Mapping[Change, Sequence[Told]], known: Mapping[str, KnownBug] | None = None) -> Words:
-    return words.finished(answer(changes), known or {}, "octo/tiny", "10m")
+    return words.finished(answer(changes), known or {}, {}, "octo/tiny", "10m")
+
+
+@pytest.fixture
+def known_bug() -> KnownBug:
+    """A bug with an issue."""
+    moment = datetime(2026, 11, 22, tzinfo=UTC)
+    bug = Bug(
+        *(3, "sub", Target("tiny", Revision("1.0")), State.REPORTED, "wrong:values", "", ("Sub",), "", "", 2),
+        *(1, "1" * 16, 1, None, "Sub is wrong", "", moment, moment),
+    )
+    return KnownBug(bug, Issue(3, "octo/tiny", 12, ours=True))
 
 
 def outside_code(text: str) -> str:
@@ -102,7 +117,7 @@ def test_hostile_words_act_on_nothing_and_fit(many: int) -> None:
 
 def test_hostile_reasons_names_and_logs_act_on_nothing() -> None:
     neutral = answer({}, Conclusion.NEUTRAL, HOSTILE)
-    harmless(words.finished(neutral, {}, "octo/tiny", "none").summary)
+    harmless(words.finished(neutral, {}, {}, "octo/tiny", "none").summary)
     assert "@everyone" not in words.title(neutral) and "#1" not in words.title(neutral)
     harmless(words.running({Change.NEW_FAILURE: 30}, 100, [HOSTILE] * 30).summary)
     noted = words.note("Nothing is concluded", HOSTILE, f"{HOSTILE}\n```\n" * 2000)
@@ -111,5 +126,19 @@ def test_hostile_reasons_names_and_logs_act_on_nothing() -> None:
 
 
 def test_lists_that_are_too_long_say_how_many_more_there_are() -> None:
-    said = finished({Change.NEW_FAILURE: [told(number) for number in range(70)]})
+    said = finished({Change.NEW_FAILURE: [told(number, f"Sub is wrong in {number} ways") for number in range(70)]})
     assert "### New failures (70)" in said.summary and "- and 20 more" in said.summary
+
+
+def test_failures_that_read_the_same_are_one_line_with_the_number_of_their_cases() -> None:
+    said = finished({Change.NEW_FAILURE: [told(1), told(2), told(3, "Add is wrong")]})
+    assert "- Sub is wrong (`ok` → `wrong`, 2 cases)\n- Add is wrong (`ok` → `wrong`)\n" in said.summary
+    assert "### New failures (3)" in said.summary
+
+
+def test_further_cases_of_a_known_bug_are_no_news_beside_the_bug(known_bug: KnownBug) -> None:
+    cases = {told(number).id: known_bug.bug for number in (1, 2)}
+    fixed = answer({Change.FIXED: [told(1), told(2), told(3, "Add is wrong")]})
+    said = words.finished(fixed, {told(1).id: known_bug}, cases, "octo/tiny", "10m")
+    assert "### Known bugs that pass with this change (1)\n\n- #12: Sub is wrong" in said.summary
+    assert "### Fixed, and never reported (1)\n\n- Add is wrong" in said.summary

@@ -134,7 +134,7 @@ def test_what_github_does_not_know_is_believed_as_it_is_told(online: Desktop) ->
 def test_a_closed_pull_request_ends_its_gate_and_its_check(desktop: Desktop) -> None:
     desktop.pull(A, EARLY)
     desktop.ledger.work.claim(["gate"])
-    desktop.check(A, state="running")
+    assert [one.payload["status"] for one in desktop.ledger.outbox.listed()] == ["queued"]
     desktop.check(B, state="done", conclusion="success")
     desktop.pull(A, LATE, ended="the pull request was closed")
     assert desktop.gates(WorkState.CANCELLED) and not desktop.gates(WorkState.RUNNING)

@@ -65,8 +65,7 @@ def test_a_change_calls_up_tests_that_share_something_else_than_the_operator() -
 
 def test_what_fails_on_the_base_is_looked_at_before_what_passes() -> None:
     order = Order(ENTRIES)
-    for _ in range(4):  # one of each operator
-        at = next(order)
+    for at in [next(order) for _ in range(4)]:  # one of each operator
         order.learn(at, changed=False, failed=ENTRIES[at].name.startswith("Exp"))
     assert sum(name.startswith("Exp") for name in named(order, 3)) == 2
 

@@ -1,0 +1,92 @@
+"""The story of tests/story while processes of the bot are killed at random and GitHub fails at random (issue 6).
+
+    python -m benchmarks.chaos --seed 1
+
+Every few seconds a process of the bot is killed with SIGKILL: the one that takes deliveries, the one that speaks with
+GitHub, or one that runs compilers. Every tenth call to GitHub fails, one way or another. In the end there must be one
+issue, one check run and one comment of each kind, whatever happened.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import random
+import re
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from tests.github import emulator, fake, proxy
+from tests.github import support as github
+from tests.github.faults import FAULTS
+from tests.story import support
+from tests.story.life import live
+
+#: Seconds between two kills, and the share of calls that fail.
+PAUSE, SHARE = (4.0, 12.0), 0.1
+_MARK = re.compile(r"<!-- graphwarden:(\S+) -->")
+
+
+def main() -> None:
+    """Tell the story, and what was done to it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = random.Random(parser.parse_args().seed)
+    with tempfile.TemporaryDirectory() as name, proxy.running(proxy.Proxy()) as door:
+        folder = Path(name)
+        door.fake = fake.Fake(door.url)
+        (folder / "github").mkdir()
+        with emulator.running(folder / "github", called=door.url) as behind:
+            door.upstream = behind.url
+            world = github.make(behind, door, door.fake, folder)
+            compiler = support.released(folder / "bot" / "tvm")
+            with support.running(folder / "bot", world) as bot:
+                begin = time.monotonic()
+                door.restart(
+                    {at: chosen.choice(list(FAULTS.values())) for at in range(5000) if chosen.random() < SHARE}
+                )
+                killed = _lived(bot, compiler, chosen)
+            print(f"{time.monotonic() - begin:.0f} s; killed: {dict(killed)}; calls: {door.number()}")
+            _print_said(world)
+
+
+def _lived(bot: support.Bot, compiler: support.Compiler, chosen: random.Random) -> collections.Counter[str]:
+    """The story with a killer beside it; how often each process was killed."""
+    killed: collections.Counter[str] = collections.Counter()
+    over = threading.Event()
+    bot.harmed = True
+
+    def kill() -> None:
+        while not over.wait(chosen.uniform(*PAUSE)):
+            victim = chosen.choice(["serve", "post", "work"])
+            killed[victim] += 1
+            if victim == "serve":
+                bot.process.kill()
+                bot.process.wait()
+                bot.start()
+            else:
+                bot.kill(victim)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        live(bot, compiler, lambda process: None)
+    finally:
+        over.set()
+        killer.join()
+    return killed
+
+
+def _print_said(world: github.World) -> None:
+    """What the bot has said, and that nothing was said twice."""
+    texts = [each["body"] for issue in world.issues() for each in (issue, *world.comments(issue["number"]))]
+    marks = collections.Counter(mark for text in texts for mark in _MARK.findall(text))
+    print(f"issues: {len(world.issues())}; check runs: {len(world.checks())}; marks: {dict(marks)}")
+    assert all(number == 1 for number in marks.values()), "something was said twice"
+    assert not world.proxy.violations, world.proxy.violations
+
+
+if __name__ == "__main__":
+    main()

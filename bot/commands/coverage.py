@@ -1,0 +1,61 @@
+"""`graphwarden coverage`: how much of the operators' space a folder of models covers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Column, Table
+
+from bot.commands.arguments import Json
+from bot.console import out, print_json
+from bot.failures import Refusal
+from fuzz.coverage.metrics import Coverage
+from fuzz.coverage.reading import UnreadableModel, folder
+from fuzz.operators.families import OPSET
+from fuzz.operators.families import operators as table
+
+
+def coverage(
+    models: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of ONNX models.")],
+    operators: Annotated[
+        str, typer.Option("--operators", metavar="A,B,C", help="The corpus; the whole operator table without.")
+    ] = "",
+    opset: Annotated[int, typer.Option("--opset", help="The operator set of the corpus.")] = OPSET,
+    as_json: Json = False,
+) -> None:
+    """Coverage metrics of a folder of models, by their names in the paper on Isra (docs/generators.md)."""
+    if not models.is_dir():
+        raise Refusal(f"{models}: is no folder; name one that holds .onnx files")
+    found = Coverage(corpus(operators, opset))
+    try:
+        for nodes in folder(models):
+            found.add(nodes)
+    except UnreadableModel as error:
+        raise Refusal(str(error)) from error
+    if not found.models:
+        raise Refusal(f"{models}: holds no .onnx file")
+    document: dict[str, Any] = {"models": found.models, "metrics": found.metrics(), "frequency": found.frequency()}
+    if as_json:
+        print_json(document)
+    else:
+        _print(document)
+
+
+def corpus(names: str, opset: int) -> dict[str, tuple[int, ...]]:
+    """The operators of the corpus and their in-degrees. Raises Refusal for one that the table lacks."""
+    known = table(opset)
+    wanted = sorted({name for name in names.split(",") if name}) or list(known)
+    for name in wanted:
+        if name not in known:
+            raise Refusal(f"--operators: no operator {name!r} in the table at opset {opset}")
+    return {name: known[name].degrees for name in wanted}
+
+
+def _print(document: dict[str, Any]) -> None:
+    out.print(f"{document['models']} models")
+    rows = Table(Column("metric"), Column("value", justify="right"))
+    for name, value in document["metrics"].items():
+        rows.add_row(name, f"{value:.4g}")
+    out.print(rows)

@@ -1,0 +1,72 @@
+"""What the metrics see of a model: its operators, the edges between them, and what each is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import onnx
+
+#: Sizes of one tensor; None where a size is not known.
+Sizes = tuple[int | None, ...] | None
+
+
+class UnreadableModel(ValueError):
+    """A file that is no ONNX model."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One operation: its type, how many inputs it is given, to which other nodes (by index) its results go, and its
+    setting: the shapes of its inputs and its attributes, as one hashable value."""
+
+    op_type: str
+    in_degree: int
+    targets: tuple[int, ...]
+    setting: tuple[object, ...]
+
+
+def folder(path: Path) -> Iterator[list[Node]]:
+    """The nodes of every ``*.onnx`` file of a folder, by file name. Raises UnreadableModel."""
+    for file in sorted(path.glob("*.onnx")):
+        try:
+            model = onnx.load(file, load_external_data=False)
+        except Exception as error:
+            # Several libraries take part in parsing; each has its own exceptions for damaged files.
+            raise UnreadableModel(f"{file}: is not an ONNX model ({type(error).__name__})") from error
+        yield nodes(model)
+
+
+def nodes(model: onnx.ModelProto) -> list[Node]:
+    """The nodes of the main graph, in the order of the model. An edge is counted once for every input that reads."""
+    shapes = _shapes(model)
+    makers = {name: at for at, node in enumerate(model.graph.node) for name in node.output if name}
+    targets: list[list[int]] = [[] for _ in model.graph.node]
+    for at, node in enumerate(model.graph.node):
+        for name in node.input:
+            if name in makers:
+                targets[makers[name]].append(at)
+    return [
+        Node(
+            node.op_type,
+            sum(1 for name in node.input if name),
+            tuple(targets[at]),
+            (tuple(shapes.get(name) for name in node.input), _attributes(node)),
+        )
+        for at, node in enumerate(model.graph.node)
+    ]
+
+
+def _attributes(node: onnx.NodeProto) -> tuple[bytes, ...]:
+    return tuple(sorted(attribute.SerializeToString(deterministic=True) for attribute in node.attribute))
+
+
+def _shapes(model: onnx.ModelProto) -> dict[str, Sizes]:
+    graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    found: dict[str, Sizes] = {each.name: tuple(each.dims) for each in graph.initializer}
+    for info in (*graph.input, *graph.value_info, *graph.output):
+        kind = info.type.tensor_type
+        if kind.HasField("shape"):
+            found[info.name] = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim)
+    return found
