@@ -25,7 +25,7 @@ from tests.story import support
 from tests.story.life import live
 
 #: Seconds between two kills, and the share of calls that fail.
-PAUSE, SHARE = (4.0, 12.0), 0.1
+PAUSE, SHARE = (8.0, 25.0), 0.1
 _MARK = re.compile(r"<!-- graphwarden:(\S+) -->")
 
 

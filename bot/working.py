@@ -23,8 +23,8 @@ from triage.store import StoreError
 log = structlog.get_logger()
 
 #: Work that has been begun so often and never ended is given up: it may be what kills the process. Many, since a
-#: machine that is short of memory kills what is not to blame, and work goes on where it was.
-MOST_ATTEMPTS = 12
+#: machine that is short of memory kills what is not to blame; work goes on where it was, and other work comes first.
+MOST_ATTEMPTS = 40
 #: Seconds between two signs of life, far less than a lease.
 BEAT = 20.0
 #: Seconds between two looks for work.

@@ -154,5 +154,7 @@ def bind(specification: Specification, opset: int) -> Operator | None:
         schema = onnx.defs.get_schema(specification.op_type, opset, "")
     except onnx.defs.SchemaError:
         return None
+    if schema.deprecated:
+        return None
     operator = Operator(specification, schema, opset)
     return operator if operator.domain.bounds or not schema.inputs else None

@@ -1,4 +1,4 @@
-"""A compiler whose faults lie in how inputs stand to each other: the reference evaluator, on a model not quite the given.
+"""A compiler whose faults lie in how inputs stand to each other: the reference evaluator on another model.
 
 Pow refuses inputs of two types, Tile gives zeros for more than three dimensions, RMSNormalization cannot begin with the
 first axis, Resize knows no axes and MaxPool no strides, ThresholdedRelu lets its threshold through, Greater holds for

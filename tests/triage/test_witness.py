@@ -65,7 +65,7 @@ def test_results_that_are_wrong_as_well_are_returned(judge: Judge) -> None:
     failure = failure_of(judge, PLANTED, "LayerNormalization", given, [("y", [1, 2]), ("", []), ("inv", [1, 1])])
     found = better(judge, failure)
     assert [info.name for info in load(found.case).graph.output] == ["y", "Mean", "inv"]
-    assert wrong(found.case, found.outcome, found.reference).endswith(" for outputs Mean and InvStdDev")
+    assert wrong(found.case, found.outcome, found.reference).endswith("returns wrong Mean and InvStdDev")
 
 
 def test_one_wrong_result_is_enough_where_an_option_explains_it(judge: Judge) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable
 from datetime import timedelta
 
-from sqlalchemy import insert, or_, tuple_, update
+from sqlalchemy import case, insert, or_, tuple_, update
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
@@ -16,6 +16,9 @@ from triage.ledger.records import OPEN, NewOutgoing, NewWork, Work, WorkState
 from triage.ledger.rows import WorkRow
 from triage.records import clean, dump
 from triage.store import Store, Unknown
+
+#: Work that was begun more often than this comes after all other work.
+LUCKLESS = 5
 
 
 class Works:
@@ -197,7 +200,9 @@ def _claimable(kinds: Collection[str] | None) -> SelectOfScalar[WorkRow]:
     query = select(WorkRow).where(col(WorkRow.state).in_(OPEN), ready)
     if kinds is not None:
         query = query.where(col(WorkRow.kind).in_(list(kinds)))
-    return query.order_by(col(WorkRow.priority), col(WorkRow.id))
+    # What does not come to an end may be what ends its process: it must not hold up all others.
+    unlucky = case((col(WorkRow.attempts) > LUCKLESS, 1), else_=0)
+    return query.order_by(unlucky, col(WorkRow.priority), col(WorkRow.id))
 
 
 def _mine(row: WorkRow) -> bool:

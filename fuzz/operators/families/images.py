@@ -45,6 +45,8 @@ def _resize(g: Growth, op: Operator) -> None:
         attributes += g.among((b"", encoding.floating("cubic_coeff_a", -0.5), encoding.integer("exclude_outside", 1)))
     most = max(abs(g.low[x]), abs(g.high[x])) * _OVERSHOOT ** len(moving)
     low, high = (-most, most) if mode == "cubic" else (g.low[x], g.high[x])
+    if mode == "linear":  # weights are rounded, so that zero may come out as less
+        low, high = low - 1e-5 * most, high + 1e-5 * most
     g.node(op, inputs, attributes, g.dtype[x], result, low, high)
 
 

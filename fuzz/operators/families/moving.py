@@ -77,14 +77,14 @@ def _reshape(g: Growth, op: Operator) -> None:
 
 
 def _squeeze(g: Growth, op: Operator) -> None:
+    """Axes of length one, or all of them without axes. What an empty list of axes means, the standard leaves open."""
     x = g.pick(op.domain)
     shape = g.shape[x]
     ones = [axis for axis, size in enumerate(shape) if size == 1]
-    degree = g.among(op.degrees)
-    if degree == 1:
+    if g.among(op.degrees) == 1 or not ones:
         _copy(g, op, (x,), b"", tuple([size for size in shape if size != 1]))
         return
-    gone = [axis for axis in ones if g.random() < 0.6]
+    gone = [axis for axis in ones if g.random() < 0.6] or ones[:1]
     left = tuple([size for axis, size in enumerate(shape) if axis not in gone])
     given = tuple([axis - len(shape) if g.random() < 0.3 else axis for axis in gone])
     _copy(g, op, (x, g.configuration(given)), b"", left)

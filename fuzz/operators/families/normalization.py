@@ -37,13 +37,12 @@ def _instance(g: Growth, op: Operator) -> None:
 
 
 def _group(g: Growth, op: Operator) -> None:
-    """Since opset 21 scale and bias have an entry for each channel, before for each group."""
+    """Scale and bias have an entry for each channel. The form of opset 18, with one for each group, is withdrawn."""
     x = g.pick(op.domain, ranks(3))
     dtype, shape = g.dtype[x], g.shape[x]
     channels = shape[1]
     groups = g.among([each for each in range(1, channels + 1) if channels % each == 0])
-    entries = (channels,) if op.opset >= 21 else (groups,)
-    scale, b = (g.within(dtype, entries, -3, 3, parameter=True) for _ in range(2))
+    scale, b = (g.within(dtype, (channels,), -3, 3, parameter=True) for _ in range(2))
     attributes = encoding.integer("num_groups", groups) + g.among(op.choices)[1]
     most = 3 * _MOST + 3
     g.node(op, (x, scale, b), attributes, dtype, shape, -most, most)
@@ -73,7 +72,7 @@ _EPSILON = {"epsilon": (None, 0.001)}
 _WITHIN = between(-100, 100)
 SPECIFICATIONS = (
     Specification("BatchNormalization", _batch, (5,), within=_WITHIN, attributes=_EPSILON, since=15),
-    Specification("GroupNormalization", _group, (3,), within=_WITHIN, attributes=_EPSILON, since=18),
+    Specification("GroupNormalization", _group, (3,), within=_WITHIN, attributes=_EPSILON, since=21),
     Specification("InstanceNormalization", _instance, (3,), within=_WITHIN, attributes=_EPSILON, since=6),
     Specification("LayerNormalization", _layer, (2, 3), within=_WITHIN, attributes=_EPSILON, since=17),
     Specification("MeanVarianceNormalization", _mean_variance, within=_WITHIN, only=frozenset((FLOAT,)), since=13),

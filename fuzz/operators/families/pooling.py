@@ -18,7 +18,7 @@ def _pool(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain, _RANKS)
     shape = g.shape[x]
     dilated = op.op_type == "MaxPool" or op.opset >= (18 if op.op_type == "LpPool" else 19)
-    ceil = op.op_type != "LpPool"
+    ceil = op.op_type != "LpPool" and op.opset >= 22  # before, the last window could lie in the padding alone
     uneven = op.op_type == "MaxPool"
     whole = not is_floating(g.dtype[x])
     # The reference pads with NaN where no stride is given, even if by nothing. With auto_pad it fails for three axes.

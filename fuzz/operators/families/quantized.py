@@ -43,13 +43,13 @@ def _dequantize(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain)
     dtype, shape = g.dtype[x], g.shape[x]
     entries, attributes = _granularity(g, shape)
-    code = g.among(op.others["scale"].common)
+    most = (max(abs(g.low[x]), abs(g.high[x])) + 4) * _SCALES[1]
+    code = g.among([each for each in op.others["scale"].common if most <= RANGE[each][1]] or [FLOAT])
     scale = g.within(code, entries, *_SCALES, parameter=True)
     inputs = [x, scale]
     if g.among(op.degrees) == 3:
         zero = (0, 0) if is_floating(dtype) or dtype == 6 else (max(RANGE[dtype][0], -2), min(RANGE[dtype][1], 3))
         inputs.append(g.within(dtype, entries, *zero, parameter=True))
-    most = (max(abs(g.low[x]), abs(g.high[x])) + 4) * _SCALES[1]
     g.node(op, inputs, attributes, code, shape, -most, most)
 
 
@@ -79,7 +79,14 @@ def _qlinear_matmul(g: Growth, op: Operator) -> None:
 
 _BYTES = frozenset((UINT8, 3))
 SPECIFICATIONS = (
-    Specification("DequantizeLinear", _dequantize, (2, 3), others={"scale": ("T2", everything)}, since=23),
+    Specification(
+        "DequantizeLinear",
+        _dequantize,
+        (2, 3),
+        within=between(-1e5, 1e5),
+        others={"scale": ("T2", everything)},
+        since=23,
+    ),
     Specification("DynamicQuantizeLinear", _dynamic, within=between(-1e3, 1e3), since=11),
     Specification("QLinearMatMul", _qlinear_matmul, (8,), only=_BYTES, since=21),
     Specification(

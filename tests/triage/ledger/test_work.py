@@ -131,3 +131,13 @@ def test_processes_that_claim_together_do_every_piece_once(ledger: Ledger, datab
     for process, _ in ends:
         process.join()
     assert sorted(done, key=int) == [str(number) for number in range(60)]
+
+
+def test_work_that_never_comes_to_an_end_comes_after_all_other_work(ledger: Ledger) -> None:
+    ledger.work.add(new("poison", priority=1))
+    for _ in range(6):
+        work = claimed(ledger)
+        assert work.key == "poison"
+        ledger.work.again(work, 0, "broke", counted=True)
+    ledger.work.add(new("other"))
+    assert [claimed(ledger).key for _ in range(2)] == ["other", "poison"]
