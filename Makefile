@@ -99,7 +99,8 @@ $(NODE): package.json package-lock.json .ci/node_packages.py $(STAMP)
 	$(PY) .ci/node_packages.py
 	@touch $@
 
-# Newest versions that pyproject.toml allows, every transitive one pinned.
+# Newest versions that pyproject.toml allows, every transitive one pinned. To be run with the oldest Python that is meant
+# to work (3.11.2, Debian 12): some packages want a newer 3.11.
 lock:
 	rm -rf .venv-lock
 	"$(PYTHON)" -m venv .venv-lock

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import onnx
+from google.protobuf.message import DecodeError
 
 #: Sizes of one tensor; None where a size is not known.
 Sizes = tuple[int | None, ...] | None
@@ -32,9 +33,10 @@ def folder(path: Path) -> Iterator[list[Node]]:
     for file in sorted(path.glob("*.onnx")):
         try:
             model = onnx.load(file, load_external_data=False)
-        except Exception as error:
-            # Several libraries take part in parsing; each has its own exceptions for damaged files.
-            raise UnreadableModel(f"{file}: is not an ONNX model ({type(error).__name__})") from error
+        except DecodeError as error:
+            raise UnreadableModel(f"{file}: is not an ONNX model") from error
+        if not model.graph.node:
+            raise UnreadableModel(f"{file}: holds no operator")
         yield nodes(model)
 
 

@@ -90,6 +90,7 @@ class Growth:
         "pool",
         "random",
         "shape",
+        "steering",
     )
 
     def __init__(self, draw: random.Random, palette: Sequence[int], limits: Limits, lean: Lean = Lean.NONE) -> None:
@@ -99,6 +100,8 @@ class Growth:
         self._palette, self._limits, self._rate = palette, limits, limits.picking_rate
         self.dtype, self.low, self.high = [0], [0.0], [0.0]
         self.shape: list[Shape] = [()]
+        #: Constants that steer a node, each for that node alone.
+        self.steering: list[int] = []
         #: First inputs: what nodes yield, and graph inputs. Not those of unknown shape.
         self.pool: list[int] = []
         self._groups: dict[int, dict[Shape, list[int]]] = {}
@@ -270,6 +273,7 @@ class Growth:
         """An initializer for one node alone; `content` is its TensorProto without the name."""
         number = self._number(dtype, (), 0.0, 0.0)
         self._initialize(number, content)
+        self.steering.append(number)
         self._used.add(number)
         self._given.add(number)
         return number
