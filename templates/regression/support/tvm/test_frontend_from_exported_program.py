@@ -1,4 +1,4 @@
-"""A stand-in for the file of this name in TVM's tests/python/relax: the helper that compares values with eager PyTorch."""
+"""A stand-in for the file of this name in TVM's tests/python/relax: its helper compares values with eager PyTorch."""
 
 import numpy as np
 import torch

@@ -36,7 +36,7 @@ def check_correctness(model, inputs, ir_version=8, opset=14, rtol=1e-7, atol=1e-
     expected = session.run([], inputs)
     found = [found] if len(expected) == 1 else list(found)
     assert len(found) == len(expected), "Unequal number of outputs"
-    for one, wanted in zip(found, expected):
+    for one, wanted in zip(found, expected, strict=True):
         values = one.numpy() if isinstance(one, tvm.runtime.Tensor) else np.array(one)
         assert not check_dtypes or values.dtype == wanted.dtype
         tvm.testing.assert_allclose(values, wanted, rtol=rtol, atol=atol)
