@@ -16,6 +16,7 @@ from triage.signature import normalise
 
 #: A reproducer pays for importing its compiler, so it gets more time than a warm case.
 SECONDS = 180.0
+#: Of what a script prints, its beginning and its end are kept: a traceback may end in a message of megabytes.
 LONGEST_OUTPUT = 20_000
 #: A confined script's home is the folder that it is given; this other one is empty.
 _EMPTY = Path("/tmp/empty")
@@ -103,4 +104,7 @@ def reproduces(symptom: str, message: str, found: Rerun) -> bool:
 
 
 def _text(output: bytes | None) -> str:
-    return (output or b"")[-LONGEST_OUTPUT:].decode("utf-8", "replace")
+    told = output or b""
+    if len(told) > 2 * LONGEST_OUTPUT:
+        told = told[:LONGEST_OUTPUT] + b"\n[...]\n" + told[-LONGEST_OUTPUT:]
+    return told.decode("utf-8", "replace")

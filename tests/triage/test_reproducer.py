@@ -40,9 +40,16 @@ def test_a_script_that_does_not_end_is_stopped() -> None:
     assert not reproduces("wrong:values", "", found) and not reproduces("crash:SIGSEGV", "", found)
 
 
-def test_only_the_end_of_a_long_output_is_kept() -> None:
+def test_of_a_long_output_its_beginning_and_its_end_are_kept() -> None:
     found = rerun("print('x' * 1000000)\nraise ValueError('the end')")
-    assert len(found.output) <= LONGEST_OUTPUT and found.output.endswith("ValueError: the end\n")
+    assert len(found.output) <= 2.1 * LONGEST_OUTPUT and found.output.endswith("ValueError: the end\n")
+
+
+def test_an_exception_whose_message_is_endless_is_recognised() -> None:
+    message = "cannot convert " + "A" * 200_000
+    found = rerun(f"raise ValueError({message!r})\n")
+    assert reproduces("exception:ValueError", message, found)
+    assert not reproduces("exception:ValueError", "another message", found)
 
 
 _SPY = """
