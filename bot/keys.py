@@ -12,8 +12,13 @@ def commit(project: str, name: str) -> str:
 
 
 def gate(project: str, pull: int | None, commit: str) -> str:
-    """The gate of a pull request, whatever its head; without one (a merge group) that of a commit."""
-    return f"{project}@{commit}" if pull is None else f"{project}#{pull}"
+    """The gate of a commit: of a pull request's head, or of a merge group."""
+    return f"{project}@{commit}" if pull is None else f"{project}#{pull}@{commit}"
+
+
+def gates(project: str, pull: int) -> str:
+    """The gates of a pull request's heads, all of them (`Works.cancel`)."""
+    return f"{project}#{pull}@*"
 
 
 def bug(bug_id: int) -> str:

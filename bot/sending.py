@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from bot.github.client import Client
 from bot.github.pace import Pace
-from bot.github.sender import Sender
+from bot.github.sender import SETTLED, Sender
 from bot.life import sent
+from bot.life.against import against
 from triage.ledger import Ledger
 
 #: Seconds between two looks into an empty outbox.
@@ -18,9 +19,21 @@ IDLE = 0.2
 _LONGEST = 5.0
 
 
+def sender_of(ledger: Ledger, github: Callable[[str], Client], pace: Pace, settled: float = SETTLED) -> Sender:
+    """The sender of a bot's outbox: it looks at what people decided, and does what follows from what has arrived."""
+    return Sender(
+        ledger,
+        github,
+        pace,
+        settled,
+        after=lambda one, result: sent.after(one, result, ledger),
+        against=lambda one: against(one, ledger),
+    )
+
+
 def send_all(ledger: Ledger, github: Callable[[str], Client], stop: threading.Event) -> None:
     """Send things as they become ready, until `stop` is set."""
-    sender = Sender(ledger, github, Pace(time.monotonic), after=lambda one, result: sent.after(one, result, ledger))
+    sender = sender_of(ledger, github, Pace(time.monotonic))
     while not stop.is_set():
         wait = sender.step()
         if wait is None or wait > 0:

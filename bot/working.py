@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import structlog
 
-from bot import kinds
+from bot import kinds, patience
 from bot.desk import Cancelled, Desk, NoProject
 from bot.failures import Refusal
 from bot.github.errors import GitHubError, Later
@@ -18,6 +18,7 @@ from fuzz.zygote import BackendUnavailable
 from triage.ledger.records import Work
 from triage.revisions.environments import Untestable
 from triage.revisions.git import GitError
+from triage.revisions.index import IndexUnreachable
 from triage.store import StoreError
 
 log = structlog.get_logger()
@@ -33,7 +34,7 @@ IDLE = 0.3
 _BACKOFF = (5.0, 30.0, 120.0)
 
 #: What a piece of work may raise because of what it was asked, of the network's or of a compiler's state.
-_FORESEEN = (Refusal, StoreError, NoProject, GitError, BackendUnavailable, Untestable, GitHubError)
+_FORESEEN = (Refusal, StoreError, NoProject, GitError, IndexUnreachable, BackendUnavailable, Untestable, GitHubError)
 
 
 def work_off(desk: Desk, names: Collection[str], stop: threading.Event) -> None:
@@ -62,7 +63,8 @@ def do(work: Work, desk: Desk) -> None:
         told.info("work_cancelled", note=str(gone))
         return
     ours = _save(work, desk, answer)
-    told.info("work_ends" if ours else "work_was_taken", answer=type(answer).__name__.lower(), note=answer.note[:500])
+    tell = told.warning if isinstance(answer, Failed) else told.info
+    tell("work_ends" if ours else "work_was_taken", answer=type(answer).__name__.lower(), note=answer.note[:500])
 
 
 def _answer(work: Work, desk: Desk) -> Answer:
@@ -72,8 +74,11 @@ def _answer(work: Work, desk: Desk) -> Answer:
         raise
     except Later as problem:
         return Again(problem.seconds, str(problem))
-    except _FORESEEN as problem:
-        return Failed(" ".join(str(problem).split()))
+    except (*_FORESEEN, OSError) as problem:
+        if not patience.passes(problem):
+            return Failed(" ".join(str(problem).split()))
+        log.warning("work_in_trouble", work=work.id, kind=work.kind, why=f"{type(problem).__name__}: {problem}")
+        return patience.later(work, str(problem))
     except Exception as error:  # the process edge: one piece of work must not end all others
         log.exception("work_broke", work=work.id, kind=work.kind)
         note = f"internal error: {type(error).__name__}: {error}"

@@ -1,9 +1,13 @@
-"""What a commit that landed is compared with: what was there before, else the newest ancestor that was tested."""
+"""What a commit that landed is compared with: what was there before, else the newest ancestor that was tested.
+
+Commits whose suite did not come to its end count as not tested: what they broke is nobody's bug yet, and is found only
+in comparison with a commit before them.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import structlog
 
@@ -24,9 +28,13 @@ log = structlog.get_logger()
 _TRIED = 3
 
 
-def find(runner: Runner, compiler: Compiler, head: Revision, named: str) -> Revision | None:
-    """The build before `head`, ready to run; `named` is the commit that the push replaced ("": none)."""
-    for name in itertools.chain([named] if named else [], _tested(compiler, head)):
+def find(runner: Runner, compiler: Compiler, head: Revision, named: str, ended: Collection[str]) -> Revision | None:
+    """The build before `head`, ready to run; `named` is the commit that the push replaced ("": none).
+
+    `ended` are commits whose suite has come to its end. Where there is no other, `named` is taken though it is none of
+    them: it is where the bot began to watch.
+    """
+    for name in _candidates(compiler, head, named, ended):
         against = baseline.find(compiler, name, head)
         if against.revision is None:
             log.info("not_compared", compiler=compiler.name, base=name, why=against.why)
@@ -41,11 +49,16 @@ def find(runner: Runner, compiler: Compiler, head: Revision, named: str) -> Revi
     return None
 
 
-def _tested(compiler: Compiler, head: Revision) -> Iterator[str]:
-    """Older builds on which a suite has run, the newest first."""
-    seen = memory.recall(compiler.name).keys()
-    older = (name for name in _older(compiler, head) if name in seen)
-    return itertools.islice(older, _TRIED)
+def _candidates(compiler: Compiler, head: Revision, named: str, ended: Collection[str]) -> Iterator[str]:
+    """Names of builds, the best first."""
+    # A suite also ends where a commit cannot be tested; a gate sees commits, too, but what it finds becomes no bug.
+    tested = memory.recall(compiler.name).keys() & set(ended)
+    if named in tested:
+        yield named
+    older = (name for name in _older(compiler, head) if name in tested and name != named)
+    yield from itertools.islice(older, _TRIED)
+    if named and named not in tested:
+        yield named
 
 
 def _older(compiler: Compiler, head: Revision) -> Iterator[str]:

@@ -65,7 +65,9 @@ def completed(check: Check, conclusion: str, words: Words) -> NewOutgoing:
 class CheckRun:
     """Writes one check run: its row and what is sent of it. Every method may be called again."""
 
-    def __init__(self, ledger: Ledger, project: Project, head: str, pull: int | None, base: str) -> None:
+    def __init__(
+        self, ledger: Ledger, project: Project, head: str, pull: int | None, base: str, fork: bool = True
+    ) -> None:
         self._ledger = ledger
         known = ledger.checks.get(external_id(project, head))
         going_on = known is not None and known.state in ("waiting", "running") and not known.conclusion
@@ -78,6 +80,7 @@ class CheckRun:
             pull=pull if pull is not None or known is None else known.pull,
             base=base,
             since=known.since if going_on and known is not None else datetime.now(UTC),
+            fork=fork,
         )
 
     @property
@@ -85,6 +88,10 @@ class CheckRun:
         """Seconds since this check began, or began to wait."""
         assert self._check.since is not None
         return (datetime.now(UTC) - self._check.since).total_seconds()
+
+    def is_newest(self) -> None:
+        """The pull request is at this head."""
+        self._ledger.checks.moved(self._check)
 
     def queues(self) -> None:
         """Its work waits for its turn."""

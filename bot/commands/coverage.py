@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from bot.commands.arguments import Json
 from bot.console import out, print_json
 from bot.failures import Refusal
+from fuzz.coverage import picture
 from fuzz.coverage.metrics import Coverage
 from fuzz.coverage.reading import UnreadableModel, folder
 from fuzz.operators.families import OPSET
@@ -23,11 +24,16 @@ def coverage(
         str, typer.Option("--operators", metavar="A,B,C", help="The corpus; the whole operator table without.")
     ] = "",
     opset: Annotated[int, typer.Option("--opset", help="The operator set of the corpus.")] = OPSET,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw how often every operator occurs.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Coverage metrics of a folder of models, by their names in the paper on Isra (docs/generators.md)."""
     if not models.is_dir():
         raise Refusal(f"{models}: is no folder; name one that holds .onnx files")
+    if plot and plot.suffix != ".svg":
+        raise Refusal(f"--plot {plot}: only SVG is drawn; name a file that ends in .svg")
     found = Coverage(corpus(operators, opset))
     try:
         for nodes in folder(models):
@@ -36,6 +42,8 @@ def coverage(
         raise Refusal(str(error)) from error
     if not found.models:
         raise Refusal(f"{models}: holds no .onnx file")
+    if plot:
+        plot.write_text(picture.svg(found.frequency(), found.models), "utf-8")
     document: dict[str, Any] = {"models": found.models, "metrics": found.metrics(), "frequency": found.frequency()}
     if as_json:
         print_json(document)

@@ -17,7 +17,7 @@ from bot.github import limits
 from bot.github.client import Client
 from bot.github.errors import Refused
 from bot.github.markers import keys, marker, without
-from bot.github.shapes import CheckSeen
+from bot.github.shapes import CheckSeen, IssueSeen
 from triage.ledger.records import Outgoing, OutKind
 from triage.records import clean
 
@@ -39,16 +39,33 @@ def deliver(one: Outgoing, client: Client, number: int | None) -> Result:
     return _KINDS[one.kind](one, client, number)
 
 
+def found(one: Outgoing, client: Client, number: int | None) -> Result | None:
+    """What GitHub has of an issue or a comment that may have arrived, None where it has not. Sends nothing.
+
+    Of other kinds None: nobody can tell who made it so. Raises Refused, Later, Unsure.
+    """
+    if one.kind is OutKind.ISSUE:
+        return _own_issue(one, client)
+    return _own_comment(one, client, _place(one, number)) if one.kind is OutKind.COMMENT else None
+
+
 def _issue(one: Outgoing, client: Client, number: int | None) -> Result:
-    found = None
-    if one.attempts:
-        found = next((each for each in client.own_issues(one.created - SKEW) if one.key in keys(each.body)), None)
-    if found is None:
-        labels = list(one.payload.get("labels", ()))
-        _ensure(client, labels)
-        title = limits.short(_plain(one.payload["title"]), limits.TITLE)
-        found = client.create_issue(title, marked(one), labels)
-    return {"number": found.number, "id": found.id, "url": found.url}
+    known = _own_issue(one, client) if one.attempts else None
+    if known is not None:
+        return known
+    labels = list(one.payload.get("labels", ()))
+    _ensure(client, labels)
+    title = limits.short(_plain(one.payload["title"]), limits.TITLE)
+    return _filed(client.create_issue(title, marked(one), labels))
+
+
+def _own_issue(one: Outgoing, client: Client) -> Result | None:
+    own = client.own_issues(one.created - SKEW)
+    return next((_filed(each) for each in own if one.key in keys(each.body)), None)
+
+
+def _filed(issue: IssueSeen) -> Result:
+    return {"number": issue.number, "id": issue.id, "url": issue.url}
 
 
 def _comment(one: Outgoing, client: Client, number: int | None) -> Result:

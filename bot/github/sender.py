@@ -10,7 +10,7 @@ from typing import Any
 import structlog
 
 from bot.github.client import Client
-from bot.github.deliver import deliver
+from bot.github.deliver import deliver, found
 from bot.github.errors import GitHubError, Later, Limited, Refused, Unsure
 from bot.github.pace import Pace
 from triage.ledger import Ledger
@@ -27,6 +27,14 @@ LONGEST = 900.0
 log = structlog.get_logger(__name__)
 
 
+class Unwanted(Exception):
+    """People do not want this to be said any more; the text says why."""
+
+
+def _nothing(one: Outgoing) -> str:
+    return ""
+
+
 class Sender:
     """Sends what is in the outbox. One a database: two would count their writes apart."""
 
@@ -38,13 +46,18 @@ class Sender:
         settled: float = SETTLED,
         longest: float = LONGEST,
         after: Callable[[Outgoing, Mapping[str, Any]], None] | None = None,
+        against: Callable[[Outgoing], str] = _nothing,
     ) -> None:
+        """`after` does what follows from something that has arrived; `against` tells why it must not be sent any more,
+        "" where it may: it is asked right before.
+        """
         self._ledger = ledger
         self._client = client
         self._pace = pace
         self._settled = settled
         self._longest = longest
         self._after = after or self._linked
+        self._against = against
         for each in ledger.outbox.since(datetime.now(UTC) - timedelta(hours=1)):
             if each.state == OutState.SENT:
                 pace.wrote(max((datetime.now(UTC) - each.updated).total_seconds(), 0.0))
@@ -64,6 +77,9 @@ class Sender:
         try:
             self._send(one)
             told.info("sent")
+        except Unwanted as why:
+            self._ledger.outbox.forgone(one, str(why))
+            told.info("unwanted", why=str(why))
         except Refused as error:
             self._ledger.outbox.refused(one, str(error))
             told.warning("refused", why=str(error))
@@ -89,10 +105,18 @@ class Sender:
             raise Refused(f"bug {one.bug_id} has an issue: {issue.repository}#{issue.number}")
         client = self._client(one.repository)
         client.keep(self._pace)
-        result = deliver(one, client, number)
+        why = self._against(one)
+        result = self._arrived(one, client, number, why) if why else deliver(one, client, number)
         # Before it counts as sent: killed in between, the next sender finds it by its mark, and does this again.
         self._after(replace(one, number=number), result)
         self._ledger.outbox.sent(one, result)
+
+    def _arrived(self, one: Outgoing, client: Client, number: int | None, why: str) -> Mapping[str, Any]:
+        """What an earlier attempt made, whose answer was lost: that was said before people decided. Raises Unwanted."""
+        result = found(one, client, number) if one.attempts else None
+        if result is None:
+            raise Unwanted(why)
+        return result
 
     def _linked(self, one: Outgoing, result: Mapping[str, Any]) -> None:
         if one.kind is OutKind.ISSUE and one.bug_id is not None:

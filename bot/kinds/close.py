@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import decide, following, human, permission, saying
+from bot.life import decide, following, human, permission, saying, turns
 from bot.life.following import Change
 from bot.life.limits import Allowance
 from bot.life.running import Rerun
@@ -41,7 +41,7 @@ def run(work: Work, desk: Desk) -> Answer:
         verdict = decide.fixed(bug.state, old, new)
         if not verdict.act:
             return _unfixed(desk, project, bug, [old, new], verdict.why)
-        starts = [str(work.payload.get("before") or ""), _last_failing(bug)]
+        starts = [str(work.payload.get("before") or ""), _last_failing(bug), bug.revision]
         change = following.change(
             runner, compiler, project, desk.store, bug, starts, new.revision, fix=True, say=desk.say
         )
@@ -106,10 +106,13 @@ def _told(
     allowed = permission.asked(desk.ledger, project, desk.store.bug(issue.bug_id), "close:")
     if allowed.until:
         return Done(f"fixed by {fix}; {allowed.why}", works=(_later(work, allowed),), outgoing=status)
-    place = f"bug:{issue.bug_id}:{fix}"
+    key, ended = turns.turn(desk.ledger.outbox, f"close:bug:{issue.bug_id}:{fix}")
+    if ended is not None:
+        note = f"fixed by {fix}; not closed: that is {ended.state} in the outbox ({ended.note})"
+        return Done(note, outgoing=status)
     outgoing = (
-        saying.comment(f"fixed:{place}", issue, text, allowed.held),
-        saying.state(f"close:{place}", issue, False, fix, allowed.held),
+        saying.comment(f"fixed:{key.removeprefix('close:')}", issue, text, allowed.held),
+        saying.state(key, issue, False, fix, allowed.held),
         *status,
     )
     return Done(f"fixed by {fix}; {may.why}" + (f" ({allowed.why})" if allowed.held else ""), outgoing=outgoing)

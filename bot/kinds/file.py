@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from bot import keys
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import decide, filed, permission, saying, sent, tracker
+from bot.life import decide, filed, permission, saying, sent, tracker, turns
 from bot.life.limits import Allowance
 from bot.rendering import render
 from bot.settings import Project
 from fuzz import registry
 from triage.ledger.issues import Taken
-from triage.ledger.records import Issue, NewOutgoing, NewWork, OutKind, OutState, Work
+from triage.ledger.records import Issue, NewOutgoing, NewWork, Outgoing, OutKind, OutState, Work
 from triage.lifecycle import State
 from triage.records import Bug
 
@@ -74,12 +74,14 @@ def _linked(work: Work, desk: Desk, project: Project, bug: Bug, issue: Issue, no
 
 def _not_the_same(desk: Desk, bug: Bug, number: int) -> bool:
     """Whether a moderator has said that this issue is another bug, by rejecting the comment that calls it the same."""
-    one = desk.ledger.outbox.by_key(_known_key(bug, number))
+    _, one = _known_turn(desk, bug, number)
     return one is not None and one.state is OutState.REJECTED
 
 
-def _known_key(bug: Bug, number: int) -> str:
-    return f"{sent.KNOWN}{bug.fingerprint}:{number}"
+def _known_turn(desk: Desk, bug: Bug, number: int) -> tuple[str, Outgoing | None]:
+    """The key of the comment, and what became of that; one that was taken back counts as never put forward."""
+    key = f"{sent.KNOWN}{bug.fingerprint}:{number}"
+    return turns.turn(desk.ledger.outbox, key, before=(OutState.WITHDRAWN,))
 
 
 def _known(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Known) -> Answer:
@@ -88,7 +90,7 @@ def _known(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Kn
     number, why = known.same.issue.number, known.same.why
     if known.refused:
         return _done(work, project, f"bug {bug.id} is not filed: #{number} {why} and was closed as not wanted")
-    earlier = desk.ledger.outbox.by_key(_known_key(bug, number))
+    key, earlier = _known_turn(desk, bug, number)
     if earlier is not None and earlier.state is OutState.FAILED:  # the bot may not write there
         issue = Issue(bug.id, project.repository, number, ours=False)
         return _linked(work, desk, project, bug, issue, f"bug {bug.id} is #{number}, where the bot may not write")
@@ -105,7 +107,7 @@ def _known(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Kn
         return _postponed(work, project, bug, allowed)
     outgoing = NewOutgoing(
         OutKind.COMMENT,
-        _known_key(bug, number),
+        key,
         project.repository,
         {"body": text},
         keys.bug(bug.id),

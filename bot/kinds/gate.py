@@ -14,9 +14,9 @@ from bot import baseline, fetching, gating
 from bot.checks import building, known, words
 from bot.checks.asking import Asked, question
 from bot.checks.building import POLL, NotYet
-from bot.checks.ending import cancelled
+from bot.checks.ending import moved
 from bot.checks.progress import Progress
-from bot.checks.run import OPEN, CheckRun, Words
+from bot.checks.run import CheckRun, Words
 from bot.desk import Cancelled, Desk
 from bot.durations import seconds
 from bot.failures import Refusal
@@ -45,7 +45,7 @@ log = structlog.get_logger()
 def run(work: Work, desk: Desk) -> Ended:
     """Judge a head commit, and tell it in its check run."""
     project, asked = desk.project(work), Asked.of(work.payload)
-    check = CheckRun(desk.ledger, project, asked.commit, asked.pull, asked.base)
+    check = CheckRun(desk.ledger, project, asked.commit, asked.pull, asked.base, asked.fork)
     try:
         return _Gate(work, desk, project, asked, check).run()
     except Cancelled:
@@ -77,10 +77,9 @@ class _Gate:
     def run(self) -> Ended:
         try:
             self._goes_on("looking at the commits")
-            self._end_older()
             return self._compared()
-        except _Superseded as newer:
-            return self._ends("cancelled", words.note("Superseded", f"The pull request is at {newer} now."))
+        except _Superseded as newest:
+            return self._ends("cancelled", words.note("Superseded", moved(str(newest))))
         except NotYet as missing:
             return self._waits(str(missing))
         except Untestable as problem:
@@ -91,21 +90,11 @@ class _Gate:
             return Again(_BUSY, str(problem))
 
     def _goes_on(self, note: str) -> None:
-        """Say how it goes. Raises Cancelled, and _Superseded where work on another head came later."""
+        """Say how it goes. Raises Cancelled, and _Superseded where the pull request is at another head."""
         self._say(note)
-        for other in self.desk.ledger.work.listed(kind=self.work.kind, key=self.work.key):
-            commit = str(other.payload.get("commit", ""))
-            if other.id > self.work.id and commit != self.asked.commit and other.state is not WorkState.CANCELLED:
-                raise _Superseded(commit)
-
-    def _end_older(self) -> None:
-        """The check runs of earlier heads that waited, and whose work this one has replaced."""
-        if self.asked.pull is None:
-            return
-        for check in self.desk.ledger.checks.of_pull(self.project.repository, self.asked.pull):
-            if check.project == self.project.name and check.head_sha != self.asked.commit and check.state in OPEN:
-                why = f"The pull request is at {self.asked.commit} now."
-                cancelled(self.desk.ledger, check, why)
+        newest = self.desk.ledger.checks.newest(self.project.repository, self.project.name, self.asked.pull)
+        if newest is not None and newest.head_sha != self.asked.commit:
+            raise _Superseded(newest.head_sha)
 
     def _compared(self) -> Ended:
         try:

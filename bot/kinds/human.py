@@ -13,7 +13,7 @@ from bot.github.client import Client
 from bot.github.errors import Refused
 from bot.kinds import Answer
 from bot.kinds import Done as Ended
-from bot.life import aside, human
+from bot.life import aside, human, saying
 from bot.life.human import Act, Done
 from triage.ledger.records import Issue, NewWork, Work
 from triage.lifecycle import State
@@ -40,7 +40,7 @@ def run(work: Work, desk: Desk) -> Answer:
             desk.ledger.issues.update(issue.bug_id, open=_OPEN.get(done.act))
         return Ended(f"{done.by}, a program: {done.act}")
     known = human.after(said, done, issue.fixed_by, late)
-    follows = () if late else _followed(desk, work, issue, done)
+    follows = () if late else _followed(desk, work, issue, done, known)
     desk.ledger.issues.update(
         issue.bug_id,
         human=known.document(),
@@ -65,14 +65,28 @@ def _contradicted(done: Done, number: int, client: Client) -> bool:
         return False
 
 
+#: What a reopening contradicts, and what a label does: the words before a change of state, and that change.
+_CLOSING, _REOPENING = ("fixed:", "close:", "aside:"), ("regressed:", "reopen:")
+
+
+def _taken_back(desk: Desk, issue: Issue, done: Done, known: human.Said) -> None:
+    """What was going to be said, and what the person has just decided otherwise."""
+    why = f"{issue.repository}#{issue.number} was {done.act} by {done.by}"
+    if done.act is Act.REOPENED:
+        saying.withdraw(desk.ledger, issue.bug_id, why, starts=_CLOSING)
+    elif done.act is Act.LABELED and (against := known.forbids_reopening(issue.fixed_by or "any")):
+        saying.withdraw(desk.ledger, issue.bug_id, against, starts=_REOPENING)
+
+
 def _done(work: Work) -> Done:
     told = work.payload
     return Done(Act(told["action"]), told["actor"], told["at"], told["reason"], told["label"], told["to"])
 
 
-def _followed(desk: Desk, work: Work, issue: Issue, done: Done) -> tuple[NewWork, ...]:
+def _followed(desk: Desk, work: Work, issue: Issue, done: Done, known: human.Said) -> tuple[NewWork, ...]:
     """What the bug's state makes of it. Closed as completed it is run again, and nobody is contradicted."""
     bug, name = issue.bug_id, f"{issue.repository}#{issue.number}"
+    _taken_back(desk, issue, done, known)
     if done.act is Act.CLOSED and (state := _ASIDE.get(done.reason)):
         aside.drop(desk.ledger, bug, f"{done.by} closed {name} as {done.reason}")
         if problem := aside.move(desk.store, bug, state, f"{name} was closed as {done.reason} by {done.by}"):

@@ -7,14 +7,14 @@ may come late (missed ones are fetched) and in any order: where a later event is
 from __future__ import annotations
 
 from bot import keys
-from bot.checks.ending import cancelled
+from bot.checks.ending import cancelled, moved, superseded
 from bot.checks.run import CheckRun
 from bot.desk import Desk
 from bot.github.client import Client
 from bot.github.errors import Refused
 from bot.kinds import Answer, Done
 from bot.settings import Project
-from triage.ledger.records import Check, NewOutgoing, NewWork, Work
+from triage.ledger.records import Check, NewOutgoing, NewWork, Work, WorkState
 
 HEAVY = False
 #: Earlier events that are compared, and gates that are urgent.
@@ -29,20 +29,37 @@ def run(work: Work, desk: Desk) -> Answer:
     newer = _newer(work, desk)
     if newer is not None and _out_of_date(work, newer, desk.github(project.repository)):
         return Done(f"it came late: {newer.payload['commit']} is newer")
-    key = keys.gate(project.name, told["pull"], told["commit"])
     if told["ended"]:
-        ended = desk.ledger.work.cancel("gate", key, told["ended"])
+        ended = desk.ledger.work.cancel("gate", _gates(project, work), told["ended"])
         return Done(f"{ended} gates ended: {told['ended']}", outgoing=_end_checks(desk, project, work))
+    check = CheckRun(desk.ledger, project, told["commit"], told["pull"], told["base"], told["fork"])
+    check.is_newest()
+    _end_older(desk, project, work)
+    check.queues()
     payload = {name: value for name, value in told.items() if name != "ended"}
-    CheckRun(desk.ledger, project, told["commit"], told["pull"], told["base"]).queues()
+    key = keys.gate(project.name, told["pull"], told["commit"])
     return Done("checked", (NewWork("gate", key, project.name, payload, _PRIORITY),))
+
+
+def _gates(project: Project, work: Work) -> str:
+    pull = work.payload["pull"]
+    return keys.gate(project.name, None, work.payload["commit"]) if pull is None else keys.gates(project.name, pull)
+
+
+def _end_older(desk: Desk, project: Project, work: Work) -> None:
+    """End the check runs of earlier heads, and the gates that wait; one that runs ends itself when it looks."""
+    newest = work.payload["commit"]
+    desk.ledger.work.cancel("gate", _gates(project, work), moved(newest), (WorkState.QUEUED,))
+    for check in _checks(desk, project, work):
+        if check.project == project.name and check.head_sha != newest and check.state not in _OVER:
+            superseded(desk.ledger, check, newest)
 
 
 def _newer(work: Work, desk: Desk) -> Work | None:
     """A later event of the same pull request, None where this is the latest."""
     for other in desk.ledger.work.listed(kind="pull", limit=_LOOKED_AT):
         same = other.project == work.project and other.payload["pull"] == work.payload["pull"] is not None
-        if same and other.payload["at"] > work.payload["at"]:
+        if same and (other.payload["at"], other.id) > (work.payload["at"], work.id):
             return other
     return None
 

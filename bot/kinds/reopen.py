@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import ancestry, decide, following, human, permission, saying
+from bot.life import ancestry, decide, following, human, permission, saying, turns
 from bot.life.following import Change
 from bot.life.running import Rerun
 from bot.life.seen import Seen
@@ -75,11 +75,14 @@ def _told(work: Work, desk: Desk, project: Project, issue: Issue, new: Seen, fix
     if allowed.until:
         later = NewWork(work.kind, work.key, work.project, work.payload, work.priority, allowed.until)
         return Done(f"fails again on {new.revision}; {allowed.why}", works=(later,), outgoing=status)
-    place = f"bug:{bug.id}:{new.revision}"
+    key, ended = turns.turn(desk.ledger.outbox, f"reopen:bug:{bug.id}:{new.revision}")
+    if ended is not None:
+        note = f"fails again on {new.revision}; not reopened: that is {ended.state} in the outbox ({ended.note})"
+        return Done(note, outgoing=status)
     text = render("regressed", new=new, fix=fix, **change.words)
     outgoing = (
-        saying.comment(f"regressed:{place}", issue, text, allowed.held),
-        saying.state(f"reopen:{place}", issue, True, "", allowed.held),
+        saying.comment(f"regressed:{key.removeprefix('reopen:')}", issue, text, allowed.held),
+        saying.state(key, issue, True, "", allowed.held),
         *status,
     )
     why = f" ({allowed.why})" if allowed.held else ""

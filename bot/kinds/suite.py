@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from bot import fetching, gating, journals, suitefile
+from bot import fetching, gating, journals, patience, suitefile
 from bot.checks import before, building, known, landing, words
 from bot.checks.asking import question, wanted
 from bot.checks.building import POLL, NotYet
@@ -21,13 +21,13 @@ from bot.desk import Desk
 from bot.durations import seconds
 from bot.failures import Refusal
 from bot.gating import Answer
-from bot.kinds import Again, Done
+from bot.kinds import Again, Done, Failed
 from bot.kinds import Answer as Ended
 from bot.settings import Project
 from fuzz.case import Failure, Revision
 from fuzz.lane import Limits
 from fuzz.runner import Runner
-from triage.ledger.records import NewWork, Work
+from triage.ledger.records import NewWork, Work, WorkState
 from triage.replay import Replay
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments, Untestable
@@ -45,6 +45,8 @@ HEAVY = True
 _BUSY = 15.0
 #: How often a commit is asked for that the remote does not give, and seconds between two tries.
 _FETCHES, _FETCH_AGAIN = 5, 30.0
+#: Suites among which the tested commits are.
+_LOOKED_AT = 1000
 
 log = structlog.get_logger()
 
@@ -52,18 +54,17 @@ log = structlog.get_logger()
 def run(work: Work, desk: Desk) -> Ended:
     """Run the suite on a commit that landed and on what was there before, and queue what follows."""
     project = desk.project(work)
-    suite = _Suite(work, desk, project, desk.compiler(project))
     try:
-        return suite.run()
+        return _Suite(work, desk, project, desk.compiler(project)).run()
     except NotYet as missing:
         return _waits(work, project, str(missing))
     except Untestable as problem:
-        log.warning("commit_untestable", project=project.name, commit=suite.commit, why=problem.reason)
+        log.warning("commit_untestable", project=project.name, commit=work.payload["commit"], why=problem.reason)
         return Done(str(problem))
     except Refusal as problem:
-        if not isinstance(problem.__cause__, Busy):
-            raise
-        return Again(_BUSY, str(problem))
+        if isinstance(problem.__cause__, Busy):
+            return Again(_BUSY, str(problem))
+        return patience.later(work, str(problem))  # the commit is none of a person's typing: the trouble is here
 
 
 def _waits(work: Work, project: Project, why: str) -> Ended:
@@ -93,10 +94,15 @@ class _Suite:
         with self.desk.runner(self.project) as runner:
             self.desk.say("making the builds")
             building.ensure(runner, self.compiler, head)
-            base = before.find(runner, self.compiler, head, self.before)
+            base = before.find(runner, self.compiler, head, self.before, self._ended())
             if base is None:
                 return self._alone(runner, head)
             return self._compared(runner, base, head)
+
+    def _ended(self) -> set[str]:
+        """Commits of this project whose suite has come to its end."""
+        suites = self.desk.ledger.work.listed([WorkState.DONE], self.work.kind, limit=_LOOKED_AT)
+        return {str(one.payload["commit"]) for one in suites if one.project == self.project.name}
 
     def _fetch(self) -> None:
         fetching.fetch(self.compiler, self.project.fetch, [self.commit])
@@ -120,6 +126,8 @@ class _Suite:
                 follows.extend(self._follow(landed, steady, [bug.id for bug in met]))
 
         answer = gating.judge(runner, asked, give, Progress(self.desk, None).tell)
+        if answer.conclusion is Conclusion.NEUTRAL:
+            return Failed(f"{words.title(answer)}: {answer.result.reason}")  # the next commit is compared with an older
         return Done(f"{words.title(answer)}{_told(follows)}", tuple(follows))
 
     def _failures(self, runner: Runner, answer: Answer) -> list[Failure]:

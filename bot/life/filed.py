@@ -18,8 +18,6 @@ from triage.records import Bug, StoredDraft
 _ATTACHED = "is attached as `repro.py`"
 #: The mark that a report on disk ends with; at GitHub the outgoing thing's own mark stands there.
 _MARK = re.compile(r"\n<!-- graphwarden:bug:[^\n]* -->\s*$")
-#: What the ledger notes when the bot itself takes something back.
-_WITHDRAWN = "rejected by graphwarden"
 
 
 def key(outbox: Outbox, bug: Bug) -> tuple[str, str]:
@@ -30,9 +28,9 @@ def key(outbox: Outbox, bug: Bug) -> tuple[str, str]:
     first = f"issue:{bug.fingerprint}"
     name, number, before = first, 1, ""
     while one := outbox.by_key(name):
-        if one.state not in (OutState.REJECTED, OutState.FAILED):
+        if one.state not in (OutState.REJECTED, OutState.FAILED, OutState.WITHDRAWN):
             return name, str(one.state)
-        before = "" if one.note.startswith(_WITHDRAWN) else str(one.state)
+        before = "" if one.state is OutState.WITHDRAWN else str(one.state)
         number += 1
         name = f"{first}:{number}"
     return name, before
@@ -47,7 +45,7 @@ def issue(
     if _ATTACHED in body:
         url = saying.file_url(api, project.repository, saying.script_path(bug))
         body = body.replace(_ATTACHED, f"lies in [`repro.py`]({url})", 1)
-        before = (saying.file(bug, project.repository, draft.script, held),)
+        before = (saying.file(name.replace("issue:", "file:", 1), bug, project.repository, draft.script, held),)
     labels = list(dict.fromkeys([*draft.labels, *project.filing.labels]))
     payload = {"title": draft.title, "body": body, "labels": labels}
     stream = keys.bug(bug.id)

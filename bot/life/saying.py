@@ -95,7 +95,7 @@ def _runs(seen: Iterable[Seen]) -> Iterator[str]:
             yield f"{revision(one.revision)}: {prose(one.told, 300)}, {today}"
 
 
-def file(bug: Bug, repository: str, text: str, held: bool) -> NewOutgoing:
+def file(key: str, bug: Bug, repository: str, text: str, held: bool) -> NewOutgoing:
     """A reproducer that is too long for an issue, on the bot's branch."""
     place = script_path(bug)
     payload = {
@@ -104,9 +104,7 @@ def file(bug: Bug, repository: str, text: str, held: bool) -> NewOutgoing:
         "content_base64": base64.b64encode(text.encode()).decode(),
         "message": f"Reproducer of bug {bug.id}",
     }
-    return NewOutgoing(
-        OutKind.FILE, f"file:{bug.fingerprint}", repository, payload, keys.bug(bug.id), None, bug.id, held
-    )
+    return NewOutgoing(OutKind.FILE, key, repository, payload, keys.bug(bug.id), None, bug.id, held)
 
 
 def script_path(bug: Bug) -> str:
@@ -150,10 +148,12 @@ def withdraw(
     kinds: Collection[OutKind] = tuple(OutKind),
     starts: tuple[str, ...] = ("",),
 ) -> None:
-    """Take back what a moderator holds and is no longer true: of these kinds, with a key that begins so."""
-    for one in ledger.outbox.listed([OutState.HELD], bug_id):
-        if one.kind in kinds and one.key.startswith(starts):
-            ledger.outbox.reject(one.id, "graphwarden", why)
+    """Take back what is no longer true or wanted: of these kinds, with a key that begins so.
+
+    Whatever waits for a moderator, or is ready and was never begun. What may have arrived already is looked at once
+    more before it is sent again (`bot.life.against`).
+    """
+    ledger.outbox.withdraw(bug_id, why, kinds, starts)
 
 
 def to_file(bug_id: int, project: str, answer: Mapping[str, Any] | None = None) -> NewWork:

@@ -79,9 +79,12 @@ def approve(command: Command, place: Place) -> Reply:
     if len(heads) != 1:
         what = "more than one commit" if heads else "no commit"
         raise Declined(f"{code(wanted)} names {what} that I was asked to check here. Give all 40 digits.")
+    newest = {found.head_sha for check in checks if (found := recheck.newer(place.desk, check)) is not None}
+    if newest:
+        raise Declined(f"The pull request is at {newest.pop()} now; {heads.pop()} is not checked any more.")
     for check in checks:
         _give_word(place, check)
-    works = tuple(recheck.gate(place.desk, place.desk.settings.projects[check.project], check) for check in checks)
+    works = tuple(recheck.gate(place.desk.settings.projects[check.project], check) for check in checks)
     return Reply(f"{heads.pop()} may be built, says {prose(place.author)}; its check begins.", works)
 
 
@@ -99,11 +102,12 @@ def _give_word(place: Place, check: Check) -> None:
 def _check_again(command: Command, place: Place) -> Reply:
     if command.argument:
         raise Declined("A pull request is checked on its head: leave the revision out, or name a bug.")
-    newest = {check.project: check for check in place.desk.ledger.checks.of_pull(place.repository, place.number)}
-    known = [check for check in newest.values() if check.project in place.desk.settings.projects]
+    projects, checks = place.desk.settings.projects, place.desk.ledger.checks
+    newest = [checks.newest(place.repository, name, place.number) for name in projects]
+    known = [check for check in newest if check is not None]
     if not known:
         raise Declined("I have checked nothing here yet.")
-    works = tuple(recheck.gate(place.desk, place.desk.settings.projects[check.project], check) for check in known)
+    works = tuple(recheck.gate(projects[check.project], check) for check in known)
     heads = ", ".join(sorted({check.head_sha for check in known}))
     return Reply(f"The check of {heads} runs again.", works)
 

@@ -55,14 +55,16 @@ def mute(command: Command, place: Place) -> Reply:
     """Nobody wants to hear of the bug any more, whatever it does."""
     bug = place.bug(command)
     place.owner(bug)
-    try:
-        place.desk.store.mute(bug.id, f"by {place.author}")
-    except IllegalMove as problem:
-        raise Declined(f"That cannot be: {prose(str(problem))}.") from problem
-    aside.drop(place.desk.ledger, bug.id, f"muted by {place.author}")
     issue = place.desk.ledger.issues.of_bug(bug.id)
     if issue is not None:
         _remember(place, issue, human.hushed(human.read(issue.human), place.author, today()))
+    try:
+        place.desk.store.mute(bug.id, f"by {place.author}")
+    except IllegalMove as problem:
+        if issue is None:
+            raise Declined(f"That cannot be: {prose(str(problem))}.") from problem
+        # Its issue is closed, which is no verdict on it: it stays closed, and nobody hears of it any more.
+    aside.drop(place.desk.ledger, bug.id, f"muted by {place.author}")
     return Reply(f"Bug {bug.id} is muted.")
 
 

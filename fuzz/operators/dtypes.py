@@ -7,7 +7,7 @@ value that a sum of a few thousand products of what operators are given stays fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
 from onnx import TensorProto as T
@@ -19,7 +19,7 @@ Interval = tuple[float, float]
 FLOAT, DOUBLE, FLOAT16, BFLOAT16 = int(T.FLOAT), int(T.DOUBLE), int(T.FLOAT16), int(T.BFLOAT16)
 INT8, INT16, INT32, INT64 = int(T.INT8), int(T.INT16), int(T.INT32), int(T.INT64)
 UINT8, UINT16, UINT32, UINT64 = int(T.UINT8), int(T.UINT16), int(T.UINT32), int(T.UINT64)
-BOOL, STRING = int(T.BOOL), int(T.STRING)
+BOOL, STRING, FLOAT8E8M0 = int(T.BOOL), int(T.STRING), int(T.FLOAT8E8M0)
 
 RANGE: Mapping[int, Interval] = {
     T.FLOAT: (-1e6, 1e6),
@@ -57,6 +57,7 @@ SIGNED = frozenset(int(code) for code in (T.INT8, T.INT16, T.INT32, T.INT64, T.I
 #: What most compilers know; a graph in these is not refused for its element types.
 COMMON = frozenset(int(code) for code in (T.FLOAT, T.DOUBLE, T.FLOAT16, T.INT32, T.INT64, T.UINT8, T.INT8, T.BOOL))
 
+#: Ranges of new tensors, and those that are drawn where none of these fits.
 _FLOATING: tuple[Interval, ...] = (
     (-1.0, 1.0),
     (0.5, 2.0),
@@ -64,13 +65,11 @@ _FLOATING: tuple[Interval, ...] = (
     (0.0, 1.0),
     (-2.0, -0.5),
     (1.0, 3.0),
-    (-0.5, 0.5),
-    (1.0, 1.0),
-    (0.0, 0.0),
+    (0.125, 1.0),
 )
-_WHOLE: tuple[Interval, ...] = ((-3, 3), (0, 4), (1, 3), (-2, -1), (0, 1), (-1, 1), (1, 1), (0, 0))
-#: The ranges of fresh tensors that are drawn without need. The rest, zeros and ones, only where nothing else fits.
-_EVERYDAY = 6
+_FLOATING_AT_NEED: tuple[Interval, ...] = ((-0.5, 0.5), (1.0, 1.0), (0.0, 0.0))
+_WHOLE: tuple[Interval, ...] = ((-3, 3), (0, 4), (1, 3), (-2, -1), (0, 1), (-1, 1))
+_WHOLE_AT_NEED: tuple[Interval, ...] = ((1, 1), (0, 0))
 
 
 def is_floating(code: int) -> bool:
@@ -92,20 +91,26 @@ _SMALL_FLOATS = frozenset(
 )
 
 
-@cache
+@lru_cache(1 << 12)
 def fresh_intervals(code: int, low: float, high: float) -> tuple[Interval, ...]:
     """The ranges that a new tensor of the dtype may get within [low, high]; empty when none fits."""
     if code == STRING:
         return ((0, 0),)
     floor, ceiling = RANGE[code]
     floor, ceiling = max(floor, low), min(ceiling, high)
-    choices = _FLOATING if is_floating(code) else _WHOLE
-    fitting = [each for each in choices if floor <= each[0] and each[1] <= ceiling]
-    everyday = [each for each in fitting if each in choices[:_EVERYDAY]]
-    if everyday or fitting:
-        return tuple(everyday or fitting)
+    choices = (_FLOATING, _FLOATING_AT_NEED) if is_floating(code) else (_WHOLE, _WHOLE_AT_NEED)
+    for intervals in choices:
+        inside = [each for each in intervals if floor <= each[0] and each[1] <= ceiling]
+        fitting = tuple(each for each in inside if _holds(code, each))
+        if fitting:
+            return fitting
     edges = (float(np.ceil(floor)), float(np.floor(ceiling)))
     return (edges,) if edges[0] <= edges[1] else ()
+
+
+def _holds(code: int, ends: Interval) -> bool:
+    """Whether both ends are values of the dtype, so that rounding cannot leave the range."""
+    return code in _COMPLEX or bool((np.array(ends).astype(numpy_dtype(code)).astype(np.float64) == ends).all())
 
 
 def numpy_dtype(code: int) -> np.dtype:
@@ -151,7 +156,7 @@ def raw(array: np.ndarray, code: int) -> bytes:
     return packed
 
 
-@cache
+@lru_cache(64)
 def _pool(code: int, interval: Interval) -> tuple[bytes, int]:
     """Raw data of `POOL` elements drawn once, and the bits of an element."""
     array = draw(code, (POOL,), interval, np.random.default_rng(code))

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 _VARINT, _LENGTH, _FIXED32 = 0, 2, 5
 #: AttributeProto.AttributeType
 _FLOAT, _INT, _STRING, _TENSOR, _FLOATS, _INTS = 1, 2, 3, 4, 6, 7
 
+#: Encodings of shapes and lists that are remembered. There is no end of them in a long campaign.
+_KEPT = 1 << 13
 #: Tensors are called by number. 0 is the absent tensor, whose name is empty.
 ABSENT = 0
 
@@ -30,13 +32,21 @@ def varint(number: int) -> bytes:
     return bytes(out)
 
 
+#: Numbers, and lengths of content, that are encoded beforehand.
+_MANY = 4096
+_VARINTS = [varint(number) for number in range(_MANY)]
+#: Tags of fields of bytes, text or messages by field number. onnx.proto has no larger ones in what is written here.
+_TAGS = [varint(field << 3 | _LENGTH) for field in range(32)]
+
+
 def _integer(field: int, number: int) -> bytes:
     return varint(field << 3 | _VARINT) + varint(number)
 
 
 def delimited(field: int, content: bytes) -> bytes:
     """A field of bytes, text or a message."""
-    return varint(field << 3 | _LENGTH) + varint(len(content)) + content
+    length = len(content)
+    return _TAGS[field] + (_VARINTS[length] if length < _MANY else varint(length)) + content
 
 
 def _float(field: int, number: float) -> bytes:
@@ -65,13 +75,13 @@ def text(name: str, value: str) -> bytes:
     return _attribute(name, _STRING, delimited(4, value.encode()))
 
 
-@cache
+@lru_cache(_KEPT)
 def integers(name: str, values: tuple[int, ...]) -> bytes:
     """An INTS attribute as a field of NodeProto."""
     return _attribute(name, _INTS, b"".join(_integer(8, value) for value in values))
 
 
-@cache
+@lru_cache(_KEPT)
 def tensor_attribute(name: str, code: int, shape: tuple[int, ...], data: bytes) -> bytes:
     """A TENSOR attribute as a field of NodeProto; `data` is raw_data."""
     return _attribute(name, _TENSOR, delimited(5, tensor_content(code, shape, data)))
@@ -94,7 +104,12 @@ def attribute(name: str, value: object) -> bytes:
 
 def tensor_content(code: int, shape: Sequence[int], data: bytes) -> bytes:
     """A TensorProto with raw_data, without its name; `code` is a TensorProto.DataType."""
-    return b"".join(_integer(1, size) for size in shape) + _integer(2, code) + delimited(9, data)
+    return _tensor_head(code, tuple(shape)) + delimited(9, data)
+
+
+@lru_cache(_KEPT)
+def _tensor_head(code: int, shape: tuple[int, ...]) -> bytes:
+    return b"".join([_integer(1, size) for size in shape]) + _integer(2, code)
 
 
 def strings_content(shape: Sequence[int], items: Iterable[bytes]) -> bytes:
@@ -102,16 +117,23 @@ def strings_content(shape: Sequence[int], items: Iterable[bytes]) -> bytes:
     return b"".join(_integer(1, size) for size in shape) + _integer(2, 8) + b"".join(delimited(6, s) for s in items)
 
 
-@cache
+@lru_cache(_KEPT)
 def integer_tensor(values: tuple[int, ...], shape: tuple[int, ...]) -> bytes:
     """An int64 TensorProto, without its name."""
     return tensor_content(7, shape, struct.pack(f"<{len(values)}q", *values))
 
 
-@cache
+def _dimension(size: int | None) -> bytes:
+    return delimited(1, b"" if size is None else _integer(1, size))
+
+
+_DIMENSIONS = {size: _dimension(size) for size in (None, *range(_MANY))}
+
+
+@lru_cache(_KEPT)
 def value_type(code: int, shape: tuple[int | None, ...]) -> bytes:
     """The TypeProto field of a ValueInfoProto; None is a size that is not known."""
-    dims = b"".join(delimited(1, b"" if size is None else _integer(1, size)) for size in shape)
+    dims = b"".join([_DIMENSIONS[size] if size in _DIMENSIONS else _dimension(size) for size in shape])
     return delimited(2, delimited(1, _integer(1, code) + delimited(2, dims)))
 
 
@@ -134,8 +156,6 @@ def name(number: int) -> str:
 
 #: NodeProto.input and .output; ValueInfoProto.name; TensorProto.name.
 INPUT, OUTPUT, INFO, TENSOR = _Names(1), _Names(2), _Names(1), _Names(8)
-#: GraphProto.node with its length, for contents shorter than that many bytes.
-_NODE = [b"\x0a" + varint(length) for length in range(1024)]
 
 
 def reach(count: int) -> None:
@@ -152,8 +172,7 @@ def operator_head(op_type: str) -> bytes:
 
 def node(content: bytes) -> bytes:
     """GraphProto.node."""
-    length = len(content)
-    return (_NODE[length] if length < 1024 else b"\x0a" + varint(length)) + content
+    return delimited(1, content)
 
 
 def model(opset: int, ir_version: int, nodes: bytes, initializers: bytes, inputs: bytes, outputs: bytes) -> bytes:

@@ -24,7 +24,7 @@ _TRIES = 4
 
 #: The share of placeholders that other nodes may be given, too: constants at all, graph inputs as a first input.
 #: Most constants of real models have one reader, and most nodes read what other nodes yield.
-_SHARED = 0.3
+_SHARED = 0.1
 
 Choice = TypeVar("Choice")
 
@@ -188,6 +188,17 @@ class Growth:
         row = BROADCAST[shape]
         fitting = [other for other in self._groups.get(dtype, ()) if row[other] == shape]
         return self.matching(dtype, fitting or (self._broadcastable(shape),), low, high)
+
+    def unspoilt(self, number: int, domain: Domain) -> int:
+        """That tensor of the domain where its values are given, else a new one like it, of given values.
+
+        For operators whose result jumps with the last bit of their input: behind other operators, two honest compilers
+        would disagree.
+        """
+        if number in self._given:
+            return number
+        dtype = self.dtype[number]
+        return self.placeholder(dtype, self.shape[number], *domain.bounds[dtype])
 
     def matching(self, dtype: int, shapes: Collection[Shape], low: float, high: float) -> int:
         """A tensor of that dtype with one of the shapes, those that exist preferred at the picking rate."""

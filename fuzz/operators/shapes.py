@@ -9,6 +9,8 @@ Shape = tuple[int, ...]
 
 #: No tensor of a generated model has more elements: as many as a tensor of five axes of length five.
 LARGEST = 3125
+#: Results that are remembered; there are more shapes than memory for pairs of them.
+_KEPT = 1 << 9
 #: Ranks of tensors as sets, by their bounds.
 ANY_RANK = frozenset(range(6))
 
@@ -27,12 +29,16 @@ class _Row(dict[Shape, Shape | None]):
         self._shape = shape
 
     def __missing__(self, other: Shape) -> Shape | None:
+        if len(self) >= _KEPT:
+            self.clear()
         found = self[other] = _broadcast(self._shape, other)
         return found
 
 
 class _Broadcast(dict[Shape, _Row]):
     def __missing__(self, shape: Shape) -> _Row:
+        if len(self) >= _KEPT:
+            self.clear()
         found = self[shape] = _Row(shape)
         return found
 
@@ -55,6 +61,8 @@ BROADCAST = _Broadcast()
 
 class _Size(dict[Shape, int]):
     def __missing__(self, shape: Shape) -> int:
+        if len(self) >= _KEPT**2:
+            self.clear()
         found = self[shape] = math.prod(shape)
         return found
 

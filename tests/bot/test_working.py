@@ -11,12 +11,14 @@ import pytest
 
 from bot import kinds, settings, working
 from bot.desk import Desk
-from bot.failures import Refusal
+from bot.failures import ExitCode, Refusal
 from bot.github.errors import Later, Refused
 from bot.kinds import Again, Answer, Done
 from triage.ledger import Ledger
 from triage.ledger.records import NewWork, Work, WorkState
-from triage.store import open_store
+from triage.revisions.git import GitError
+from triage.revisions.index import IndexUnreachable
+from triage.store import StoreError, open_store
 
 
 @pytest.fixture
@@ -65,6 +67,58 @@ def test_what_cannot_be_done_is_told_in_one_line_and_not_tried_again(
     desk.ledger.work.add(NewWork("gate", "k", "tvm"))
     done = attempt(desk)
     assert (done.state, done.note) == (WorkState.FAILED, " ".join(str(problem).split()))
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        StoreError("database is locked"),
+        OSError(28, "No space left on device"),
+        GitError("could not resolve host"),
+        IndexUnreachable("the index does not answer"),
+        Refusal("the index does not answer", ExitCode.ENVIRONMENT),
+        settings.BadSettings("github.private_key_file: app.pem: No such file or directory"),
+    ],
+)
+def test_what_passes_or_is_mended_by_people_is_waited_out(
+    desk: Desk, kind: Callable[..., None], problem: Exception
+) -> None:
+    """For most of a day; then it is told."""
+
+    def run(work: Work, at: Desk) -> Answer:
+        if work.attempts < 10:
+            raise problem
+        return Done("in the end")
+
+    kind(run)
+    desk.ledger.work.add(NewWork("human", "k", "tvm"))
+    for _ in range(9):
+        waits = attempt(desk)
+        assert waits.state is WorkState.QUEUED and waits.not_before is not None and "\n" not in waits.note
+        assert desk.ledger.work.wake("human", "k")
+    done = attempt(desk)
+    assert (done.state, done.note) == (WorkState.DONE, "in the end")
+
+
+def test_what_does_not_pass_is_given_up_after_about_a_day(desk: Desk, kind: Callable[..., None]) -> None:
+    def run(work: Work, at: Desk) -> Answer:
+        raise GitError("could not resolve host")
+
+    kind(run)
+    desk.ledger.work.add(NewWork("suite", "k", "tvm"))
+    waited = 0.0
+    while (work := attempt(desk)).state is WorkState.QUEUED:
+        assert work.not_before is not None
+        waited += (work.not_before - work.updated).total_seconds()
+        assert desk.ledger.work.wake("suite", "k")
+    assert work.state is WorkState.FAILED and "could not resolve host" in work.note
+    assert 20 * 3600 < waited < 30 * 3600
+
+
+def test_a_bug_that_is_not_there_is_not_waited_for(desk: Desk, kind: Callable[..., None]) -> None:
+    kind(lambda work, at: Done(str(at.store.bug(4711))))
+    desk.ledger.work.add(NewWork("file", "bug:4711", "tvm"))
+    assert attempt(desk).state is WorkState.FAILED
 
 
 def test_github_telling_us_to_wait_is_no_failure_and_no_attempt(desk: Desk, kind: Callable[..., None]) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from sqlmodel import col, select
 
 from triage.ledger.records import Check
 from triage.ledger.rows import CheckRow
 from triage.store import Store
+
+#: What `put` leaves as it is.
+_KEPT = frozenset({"fork", "newest"})
 
 
 class Checks:
@@ -18,15 +21,48 @@ class Checks:
         self._store = store
 
     def put(self, check: Check) -> None:
-        """Save a check run, new or changed; what GitHub called it (`run_id`) is not forgotten."""
+        """Save a check run, new or changed. What GitHub called it (`run_id`) is not forgotten.
+
+        Where the head of a known one lies, and whether it is the newest, `moved` alone says: whoever tells how a check
+        goes on may have read that before it changed.
+        """
         with self._store.writing() as session:
             row = session.get(CheckRow, check.external_id)
             if row is None:
                 session.add(CheckRow(**asdict(check)))
                 return
             for name, value in asdict(check).items():
-                if name != "run_id" or value is not None:
+                if name not in _KEPT and (name != "run_id" or value is not None):
                     setattr(row, name, value)
+
+    def moved(self, check: Check) -> None:
+        """The pull request of a check run is at its head from now on, and no longer at any other one."""
+        others = select(CheckRow).where(
+            CheckRow.repository == check.repository,
+            CheckRow.project == check.project,
+            CheckRow.pull == check.pull,
+            col(CheckRow.newest),
+        )
+        with self._store.writing() as session:
+            for other in session.exec(others):
+                other.newest = False
+            row = session.get(CheckRow, check.external_id)
+            if row is None:
+                session.add(CheckRow(**asdict(replace(check, newest=True))))
+            else:
+                row.pull, row.base, row.fork, row.newest = check.pull, check.base, check.fork, True
+
+    def newest(self, repository: str, project: str, pull: int | None) -> Check | None:
+        """The check run of the head that a pull request is at, as far as is known."""
+        query = select(CheckRow).where(
+            CheckRow.repository == repository,
+            CheckRow.project == project,
+            CheckRow.pull == pull,
+            col(CheckRow.newest),
+        )
+        with self._store.reading() as session:
+            row = None if pull is None else session.exec(query).first()
+            return None if row is None else _check(row)
 
     def get(self, external_id: str) -> Check | None:
         """One check run by our id."""

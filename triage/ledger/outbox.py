@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import or_
+from sqlalchemy import and_, or_
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
@@ -25,6 +25,7 @@ from triage.store import Store, Unknown
 STOP = "stop"
 _UNSENT = (OutState.HELD.value, OutState.READY.value, OutState.SENDING.value)
 _GOING = (OutState.READY.value, OutState.SENDING.value)
+_NEVER_SAID = (OutState.REJECTED.value, OutState.FAILED.value, OutState.WITHDRAWN.value)
 
 
 class Outbox:
@@ -85,12 +86,27 @@ class Outbox:
 
     def refused(self, one: Outgoing, why: str) -> None:
         """GitHub will never take it. What has replaced it meanwhile still has to go out."""
+        self._ended(one, OutState.FAILED, why)
+
+    def forgone(self, one: Outgoing, why: str) -> None:
+        """Whoever was to send it has seen that it must not be said. What has replaced it meanwhile is looked at anew."""
+        self._ended(one, OutState.WITHDRAWN, why)
+
+    def withdraw(self, bug_id: int, why: str, kinds: Collection[OutKind], starts: tuple[str, ...]) -> int:
+        """Take back what nobody has begun to send about a bug, of these kinds and beginnings of keys; how many."""
+        query = select(OutgoingRow).where(
+            OutgoingRow.bug_id == bug_id,
+            col(OutgoingRow.kind).in_(list(kinds)),
+            or_(
+                OutgoingRow.state == OutState.HELD.value,
+                and_(col(OutgoingRow.state) == OutState.READY.value, col(OutgoingRow.attempts) == 0),
+            ),
+        )
         with self._store.writing() as session:
-            row = _row(session, one.id)
-            newer = row.version != one.version
-            row.state = (OutState.READY if newer else OutState.FAILED).value
-            row.attempts = 0 if newer else row.attempts
-            row.note, row.owner, row.lease, row.updated = clean(why), "", None, now()
+            rows = [row for row in session.exec(query) if row.key.startswith(starts)]
+            for row in rows:
+                row.state, row.note, row.updated = OutState.WITHDRAWN.value, clean(why), now()
+            return len(rows)
 
     def approve(self, outgoing_id: int, by: str) -> None:
         """A moderator lets it go. Raises Unknown, NotHeld."""
@@ -124,10 +140,9 @@ class Outbox:
             return [_outgoing(row) for row in session.exec(query)]
 
     def since(self, moment: datetime, kind: OutKind | None = None, repository: str = "") -> list[Outgoing]:
-        """What was put in since a moment (UTC) and is not rejected or refused: for limits."""
+        """What was put in since a moment (UTC) and is or may yet be said: for limits."""
         query = select(OutgoingRow).where(
-            col(OutgoingRow.created) >= moment,
-            col(OutgoingRow.state).not_in([OutState.REJECTED.value, OutState.FAILED.value]),
+            col(OutgoingRow.created) >= moment, col(OutgoingRow.state).not_in(_NEVER_SAID)
         )
         if kind is not None:
             query = query.where(OutgoingRow.kind == kind.value)
@@ -135,6 +150,14 @@ class Outbox:
             query = query.where(OutgoingRow.repository == repository)
         with self._store.reading() as session:
             return [_outgoing(row) for row in session.exec(query.order_by(col(OutgoingRow.id)))]
+
+    def _ended(self, one: Outgoing, state: OutState, why: str) -> None:
+        with self._store.writing() as session:
+            row = _row(session, one.id)
+            newer = row.version != one.version
+            row.state = (OutState.READY if newer else state).value
+            row.attempts = 0 if newer else row.attempts
+            row.note, row.owner, row.lease, row.updated = clean(why), "", None, now()
 
     def _moderate(self, outgoing_id: int, state: OutState, note: str) -> None:
         with self._store.writing() as session:
@@ -165,11 +188,13 @@ def put(session: Session, new: NewOutgoing) -> int:
             updated=now(),
         )
         session.add(row)
-    elif new.kind in REPLACED and row.payload != dump(new.payload):
+    elif new.kind in REPLACED and (row.payload != dump(new.payload) or row.state == OutState.WITHDRAWN):
         row.payload, row.updated, row.not_before = dump(new.payload), now(), None
         row.version += 1
-        if row.state in (OutState.SENT, OutState.FAILED):
-            row.state, row.attempts = OutState.READY.value, 0
+        if row.state in (OutState.SENT, OutState.FAILED, OutState.WITHDRAWN):
+            # What a moderator has never seen still waits for one; what stands at GitHub is edited without.
+            held = row.state == OutState.WITHDRAWN and new.held and row.result == dump({})
+            row.state, row.attempts = (OutState.HELD if held else OutState.READY).value, 0
     session.flush()
     assert row.id is not None
     return row.id

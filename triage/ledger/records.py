@@ -121,6 +121,7 @@ class OutState(StrEnum):
     SENDING = "sending"  # may have arrived: look before sending it again
     SENT = "sent"
     REJECTED = "rejected"  # by a moderator
+    WITHDRAWN = "withdrawn"  # by the bot: it is not true any more, or a person forbade it
     FAILED = "failed"  # GitHub will never take it; the note says why
 
 
@@ -186,7 +187,8 @@ class Issue:
 class Check:
     """The check run of one head commit. `external_id` is ours and unique, `run_id` GitHub's once it is known.
 
-    `state`: waiting (for a build or a word), running, done, cancelled. `conclusion` as GitHub names it, "" until done.
+    `state`: queued, waiting (for a build or a word), running, done, cancelled. `conclusion` as GitHub names it, "" until
+    it is over. `fork`: the head lies elsewhere, as far as is known. `newest`: the pull request is at this head.
     """
 
     repository: str
@@ -199,3 +201,5 @@ class Check:
     state: str = "waiting"
     conclusion: str = ""
     since: datetime | None = None
+    fork: bool = True
+    newest: bool = False

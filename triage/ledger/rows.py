@@ -114,6 +114,8 @@ class CheckRow(SQLModel, table=True):
     state: str = "waiting"
     conclusion: str = ""
     since: datetime | None = None
+    fork: bool = True
+    newest: bool = False
 
 
 class SwitchRow(SQLModel, table=True):

@@ -106,10 +106,10 @@ class Works:
                 outbox.put(session, one)
             return True
 
-    def cancel(self, kind: str, key: str, why: str) -> int:
+    def cancel(self, kind: str, key: str, why: str, states: Collection[WorkState] = OPEN) -> int:
         """End open work of a kind and key, or with a key that begins so where it ends in ``*``; how many."""
         named = col(WorkRow.key).startswith(key[:-1], autoescape=True) if key.endswith("*") else WorkRow.key == key
-        query = select(WorkRow).where(WorkRow.kind == kind, named, col(WorkRow.state).in_(OPEN))
+        query = select(WorkRow).where(WorkRow.kind == kind, named, col(WorkRow.state).in_(states))
         with self._store.writing() as session:
             rows = list(session.exec(query))
             for row in rows:

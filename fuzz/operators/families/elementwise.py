@@ -101,7 +101,7 @@ SPECIFICATIONS = (
     unary("Log", monotone(math.log), between(1e-3, math.inf)),
     unary("Mish", gated, between(-1e3, 1e3)),
     unary("Neg", lambda low, high: (-high, -low), negatable),
-    unary("Not", same),
+    unary("Not", lambda low, high: (1 - high, 1 - low)),
     unary("Reciprocal", lambda low, high: (1 / high, 1 / low), between(0.01, math.inf)),
     unary("Relu", lambda low, high: (max(low, 0), max(high, 0))),
     unary("Round", lambda low, high: (math.floor(low), math.ceil(high))),

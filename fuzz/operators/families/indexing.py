@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import BOOL, INT64, STRING
+from fuzz.operators.dtypes import BOOL, INT64, STRING, is_floating
 from fuzz.operators.families._attributes import axes
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import LARGEST, SIZE, Shape, ranks
@@ -44,7 +44,7 @@ def _indices(g: Growth, op: Operator, length: int, rank: int, largest: int) -> t
     return dtype, g.shape_of_rank(range(min(rank, 3) + 1), min(largest, 125))
 
 
-@cache
+@lru_cache(1 << 12)
 def _longer(shape: Shape, axis: int) -> tuple[Shape, ...]:
     """Shapes of indices for GatherElements: any length along the axis. The reference cannot take fewer elsewhere,
     and no other length along an axis that is counted from the end.
@@ -78,7 +78,7 @@ def _tuples(g: Growth, dims: Shape, count: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-@cache
+@lru_cache(1 << 12)
 def _coprime(number: int, other: int) -> bool:
     while other:
         number, other = other, number % other
@@ -197,12 +197,14 @@ def _top_k(g: Growth, op: Operator) -> None:
 
 def _non_zero(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain, ranks(1))
+    x = g.unspoilt(x, op.domain) if is_floating(g.dtype[x]) else x
     g.dynamic(op, (x,), b"", [(INT64, (len(g.shape[x]), None))])
 
 
 def _unique(g: Growth, op: Operator) -> None:
     """Values, and by the number of outputs first positions, the way back, counts. The reference fails for sorted=0."""
     x = g.pick(op.domain, ranks(1))
+    x = g.unspoilt(x, op.domain) if is_floating(g.dtype[x]) else x
     shape = g.shape[x]
     flat = g.random() < 0.5
     axis = g.below(len(shape))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise, permutations
 
 from fuzz.operators import encoding
@@ -48,7 +48,7 @@ def _flatten(g: Growth, op: Operator) -> None:
     _copy(g, op, (x,), attributes, (left, SIZE[shape] // left))
 
 
-@cache
+@lru_cache(1 << 12)
 def _divisors(number: int) -> tuple[int, ...]:
     return tuple(each for each in range(1, number + 1) if number % each == 0)
 
@@ -270,7 +270,7 @@ def _blocks(g: Growth, op: Operator) -> None:
     _copy(g, op, (x,), attributes, result)
 
 
-@cache
+@lru_cache(1 << 12)
 def _block_sizes(shape: Shape, deep: bool) -> tuple[int, ...]:
     """The block sizes from 1 to 3 that the shape allows."""
     if len(shape) != 4:

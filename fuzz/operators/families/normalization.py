@@ -61,9 +61,15 @@ def _layer(g: Growth, op: Operator) -> None:
 
 
 def _mean_variance(g: Growth, op: Operator) -> None:
-    """The function that defines it adds a float constant, and needs the axes, which the standard gives a default."""
-    x = g.pick(op.domain, ranks(4, 4))
+    """Needs axes, for which the standard has a default but no function body, and floats, since it adds a constant.
+
+    The variance is a difference of means, which of equal values may come out below zero. So values are given ones.
+    """
+    x = g.unspoilt(g.pick(op.domain, ranks(4, 4)), op.domain)
     shape = g.shape[x]
+    if min(shape) == 1 or g.low[x] == g.high[x]:
+        shape = tuple([2 + g.below(3) for _ in range(4)])
+        x = g.placeholder(FLOAT, shape, -3, 3)
     attributes = encoding.integers("axes", g.among(((0, 2, 3), (2, 3), (1,), (0, 1, 2, 3))))
     g.node(op, (x,), attributes, g.dtype[x], shape, -_MOST, _MOST)
 

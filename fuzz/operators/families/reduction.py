@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 
 from fuzz.operators import encoding
@@ -29,7 +29,7 @@ def subsets(rank: int) -> tuple[Axes, ...]:
     return tuple(found)
 
 
-@cache
+@lru_cache(1 << 12)
 def reduced(shape: Shape, gone: frozenset[int], keep: bool) -> tuple[Shape, int]:
     """The shape that is left, and the number of elements that became one."""
     left = tuple([1 if axis in gone else size for axis, size in enumerate(shape) if keep or axis not in gone])
@@ -89,7 +89,7 @@ def _magnitudes(low: float, high: float, count: int) -> Interval:
 
 def _norms(low: float, high: float, count: int) -> Interval:
     least, most = magnitude(low, high)
-    return least * math.sqrt(count), most * math.sqrt(count)
+    return least, most * math.sqrt(count)  # integers are rounded down, so the least is not sharp
 
 
 def _squares(low: float, high: float, count: int) -> Interval:

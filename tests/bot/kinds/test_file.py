@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,15 +13,15 @@ from bot import working
 from bot.desk import Desk
 from bot.github.auth import Access
 from bot.github.pace import Pace
-from bot.github.sender import Sender
-from bot.life import saying, sent
+from bot.life import saying
+from bot.sending import sender_of
 from bot.settings import Filing, Settings
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from tests.bot.life.support import BODY, DRAFT, moved
 from tests.builds import tinyc
 from tests.github.support import World
 from triage.ledger import Ledger
-from triage.ledger.records import Issue, NewWork, Outgoing, OutState, Work, WorkState
+from triage.ledger.records import Issue, NewWork, OutState, Work, WorkState
 from triage.lifecycle import State
 from triage.records import Bug, NewFailure, StoredDraft
 from triage.store import open_store
@@ -60,11 +60,7 @@ class Office:
     def send(self) -> None:
         """Everything that is ready goes out."""
         access = Access(self.settings, Pace(lambda: 0.0))
-
-        def after(one: Outgoing, result: Mapping[str, Any]) -> None:
-            sent.after(one, result, self.ledger)
-
-        sender = Sender(self.ledger, access.client, access.pace, settled=0, after=after)
+        sender = sender_of(self.ledger, access.client, access.pace, settled=0)
         for _ in range(50):
             if sender.step() is None:
                 return

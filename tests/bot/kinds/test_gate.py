@@ -161,13 +161,21 @@ def test_a_configuration_of_releases_waits_for_nothing(tiny_shop: Shop) -> None:
     assert said["conclusion"] == "neutral" and "knows releases only" in said["summary"]
 
 
+def moved(tiny_shop: Shop, *heads: str) -> None:
+    """Pull request 7 was at these heads, one after the other."""
+    for head in heads:
+        CheckRun(tiny_shop.ledger, tiny_shop.project, head, 7, tiny_shop.first, fork=False).is_newest()
+
+
 def test_a_newer_head_ends_the_gate_of_an_older_one_that_runs(tiny_shop: Shop) -> None:
     old, new = tiny_shop.pull("sub swaps"), tiny_shop.pull()
     asked = {"base": tiny_shop.first, "pull": 7, "fork": False}
+    moved(tiny_shop, old)
     first = tiny_shop.ledger.work.add(NewWork("gate", "it", "tiny", {"commit": old, **asked}))
     work = tiny_shop.ledger.work.claim(["gate"])
     assert work is not None and work.id == first
-    second = tiny_shop.ledger.work.add(NewWork("gate", "it", "tiny", {"commit": new, **asked}))
+    moved(tiny_shop, new)
+    second = tiny_shop.ledger.work.add(NewWork("gate", "other", "tiny", {"commit": new, **asked}))
     working.do(work, tiny_shop.desk)
     assert tiny_shop.ledger.work.get(first).state is WorkState.DONE
     said = tiny_shop.said(old)
@@ -177,11 +185,16 @@ def test_a_newer_head_ends_the_gate_of_an_older_one_that_runs(tiny_shop: Shop) -
     assert tiny_shop.said(new)["conclusion"] == "success"
 
 
-def test_the_check_of_an_older_head_that_waits_ends_when_a_newer_one_begins(tiny_shop: Shop) -> None:
-    old, new = tiny_shop.pull("neg dies"), tiny_shop.pull()
-    assert tiny_shop.gate(old, fork=True)["conclusion"] == "action_required"
-    tiny_shop.gate(new)
-    assert tiny_shop.said(old)["conclusion"] == "cancelled"
+def test_the_gate_of_an_older_head_that_comes_late_leaves_the_newest_alone(tiny_shop: Shop) -> None:
+    """Whatever queued it, and whoever was killed before."""
+    old, new = tiny_shop.pull("sub swaps"), tiny_shop.pull()
+    moved(tiny_shop, old, new)
+    assert tiny_shop.gate(new)["conclusion"] == "success"
+    said = tiny_shop.gate(old, again=True)
+    assert (said["conclusion"], said["title"]) == ("cancelled", "Superseded") and new in said["summary"]
+    assert tiny_shop.said(new)["conclusion"] == "success"
+    newest = tiny_shop.ledger.checks.newest("octo/tiny", "tiny", 7)
+    assert newest is not None and (newest.head_sha, newest.state) == (new, "done")
 
 
 def test_work_that_is_cancelled_stops_and_its_check_says_why(tiny_shop: Shop) -> None:

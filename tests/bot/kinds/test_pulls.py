@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from bot import working
+from bot.checks.run import CheckRun
 from bot.desk import Desk
 from bot.github.auth import Access
 from bot.github.client import Client
@@ -21,13 +22,18 @@ from triage.ledger.owners import now
 from triage.ledger.records import Check, NewWork, OutKind, Work, WorkState
 from triage.store import open_store
 
-A, B = "a" * 40, "b" * 40
+A, B, C = "a" * 40, "b" * 40, "c" * 40
 EARLY, LATE = "2026-01-01T00:00:01Z", "2026-01-01T00:00:09Z"
 
 
 def nobody(repository: str) -> Client:
     """GitHub, where nothing is asked of it."""
     raise AssertionError(f"{repository} was asked for")
+
+
+def told(commit: str, at: str, number: int | None = 7, fork: bool = True) -> dict[str, Any]:
+    """What is known of a pull request."""
+    return {"pull": number, "commit": commit, "base": B, "base_ref": "main", "fork": fork, "at": at, "ended": ""}
 
 
 @dataclass
@@ -49,17 +55,28 @@ class Desktop:
         working.do(work, self.desk)
         return self.ledger.work.get(added)
 
-    def pull(self, commit: str = A, at: str = EARLY, ended: str = "", number: int | None = 7) -> Work:
+    def pull(
+        self, commit: str = A, at: str = EARLY, ended: str = "", number: int | None = 7, fork: bool = True
+    ) -> Work:
         """A pull request changed."""
-        told = {"pull": number, "commit": commit, "base": B, "base_ref": "main", "fork": True, "at": at}
-        return self.do("pull", f"{number}:{commit}:{at}:{ended}", told | {"ended": ended})
+        key = f"{number}:{commit}:{at}:{ended}"
+        return self.do("pull", key, told(commit, at, number, fork) | {"ended": ended})
 
     def check(self, commit: str = A, **more: Any) -> Check:
         """A check run of pull request 7."""
-        told: dict[str, Any] = {"repository": self.repository, "project": "compiler", "pull": 7, "base": B, **more}
-        made = Check(head_sha=commit, external_id=f"ours-{commit}-{told['project']}", **told)
+        fields: dict[str, Any] = {"repository": self.repository, "project": "compiler", "pull": 7, "base": B, **more}
+        made = Check(head_sha=commit, external_id=f"ours-{commit}-{fields['project']}", **fields)
         self.ledger.checks.put(made)
         return made
+
+    def recheck(self, commit: str) -> Work:
+        """A person wants the check of a head again."""
+        return self.do("recheck", f"compiler@{commit}", {"commit": commit, "external_id": "", "by": "ann"})
+
+    def said(self, commit: str) -> Mapping[str, Any]:
+        """What the check run of a head says."""
+        [one] = [one for one in self.ledger.outbox.listed() if one.payload["head_sha"] == commit]
+        return one.payload
 
     def gates(self, *states: WorkState) -> list[tuple[str, Any]]:
         """Gates in these states (queued): their keys and payloads."""
@@ -98,7 +115,9 @@ def test_a_new_head_takes_the_place_of_one_that_waits(desktop: Desktop) -> None:
     desktop.pull(A, EARLY)
     desktop.pull(B, LATE)
     [(key, payload)] = desktop.gates()
-    assert key == "compiler#7" and (payload["commit"], payload["fork"]) == (B, True)
+    assert key == f"compiler#7@{B}" and (payload["commit"], payload["fork"]) == (B, True)
+    assert (desktop.said(A)["conclusion"], desktop.said(B)["status"]) == ("cancelled", "queued")
+    assert B in desktop.said(A)["summary"]
 
 
 def test_what_the_same_second_brings_is_taken_in_order(desktop: Desktop) -> None:
@@ -154,17 +173,77 @@ def test_a_check_that_is_wanted_again_is_the_gate_as_it_was(desktop: Desktop) ->
     claimed = desktop.ledger.work.claim(["gate"])
     assert claimed is not None
     desktop.ledger.work.done(claimed)
-    check = desktop.check(A, state="done")
-    desktop.do("recheck", "r", {"commit": A, "external_id": check.external_id, "by": "ann"})
+    desktop.recheck(A)
     [(key, payload)] = desktop.gates()
-    assert key == "compiler#7" and payload == {**claimed.payload, "again": True}
+    assert key == f"compiler#7@{A}"
+    assert {**payload, "at": EARLY} == {**claimed.payload, "again": True}
+    assert desktop.said(A)["status"] == "queued"
 
 
-def test_a_check_whose_gate_is_forgotten_counts_as_a_forks(desktop: Desktop) -> None:
-    desktop.check(A, state="done")
-    desktop.do("recheck", "r", {"commit": A, "external_id": "", "by": ""})
+@pytest.mark.parametrize("fork", [True, False])
+def test_where_a_head_lies_is_kept_with_its_check(desktop: Desktop, fork: bool) -> None:
+    desktop.check(A, state="done", fork=fork)
+    desktop.recheck(A)
     [(_, payload)] = desktop.gates()
-    assert (payload["fork"], payload["pull"], payload["base"]) == (True, 7, B)
+    assert (payload["fork"], payload["pull"], payload["base"]) == (fork, 7, B)
+
+
+def test_an_older_head_is_not_checked_again_in_place_of_the_newest(desktop: Desktop) -> None:
+    desktop.pull(A, EARLY)
+    desktop.pull(B, LATE)
+    assert desktop.recheck(A).note == f"superseded: the pull request is at {B} now"
+    assert [payload["commit"] for _, payload in desktop.gates()] == [B]
+    said = desktop.said(A)
+    assert (said["status"], said["conclusion"], said["title"]) == ("completed", "cancelled", "Superseded")
+    assert B in said["summary"] and desktop.said(B)["status"] == "queued"
+    desktop.recheck(B)
+    assert desktop.said(B)["status"] == "queued"
+
+
+def test_the_latest_event_tells_where_a_head_lies(desktop: Desktop) -> None:
+    desktop.pull(A, EARLY, fork=True)
+    desktop.pull(B, LATE, fork=True)
+    desktop.pull(A, LATE, fork=False)
+    desktop.recheck(A)
+    assert [payload["fork"] for _, payload in desktop.gates()] == [False]
+
+
+def test_a_head_that_waits_for_a_word_is_told_of_a_newer_one(desktop: Desktop) -> None:
+    desktop.pull(A, EARLY)
+    check = desktop.ledger.checks.newest("acme/compiler", "compiler", 7)
+    assert check is not None
+    desktop.ledger.checks.put(replace(check, state="waiting", conclusion="action_required"))
+    desktop.pull(B, LATE)
+    assert (desktop.said(A)["conclusion"], desktop.said(A)["title"]) == ("cancelled", "Superseded")
+
+
+@pytest.mark.parametrize("step", ["moved", "ended", "queued"])
+def test_a_head_whose_work_is_killed_at_a_step_is_checked_once(desktop: Desktop, step: str) -> None:
+    """The work begins anew; what it had done before changes nothing."""
+    desktop.pull(A, EARLY)
+    added = desktop.ledger.work.add(NewWork("pull", "later", "compiler", told(B, LATE)))
+    work = desktop.ledger.work.claim(["pull"])
+    assert work is not None
+    project = desktop.desk.settings.projects["compiler"]
+    check = CheckRun(desktop.ledger, project, B, 7, B, True)
+    check.is_newest()
+    if step != "moved":
+        desktop.ledger.work.cancel("gate", "compiler#7@*", "", (WorkState.QUEUED,))
+    if step == "queued":
+        check.queues()
+    working.do(work, desktop.desk)
+    assert desktop.ledger.work.get(added).state is WorkState.DONE
+    assert [payload["commit"] for _, payload in desktop.gates()] == [B]
+    assert (desktop.said(A)["conclusion"], desktop.said(B)["status"]) == ("cancelled", "queued")
+
+
+def test_a_head_that_came_back_is_the_newest(desktop: Desktop) -> None:
+    desktop.pull(A, EARLY)
+    desktop.pull(B, LATE)
+    desktop.pull(A, LATE)
+    newest = desktop.ledger.checks.newest("acme/compiler", "compiler", 7)
+    assert newest is not None and newest.head_sha == A
+    assert "superseded" in desktop.recheck(B).note
 
 
 def test_checks_of_others_are_not_repeated(desktop: Desktop) -> None:
@@ -179,12 +258,12 @@ def test_checks_of_others_are_not_repeated(desktop: Desktop) -> None:
 
 def test_what_waits_for_a_build_begins_when_it_may_be_there(desktop: Desktop) -> None:
     later = now() + timedelta(hours=1)
-    for kind, key, commit in (("gate", "compiler#7", A), ("suite", f"compiler:{A}", A), ("gate", "compiler#8", B)):
+    for kind, key, commit in (("gate", "x", A), ("suite", f"compiler:{A}", A), ("gate", "compiler#8", B)):
         desktop.ledger.work.add(NewWork(kind, key, "compiler", {"commit": commit}, not_before=later))
     assert desktop.ledger.work.claim(["gate", "suite"]) is None
     assert desktop.do("wake", f"compiler:{A}", {"commit": A}).note == "2 woken"
     woken = [desktop.ledger.work.claim(["gate", "suite"]) for _ in range(3)]
-    assert [one and one.key for one in woken] == ["compiler#7", f"compiler:{A}", None]
+    assert [one and one.key for one in woken] == ["x", f"compiler:{A}", None]
 
 
 def test_a_build_that_nobody_waits_for_wakes_nothing(desktop: Desktop) -> None:

@@ -105,6 +105,38 @@ def test_without_what_was_before_the_newest_tested_ancestor_is_compared_with(tin
     assert work.payload["good"] == tiny_shop.first
 
 
+@pytest.mark.parametrize("gated", [False, True])
+def test_what_a_suite_could_not_test_is_looked_at_with_the_next_commit(tiny_shop: Shop, gated: bool) -> None:
+    """Though a pull request's gate may have seen that commit: what a gate finds becomes no bug."""
+    tiny_shop.do("suite", commit=tiny_shop.first, before="")
+    broken = tiny_shop.lands("sub swaps")
+    if gated:
+        assert tiny_shop.gate(broken, base=tiny_shop.first)["conclusion"] == "failure"
+    configuration = Path(tiny_shop.project.compiler)
+    known = configuration.read_text()
+    configuration.write_text("this is = no TOML [")
+    waits = tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert waits.state is WorkState.QUEUED and waits.not_before is not None and "tinyc.toml" in waits.note
+    configuration.write_text(known)
+    harmless = tiny_shop.lands("sub swaps")
+    assert "1 new failure" in tiny_shop.do("suite", commit=harmless, before=broken).note
+    [work] = tiny_shop.queued("triage")
+    assert (work.payload["good"], work.payload["bad"]) == (tiny_shop.first, harmless)
+    tiny_shop.ledger.work.wake("suite", waits.key)
+    assert tiny_shop.go_on(waits.id, "suite").state is WorkState.DONE
+    assert len(tiny_shop.ledger.store.bugs()) == 1
+
+
+def test_a_suite_that_concludes_nothing_does_not_count_as_one(tiny_shop: Shop) -> None:
+    tiny_shop.do("suite", commit=tiny_shop.first, before="")
+    broken = tiny_shop.lands("sub swaps")
+    tiny_shop.configure(budget="0.000001s")
+    done = tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert done.state is WorkState.FAILED and "budget" in done.note
+    tiny_shop.configure(budget="1m")
+    assert "1 new failure" in tiny_shop.do("suite", commit=tiny_shop.lands("sub swaps"), before=broken).note
+
+
 def test_with_nothing_to_compare_a_known_bug_that_passes_is_news_all_the_same(tiny_shop: Shop) -> None:
     broken = tiny_shop.lands("sub swaps")
     tiny_shop.do("suite", commit=broken, before=tiny_shop.first)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from bot import working
 from bot.desk import Desk
 from bot.github.auth import Access
 from bot.github.pace import Pace
-from bot.github.sender import Sender
-from bot.life import saying, sent
+from bot.life import saying
+from bot.sending import sender_of
 from tests.bot.checks.support import Shop
 from tests.bot.life.support import bug_of
 from tests.github.support import World
-from triage.ledger.records import Outgoing, WorkState
+from triage.ledger.records import WorkState
 from triage.lifecycle import State
 
 
@@ -31,12 +28,8 @@ def file(shop: Shop, bug_id: int, world: World) -> None:
 
 def send(shop: Shop, world: World) -> None:
     """Everything that is ready goes out, and what follows from it is done."""
-
-    def after(one: Outgoing, result: Mapping[str, Any]) -> None:
-        sent.after(one, result, shop.ledger)
-
     access = Access(world.settings(), Pace(lambda: 0.0))
-    sender = Sender(shop.ledger, access.client, access.pace, settled=0, after=after)
+    sender = sender_of(shop.ledger, access.client, access.pace, settled=0)
     for _ in range(50):
         if sender.step() is None:
             return
@@ -82,3 +75,26 @@ def test_a_kill_between_the_move_and_the_words_loses_neither(tiny_shop: Shop) ->
     undone = shop.lands("sub swaps")
     shop.ledger.store.advance(bug.id, State.CLOSED, State.REGRESSED)
     assert shop.do("reopen", bug=bug.id, commit=undone).note == f"fails again on {undone}; reopen octo/tiny#7"
+
+
+def test_an_issue_is_closed_and_reopened_every_time_its_branch_is_forced_back_and_forth(
+    tiny_shop: Shop, github_world: World
+) -> None:
+    shop, world = tiny_shop, github_world
+    shop.configure(repository=world.repository)
+    bug = bug_of(shop, "Sub", shop.lands("sub swaps"), State.DRAFTED, None)
+    file(shop, bug.id, world)
+    fix, undone = shop.lands(), shop.lands("sub swaps")
+    for turn in (1, 2, 3):
+        for kind, tip, state in (("close", fix, "closed"), ("reopen", undone, "open")):
+            shop.git("reset", "--quiet", "--hard", tip)
+            send(shop, world)
+            shop.do(kind, bug=bug.id, commit=tip)
+            assert "is ready in the outbox" in shop.do(kind, bug=bug.id, commit=tip).note  # the same after a kill
+            send(shop, world)
+            [issue] = world.issues()
+            assert issue["state"] == state, (turn, kind)
+    told = [each["body"] for each in world.comments(issue["number"])]
+    assert sum(each.startswith(f"Fixed by {fix}: ") for each in told) == 3
+    assert sum(each.startswith(f"This is back: {undone}") for each in told) == 3
+    assert len(told) == 7, "and one status comment"

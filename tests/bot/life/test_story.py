@@ -97,9 +97,33 @@ def test_with_moderation_a_closing_waits_and_is_withdrawn_when_the_bug_is_back(t
     done = tiny_shop.do("reopen", bug=bug.id, commit=tiny_shop.lands("sub swaps"))
     assert "not reopened: octo/tiny#7: it is open" in done.note
     assert tiny_shop.ledger.store.bug(bug.id).state is State.REGRESSED
-    rejected = tiny_shop.ledger.outbox.listed([OutState.REJECTED])
-    assert [one.key.split(":")[0] for one in rejected] == ["fixed", "close"]
+    withdrawn = tiny_shop.ledger.outbox.listed([OutState.WITHDRAWN])
+    assert [one.key.split(":")[0] for one in withdrawn] == ["fixed", "close"]
     assert not arrived(tiny_shop)
+
+
+def test_a_closing_that_was_withdrawn_is_put_forward_again_by_the_same_fix(tiny_shop: Shop) -> None:
+    tiny_shop.configure(filing=Filing())
+    broken = tiny_shop.lands("sub swaps")
+    bug = bug_of(tiny_shop, "Sub", broken)
+    fix = tiny_shop.lands()
+    tiny_shop.do("close", bug=bug.id, commit=fix)
+    tiny_shop.do("reopen", bug=bug.id, commit=tiny_shop.lands("sub swaps"))
+    tiny_shop.git("reset", "--quiet", "--hard", fix)
+    assert "close octo/tiny#7" in tiny_shop.do("close", bug=bug.id, commit=fix).note
+    assert [kind for kind, state, _ in said(tiny_shop) if state == "held"] == ["edit_comment", "comment", "state"]
+
+
+def test_a_closing_that_a_moderator_rejected_stays_rejected_and_the_note_says_so(tiny_shop: Shop) -> None:
+    tiny_shop.configure(filing=Filing())
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    fix = tiny_shop.lands()
+    tiny_shop.do("close", bug=bug.id, commit=fix)
+    for one in tiny_shop.ledger.outbox.listed([OutState.HELD]):
+        tiny_shop.ledger.outbox.reject(one.id, "ada")
+    done = tiny_shop.do("close", bug=bug.id, commit=fix)
+    assert done.note == f"fixed by {fix}; not closed: that is rejected in the outbox (rejected by ada)"
+    assert {state for _, state, _ in said(tiny_shop)} == {"rejected"}
 
 
 def test_an_issue_that_a_person_closed_is_not_closed_again_but_its_fix_is_remembered(tiny_shop: Shop) -> None:
@@ -130,4 +154,4 @@ def test_a_bug_that_is_fixed_before_it_was_filed_is_not_filed(tiny_shop: Shop) -
     done = tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands())
     assert "it was never filed" in done.note
     [held] = tiny_shop.ledger.outbox.listed()
-    assert held.state is OutState.REJECTED and "before it was filed" in held.note
+    assert held.state is OutState.WITHDRAWN and "before it was filed" in held.note

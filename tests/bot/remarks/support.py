@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from bot.desk import Desk
 from bot.events import Event, load
 from bot.github.auth import Access
 from bot.github.pace import Pace
-from bot.github.sender import Sender
-from bot.life import sent
+from bot.sending import sender_of
 from bot.settings import Filing, Project, Settings
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from tests.bot.life.support import JOURNEY
@@ -130,8 +128,7 @@ class Room:
 
     def answers(self, number: int) -> list[str]:
         """Send everything; what the bot has said in an issue."""
-        after = partial(_arrived, self.ledger)
-        sender = Sender(self.ledger, self.desk.github, Pace(time.monotonic), after=after)
+        sender = sender_of(self.ledger, self.desk.github, Pace(time.monotonic))
         while sender.step() is not None:
             pass
         return [each["body"] for each in self.world.comments(number) if each["user"]["login"] == self.world.bot]
@@ -139,10 +136,6 @@ class Room:
     def state(self, bug: int) -> State:
         """A bug's state."""
         return self.ledger.store.bug(bug).state
-
-
-def _arrived(ledger: Ledger, one: Outgoing, result: Mapping[str, Any]) -> None:
-    sent.after(one, result, ledger)
 
 
 @contextmanager

@@ -20,7 +20,7 @@ HEAD, OLD = "a" * 40, "b" * 40
 def check(room: Room, head: str = HEAD, pull: int = 7, state: str = "waiting") -> Check:
     """A check run that the bot has in a pull request."""
     made = Check(room.world.repository, head, f"ours-{head}", "compiler", pull, base=OLD, state=state)
-    room.ledger.checks.put(made)
+    room.ledger.checks.moved(made)
     return made
 
 
@@ -135,7 +135,7 @@ def test_retest_in_a_pull_request_checks_its_newest_head_again(room: Room) -> No
     check(room)
     room.says("@graphwarden retest", 7, pull=True)
     [(kind, key, payload)] = room.queued()
-    assert (kind, key, payload["commit"], payload["again"]) == ("gate", "compiler#7", HEAD, True)
+    assert (kind, key, payload["commit"], payload["again"]) == ("gate", f"compiler#7@{HEAD}", HEAD, True)
 
 
 # Decisions
@@ -245,7 +245,7 @@ def test_linking_gives_the_right_to_write_in_somebody_elses_issue(room: Room) ->
     assert issue == Issue(bug, room.world.repository, number, ours=False, linked_by="maintainer")
     assert room.state(bug) is State.REPORTED
     waiting = room.ledger.outbox.by_key("issue:f")
-    assert waiting is not None and waiting.state is OutState.REJECTED, "it is not filed a second time"
+    assert waiting is not None and waiting.state is OutState.WITHDRAWN, "it is not filed a second time"
 
 
 def test_linking_what_the_bot_had_only_found_gives_the_right_too(room: Room) -> None:
@@ -275,9 +275,17 @@ def test_a_word_is_given_for_one_commit_of_the_pull_request(room: Room) -> None:
     work = room.says(f"@graphwarden approve {HEAD[:10]}", 7, pull=True)
     assert work.state is WorkState.DONE
     [(kind, key, payload)] = room.queued()
-    assert (kind, key, payload["commit"]) == ("gate", "compiler#7", HEAD)
+    assert (kind, key, payload["commit"]) == ("gate", f"compiler#7@{HEAD}", HEAD)
     given = (places.root() / "approved").rglob("*.txt")
     assert [file.read_text() for file in given] == [f"{HEAD}\n"]
+
+
+def test_no_word_is_given_for_a_head_that_the_pull_request_has_left(room: Room) -> None:
+    check(room, OLD), check(room)
+    room.says(f"@graphwarden approve {OLD}", 7, pull=True)
+    assert not room.queued() and not (places.root() / "approved").exists()
+    [answer] = [one for one in room.out() if one.kind is OutKind.COMMENT]
+    assert f"is at {HEAD} now" in answer.payload["body"]
 
 
 @pytest.mark.parametrize("text", [f"approve {'c' * 40}", "approve aaaaaaa"])

@@ -35,7 +35,7 @@ def test_a_refused_report_puts_the_bug_aside_with_all_that_was_to_come(room: Roo
     assert room.state(bug) is state and not room.queued()
     assert not issue_of(room, bug).open and said(room, bug).forbids_reopening(FIX)
     waiting = room.ledger.outbox.by_key("x")
-    assert waiting is not None and waiting.state is OutState.REJECTED
+    assert waiting is not None and waiting.state is OutState.WITHDRAWN
 
 
 @pytest.mark.parametrize("reason", ["completed", None])

@@ -60,3 +60,19 @@ def test_a_check_run_keeps_the_number_that_github_gave_it(ledger: Ledger) -> Non
     assert found == replace(check, run_id=1 << 40, state="running")
     assert ledger.checks.of_head("a/b", "abc") == ledger.checks.of_pull("a/b", 3) == [found]
     assert ledger.checks.in_state("waiting") == []
+
+
+def test_a_pull_request_is_at_one_head_whatever_is_told_of_the_others(ledger: Ledger) -> None:
+    old, new = Check("a/b", "abc", "x1", "tvm", pull=3), Check("a/b", "def", "x2", "tvm", pull=3, fork=False)
+    elsewhere = [replace(new, external_id="x3", pull=4), replace(new, external_id="x4", project="xla")]
+    for check in (old, *elsewhere, new):
+        ledger.checks.moved(check)
+    ledger.checks.put(replace(old, state="running", newest=True, fork=False))
+    ledger.checks.put(replace(new, state="running", newest=False, fork=True))
+    assert ledger.checks.get("x1") == replace(old, state="running", newest=False)
+    assert ledger.checks.newest("a/b", "tvm", 3) == replace(new, state="running", newest=True)
+    assert ledger.checks.newest("a/b", "tvm", 4) == replace(elsewhere[0], newest=True)
+    assert ledger.checks.newest("a/b", "tvm", 5) is ledger.checks.newest("a/b", "tvm", None) is None
+    ledger.checks.moved(old)
+    found = ledger.checks.newest("a/b", "tvm", 3)
+    assert found is not None and found.external_id == "x1"

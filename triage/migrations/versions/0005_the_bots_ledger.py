@@ -98,6 +98,8 @@ def upgrade() -> None:
         _text("state"),
         _text("conclusion"),
         _moment("since", nullable=True),
+        sa.Column("fork", sa.Boolean(), nullable=False),
+        sa.Column("newest", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("external_id"),
     )
     op.create_index("ix_check_run_head", "check_run", ["repository", "head_sha"])
