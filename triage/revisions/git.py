@@ -9,6 +9,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
+from triage.revisions.unpacking import unpack
+
 _SECONDS = 300.0
 _FETCH_SECONDS = 900.0
 _FIELDS = "%H%x00%P%x00%cI"
@@ -85,7 +87,7 @@ class Repository:
             assert process.stdout is not None and process.stderr is not None
             try:
                 with tarfile.open(fileobj=process.stdout, mode="r|") as archive:
-                    archive.extractall(target, filter="data")
+                    unpack(archive, target)
             except tarfile.TarError as error:
                 process.kill()
                 said = process.stderr.read().decode(errors="replace").strip()
