@@ -75,7 +75,7 @@ def hunt(
     issues = issuefile.read(known)
     if drafts:
         _check_folder(output)
-    sources = source or generators.names()
+    sources = source or generators.usual()
     _check_names(sources, strategy)
     sweep_stale_homes()
     with Runner(Limits(timeout, memory), jobs or None) as runner, open_store(db, create=True) as store:
@@ -153,7 +153,7 @@ def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> lis
 def _campaign(store: Store, targets: Sequence[Target], source: Sequence[str], seed: int, invalid: bool) -> CampaignInfo:
     parameters = {
         "targets": sorted(target.id for target in targets),
-        "sources": sorted(source or generators.names()),
+        "sources": sorted(source or generators.usual()),
         "seed": seed,
         "invalid": invalid,
     }

@@ -1,7 +1,8 @@
 """Generators: where cases come from. The file name is the registry entry; there is no list to edit.
 
 A generator file defines ``cases(seed: int) -> Iterator[Case | Skip]`` and ``PER_TURN``, how many of its
-cases come in a row when several sources share a campaign. The same seed gives the same cases in the
+cases come in a row when several sources share a campaign. With ``ON_REQUEST = True`` it takes part only in campaigns
+that name it. The same seed gives the same cases in the
 same order. What a generator knows of but cannot turn into a case it yields as a
 `Skip`, so that nothing vanishes silently.
 """
@@ -38,6 +39,11 @@ Cases = Callable[[int], Iterator[Case | Skip]]
 def names() -> list[str]:
     """Registered generator names in alphabetical order."""
     return sorted(path.stem for path in GENERATORS.glob("*.py") if not path.stem.startswith("_"))
+
+
+def usual() -> list[str]:
+    """The generators of a campaign that names none."""
+    return [name for name in names() if not getattr(_module(name), "ON_REQUEST", False)]
 
 
 def load(name: str) -> Cases:

@@ -19,7 +19,9 @@ Interval = tuple[float, float]
 FLOAT, DOUBLE, FLOAT16, BFLOAT16 = int(T.FLOAT), int(T.DOUBLE), int(T.FLOAT16), int(T.BFLOAT16)
 INT8, INT16, INT32, INT64 = int(T.INT8), int(T.INT16), int(T.INT32), int(T.INT64)
 UINT8, UINT16, UINT32, UINT64 = int(T.UINT8), int(T.UINT16), int(T.UINT32), int(T.UINT64)
-BOOL, STRING, FLOAT8E8M0 = int(T.BOOL), int(T.STRING), int(T.FLOAT8E8M0)
+INT2, INT4, UINT2, UINT4 = int(T.INT2), int(T.INT4), int(T.UINT2), int(T.UINT4)
+BOOL, STRING = int(T.BOOL), int(T.STRING)
+FLOAT4E2M1, FLOAT8E8M0 = int(T.FLOAT4E2M1), int(T.FLOAT8E8M0)
 
 RANGE: Mapping[int, Interval] = {
     T.FLOAT: (-1e6, 1e6),

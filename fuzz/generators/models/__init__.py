@@ -10,15 +10,19 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from fuzz.operators.families import IR_VERSION, OPSET, operators
+import onnx
+from onnx import helper
+
+from fuzz.operators.families import OPSET, operators
 from fuzz.operators.growth import GraphInput, Limits
 from fuzz.operators.specification import Operator
 
 _HERE = Path(__file__).parent
-#: IR versions that came with an opset, where the newest would not be loaded by what knows that opset only.
-_IR_VERSIONS = ((26, 13), (25, 12), (23, 11), (21, 10), (20, 9), (15, 8), (13, 7))
+#: Before this IR version an initializer must be a graph input, too.
+_FIRST_IR_VERSION = 4
 
 
 class UnknownModels(ValueError):
@@ -45,6 +49,9 @@ class Parameters:
 
     def operators(self) -> tuple[Operator, ...]:
         """The operators to draw from, by name. Raises UnusableParameters."""
+        newest = onnx.defs.onnx_opset_version()
+        if not 1 <= self.opset <= newest:
+            raise UnusableParameters(f"no opset {self.opset}: choose one from 1 to {newest}")
         table = operators(self.opset)
         unknown = [name for name in self.names if name not in table]
         if unknown:
@@ -53,13 +60,18 @@ class Parameters:
             )
         chosen = tuple(table[name] for name in sorted(set(self.names))) if self.names else tuple(table.values())
         if not chosen:
-            raise UnusableParameters(f"the table has no operator at opset {self.opset}; choose one from 7 to {OPSET}")
+            raise UnusableParameters(f"the table has no operator at opset {self.opset}: choose a newer one")
         return chosen
 
     @property
     def ir_version(self) -> int:
-        """The IR version that goes with the opset."""
-        return next((version for opset, version in _IR_VERSIONS if self.opset >= opset), 7)
+        """The oldest IR version that the opset came with."""
+        return _ir_version(self.opset)
+
+
+@cache
+def _ir_version(opset: int) -> int:
+    return max(helper.find_min_ir_version_for([helper.make_opsetid("", opset)]), _FIRST_IR_VERSION)
 
 
 @dataclass(frozen=True)
@@ -90,6 +102,3 @@ def load(name: str) -> Generate:
         raise UnknownModels(f"no generator of models is called {name!r}: choose one of {', '.join(names())}")
     found: Generate = importlib.import_module(f"{__name__}.{name}").generate
     return found
-
-
-__all__ = ["IR_VERSION", "Generate", "Generated", "Parameters", "UnknownModels", "UnusableParameters", "load", "names"]

@@ -26,9 +26,9 @@ _EVERYDAY = tuple(code for code, weight in _WEIGHTS.items() for _ in range(weigh
 #: No compiler here loads a complex tensor; the table knows them.
 _COMPLEX = frozenset((14, 15))
 _RARE = tuple(code for code in dtypes.ALL if code not in _WEIGHTS and code not in _COMPLEX)
-#: A fifth of the models have hubs, the others long chains: together they reach more out-degrees, and more triples of
+#: A sixth of the models have hubs, the others long chains: together they reach more out-degrees, and more triples of
 #: operators, than models that use all tensors alike.
-_LEANS = (Lean.OLD, Lean.RECENT, Lean.RECENT, Lean.RECENT, Lean.RECENT)
+_LEANS = (Lean.OLD, *[Lean.RECENT] * 5)
 #: The shares of models in float alone, and of models with a rare dtype.
 _FLOAT_ONLY, _WITH_RARE = 0.4, 0.06
 

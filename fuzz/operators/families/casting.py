@@ -10,27 +10,36 @@ from fuzz.operators import encoding
 from fuzz.operators.dtypes import (
     BOOL,
     FLOAT,
+    FLOAT4E2M1,
     FLOAT8E8M0,
-    FLOATS,
+    INT2,
+    INT4,
     INT64,
     RANGE,
     STRING,
+    UINT2,
+    UINT4,
     Interval,
     fresh_intervals,
     is_floating,
+    numpy_dtype,
+    raw,
     raw_slice,
 )
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import LARGEST, SIZE, ranks
 from fuzz.operators.specification import Domain, Operator, Specification, Within
 
+#: The reference converts none of these into another.
+_UNCONVERTED = frozenset((FLOAT8E8M0, INT4, UINT4, INT2, UINT2))
 
-def _targets(g: Growth, source: int, low: float, high: float, allowed: tuple[int, ...]) -> list[int]:
+
+def _targets(source: int, low: float, high: float, allowed: tuple[int, ...]) -> list[int]:
     """Dtypes that hold the values. Strings convert to nothing but themselves: words are no numbers."""
     if source == STRING:
         return [STRING]
-    if source == FLOAT8E8M0:  # the reference converts it to nothing but wider floats
-        allowed = tuple(code for code in allowed if code in FLOATS)
+    if source in _UNCONVERTED:
+        allowed = tuple(code for code in allowed if code not in _UNCONVERTED and code != FLOAT4E2M1)
     return [
         code
         for code in allowed
@@ -50,7 +59,9 @@ def _cast(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain)
     source, low, high = g.dtype[x], g.low[x], g.high[x]
     choices = op.others["to"]
-    targets = _targets(g, source, low, high, choices.common if g.random() < 0.8 else choices.dtypes) or [source]
+    targets = _targets(source, low, high, choices.common if g.random() < 0.8 else choices.dtypes)
+    if not g.shape[x]:  # the reference makes no scalars of powers of two
+        targets = [code for code in targets if code != FLOAT8E8M0] or [BOOL]
     target = g.among(targets)
     attributes = encoding.integer("to", target)
     g.node(op, (x,), attributes, target, g.shape[x], *_converted(low, high, source, target))
@@ -60,7 +71,7 @@ def _cast_like(g: Growth, op: Operator) -> None:
     """The second input gives its dtype and nothing else."""
     x = g.pick(op.domain)
     source, low, high = g.dtype[x], g.low[x], g.high[x]
-    targets = _targets(g, source, low, high, op.others["to"].common) or [source]
+    targets = _targets(source, low, high, op.others["to"].common) or [source]
     floor = g.among(targets)
     like = g.pick(_like(op, floor))
     g.node(op, (x, like), b"", floor, g.shape[x], *_converted(low, high, source, floor))
@@ -119,20 +130,16 @@ def _constant(g: Growth, op: Operator) -> None:
 def _range(g: Growth, op: Operator) -> None:
     """Start, limit and delta are constants of one dtype; at least one number results."""
     code = g.among(op.domain.dtypes)
-    dtype = np.dtype(_RANGES[code])
     delta = g.among((1, 2, -1))
     count = 1 + g.below(6)
     start = g.below(7) - 3
     limit = start + delta * count
     inputs = [
-        g.constant(code, encoding.tensor_content(code, (), dtype.type(value).tobytes()))
+        g.constant(code, encoding.tensor_content(code, (), raw(np.array(value).astype(numpy_dtype(code)), code)))
         for value in (start, limit, delta)
     ]
     last = start + delta * (count - 1)
     g.node(op, inputs, b"", code, (count,), min(start, last), max(start, last))
-
-
-_RANGES = {1: "<f4", 5: "<i2", 6: "<i4", 7: "<i8", 11: "<f8"}
 
 
 def _eye(g: Growth, op: Operator) -> None:

@@ -1,0 +1,124 @@
+"""The operator table against ONNX: what it makes is valid, and what it says of the result is true.
+
+Judges are onnx.checker with strict shape inference, and the reference evaluator. Every intermediate result is
+looked at, so that a wrong shape rule shows where it is wrong.
+"""
+
+import random
+
+import numpy as np
+import onnx
+import pytest
+from onnx import defs, helper
+
+from fuzz.backends._evaluator import Evaluator
+from fuzz.generators.isra import inputs
+from fuzz.generators.models import Parameters, isra
+from fuzz.operators import dtypes
+from fuzz.operators.families import IR_VERSION, OPSET, operators, specifications
+from fuzz.operators.growth import Growth, Limits
+
+TABLE = operators()
+#: No reference implementation computes with these in all operators that take them.
+PALETTES = [
+    (dtypes.FLOAT,),
+    (dtypes.DOUBLE, dtypes.INT64),
+    (dtypes.FLOAT16,),
+    (dtypes.BFLOAT16, dtypes.UINT8),
+    (22, 17),
+]
+
+
+def evaluated(model, feeds):
+    with np.errstate(all="ignore"):
+        return [np.asarray(value) for value in Evaluator(model).run(None, feeds)]
+
+
+def declared(output):
+    kind = output.type.tensor_type
+    return kind.elem_type, [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
+
+
+def assert_as_declared(model, values):
+    for output, value in zip(model.graph.output, values, strict=True):
+        code, shape = declared(output)
+        assert len(shape) == value.ndim and all(
+            size in (None, real) for size, real in zip(shape, value.shape, strict=True)
+        ), output
+        if code != dtypes.STRING:
+            assert value.dtype == helper.tensor_dtype_to_np_dtype(code), output
+
+
+def assert_within_ranges(growth, model, values):
+    """Results lie in the ranges that were computed for them; floats but for rounding."""
+    for output, value in zip(model.graph.output, values, strict=True):
+        number = int(output.name[1:])
+        code, shape = declared(output)
+        if None in shape or value.dtype.kind in "OUSc" or not value.size:
+            continue
+        low, high = growth.low[number], growth.high[number]
+        slack = 0.02 * max(1, abs(low), abs(high)) if dtypes.is_floating(code) else 0
+        numbers = value.astype(np.float64)
+        assert np.isfinite(numbers).all(), output.name
+        assert numbers.min() >= low - slack and numbers.max() <= high + slack, (output.name, low, high)
+
+
+def test_the_table_has_the_operators_that_it_is_said_to_have():
+    assert len(TABLE) >= 150
+    assert {"Add", "Conv", "LSTM", "QLinearConv", "Resize", "ScatterND", "TopK"} <= set(TABLE)
+
+
+def test_every_row_names_an_operator_of_onnx():
+    assert all(defs.has(row.op_type, "") for row in specifications())
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_nodes_of_an_operator_alone_are_valid_and_as_the_table_says(name):
+    rng = np.random.default_rng(0)
+    operator = TABLE[name]
+    for turn in range(8):
+        growth = Growth(random.Random(f"{name} {turn}"), PALETTES[turn % len(PALETTES)], Limits())
+        operator.grow(growth, operator)
+        model = onnx.load_from_string(growth.model(OPSET, IR_VERSION, all_outputs=True))
+        onnx.checker.check_model(model, full_check=True)
+        assert model.graph.node[-1].op_type == name
+        feeds = {each.name: dtypes.draw(each.dtype, each.shape, each.interval, rng) for each in growth.inputs()}
+        values = evaluated(model, feeds)
+        assert_as_declared(model, values)
+        assert_within_ranges(growth, model, values)
+
+
+def test_the_numbers_of_inputs_are_those_that_nodes_have():
+    seen = {name: set() for name in TABLE}
+    for index in range(60):
+        model = onnx.load_from_string(isra.generate(Parameters(150, 150), 5, index).model)
+        for node in model.graph.node:
+            seen[node.op_type].add(sum(1 for name in node.input if name))
+    assert all(found <= set(TABLE[name].degrees) for name, found in seen.items())
+    missing = {name for name, found in seen.items() if found != set(TABLE[name].degrees)}
+    assert len(missing) < 10
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_two_thousand_models_are_valid(part):
+    """Four parts of 500, so that several processes share them."""
+    parameters = Parameters(1, 10, all_outputs=True)
+    for index in range(500 * part, 500 * (part + 1)):
+        generated = isra.generate(parameters, 2026, index)
+        model = onnx.load_from_string(generated.model)
+        onnx.checker.check_model(model, full_check=True)
+        assert_as_declared(model, evaluated(model, inputs(generated, 2026, index)))
+
+
+@pytest.mark.parametrize("opset", [7, 11, 13, 17, 18, 21, 23, 28])
+def test_other_opsets_give_valid_models_of_the_operators_that_they_have(opset):
+    parameters = Parameters(1, 10, opset=opset)
+    assert 40 < len(parameters.operators()) <= len(TABLE)
+    for index in range(40):
+        generated = isra.generate(parameters, 1, index)
+        onnx.checker.check_model(onnx.load_from_string(generated.model), full_check=True)
+
+
+def test_the_table_can_be_asked_for_one_operator_alone():
+    model = onnx.load_from_string(isra.generate(Parameters(5, 5, ("Conv",)), 0, 0).model)
+    assert {node.op_type for node in model.graph.node} == {"Conv"}
