@@ -19,7 +19,7 @@ from triage.bisect import progress
 from triage.bisect.answer import Answer
 from triage.bisect.bisection import Bisection
 from triage.bisect.builds import Builds
-from triage.bisect.found import Bisected, Found, Kind, with_section
+from triage.bisect.found import MOST_BETWEEN, Bisected, Found, Kind, with_section
 from triage.records import Bug
 from triage.replay import Replay
 from triage.revisions.config import Compiler
@@ -94,10 +94,11 @@ def case_of(store: Store, bug: Bug) -> Case:
 
 
 def found(answer: Answer) -> Found | None:
-    """The one revision that is to blame or to thank, None where no one revision is."""
+    """The one change that is to blame or to thank, None where the outcome changes more than once or never."""
     if answer.first is None or answer.last_before is None or answer.confidence is None:
         return None
-    return Found(answer.first, answer.last_before, answer.confidence)
+    kept = answer.between[:MOST_BETWEEN]
+    return Found(answer.first, answer.last_before, answer.confidence, kept, len(answer.between) - len(kept))
 
 
 def keep(store: Store, bug: Bug, answer: Answer, fix: bool) -> Bisected:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bot import builds
+from bot import builds, suitefile
 from bot.failures import Refusal
 from bot.github.auth import Access
 from bot.github.errors import GitHubError
 from bot.settings import Project, Settings
-from fuzz import confine, registry
+from fuzz import confine, generators, registry
 from triage.ledger import Ledger
 from triage.revisions import listing
 from triage.revisions.git import GitError, Repository
@@ -47,6 +48,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     for project in settings.projects.values():
         yield _asked(f"{project.name}: repository", partial(_repository, settings, project))
         yield _asked(f"{project.name}: compiler", partial(_compiler, project))
+        yield _asked(f"{project.name}: suite", partial(_suite, project))
     means, told = _confinement()
     yield Finding("confinement", means, told)
 
@@ -91,22 +93,30 @@ def _identity(settings: Settings) -> str:
     access = Access(settings)
     if key is not None and _others_may_read(key):
         raise Bad(f"{key} can be read by others: chmod 600 {key}")
-    return f"{access.login()} at {settings.github.api}"
+    mend = "github.app_id and github.private_key_file belong to one App" if key else "give another token"
+    with _mending(f"{mend}; github.api is where it is"):
+        return f"{access.login()} at {settings.github.api}"
 
 
 def _repository(settings: Settings, project: Project) -> str:
     access = Access(settings)
-    missing = access.missing(project.repository)
+    with _mending(f"install the App in {project.repository} (in its settings), or mend `repository`"):
+        missing = access.missing(project.repository)
+        branch = "" if missing else access.client(project.repository).default_branch()
     if missing:
         wanted = ", ".join(f"{name}: {level}" for name, level in missing.items())
-        raise Bad(f"{project.repository}: the App lacks the permission {wanted}")
-    branch = access.client(project.repository).default_branch()
+        raise Bad(f"{project.repository}: the App lacks the permission {wanted}: give it in the App's settings")
     noted = "" if branch == project.branch else f" (its default branch is {branch}, watched is {project.branch})"
     return f"{project.repository}{noted}"
 
 
 def _compiler(project: Project) -> str:
     compiler = builds.compiler(project.compiler)
+    if compiler.provider == "release" and (project.suite or project.gate):
+        raise Bad(
+            f"{compiler.name} knows releases only, so no commit can be tested: write a configuration with the provider "
+            "overlay, command or wheel (docs/revisions.md), or set suite = false and gate = false"
+        )
     if compiler.provider in _OF_COMMITS:
         local = Repository(compiler.path("repository"))
         head = local.resolve(compiler.text("branch") or "HEAD")
@@ -120,6 +130,28 @@ def _compiler(project: Project) -> str:
         newest = known[-1].version
     kinds = ", ".join(registry.backend(compiler.backend).kinds)
     return f"{compiler.name}, builds by {compiler.provider}, newest {newest}, takes {kinds}"
+
+
+def _suite(project: Project) -> str:
+    if project.cases is not None and not any(
+        path.suffix in suitefile.SUFFIXES for path in project.cases.rglob("*") if path.is_file()
+    ):
+        raise Bad(f"cases: {project.cases} holds no case (*.onnx, *.json)")
+    for name in project.sources:
+        try:
+            generators.load(name)
+        except generators.UnknownGenerator as problem:
+            raise Bad(f"sources: {problem}") from problem
+    return f"{project.cases or ', '.join(project.sources)}, for {project.budget}"
+
+
+@contextmanager
+def _mending(how: str) -> Iterator[None]:
+    """What GitHub refuses is told with what to do about it."""
+    try:
+        yield
+    except GitHubError as problem:
+        raise Bad(f"{problem}: {how}") from problem
 
 
 def _confinement() -> tuple[bool | None, str]:

@@ -22,7 +22,7 @@ from bot.failures import Refusal
 
 #: Where a secret may come from instead of a file.
 SECRET_VARIABLE, TOKEN_VARIABLE = "GRAPHWARDEN_WEBHOOK_SECRET", "GRAPHWARDEN_GITHUB_TOKEN"
-_REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
+REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
 
 
 class BadSettings(Refusal):
@@ -30,7 +30,7 @@ class BadSettings(Refusal):
 
 
 def _repository(text: str) -> str:
-    if not _REPOSITORY.fullmatch(text):
+    if not REPOSITORY.fullmatch(text):
         raise ValueError("write it as owner/name")
     return text
 

@@ -285,15 +285,19 @@ class Store:
         """Save `fields` of a bug that stays in its state. Raises Unknown, and Conflict if it is not in `expected`."""
         self._change(bug_id, expected, expected, fields)
 
-    def failing_cases(self, bug_ids: Iterable[int]) -> dict[str, int]:
-        """Case id -> bug, for all cases that were seen to fail in these bugs."""
+    def failing_cases(self, bug_ids: Iterable[int]) -> dict[str, list[int]]:
+        """Case id -> the bugs, of these, that it was seen to show; a case may have failed in several ways."""
         query = (
             select(FailureRow.case_id, BugRow.id)
             .join(BugRow, col(BugRow.fingerprint) == FailureRow.fingerprint)
             .where(col(BugRow.id).in_(list(bug_ids)))
         )
         with self.reading() as session:
-            return {case: number for case, number in session.exec(query) if number is not None}
+            found: dict[str, list[int]] = {}
+            for case, number in session.exec(query.distinct().order_by(col(BugRow.id))):
+                if number is not None:
+                    found.setdefault(case, []).append(number)
+            return found
 
     # Decisions of a person
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,8 +10,10 @@ from bot.suitefile import CONFIRMED
 from fuzz import registry
 from triage.ledger import Ledger
 from triage.ledger.records import Issue
+from triage.lifecycle import State
 from triage.records import Bug
 from triage.store import Store
+from triage.suite.telling import Told
 
 
 @dataclass(frozen=True)
@@ -34,10 +36,16 @@ class KnownBug:
         return self.bug.title or f"{' + '.join(self.bug.operators) or 'the model'}: {self.bug.symptom}"
 
 
-def by_case(store: Store, backend: str) -> dict[str, Bug]:
-    """Case id -> the bug that was reduced to this case (`suitefile` runs the same ones)."""
+#: Bugs by the cases that show them: an operator that breaks twice may be reduced to one model both times.
+ByCase = Mapping[str, Sequence[Bug]]
+#: States of a bug that is gone.
+_GONE = frozenset({State.FIXED, State.CLOSED})
+
+
+def by_case(store: Store, backend: str) -> ByCase:
+    """Case id -> the bugs that were reduced to this case (`suitefile` runs the same ones)."""
     name = registry.backend(backend).name
-    found: dict[str, Bug] = {}
+    found: dict[str, list[Bug]] = {}
     for bug in store.bugs(CONFIRMED):
         if Path(bug.backend).stem != name or not bug.count:
             continue
@@ -45,24 +53,37 @@ def by_case(store: Store, backend: str) -> dict[str, Bug]:
         if case is None and bug.best_failure_id is not None:
             case = store.failure(bug.best_failure_id).failure.case.id
         if case is not None:
-            found.setdefault(case, bug)
+            found.setdefault(case, []).append(bug)
     return found
 
 
-def by_any_case(store: Store, backend: str) -> dict[str, Bug]:
-    """Case id -> the bug that this case was reduced to or was seen to show."""
+def by_any_case(store: Store, backend: str) -> ByCase:
+    """Case id -> the bugs that this case was reduced to or was seen to show."""
     reduced = by_case(store, backend)
-    bugs = {bug.id: bug for bug in reduced.values()}
-    return {case: bugs[number] for case, number in store.failing_cases(bugs).items()} | reduced
+    bugs = {bug.id: bug for some in reduced.values() for bug in some}
+    found = {case: {bug.id: bug for bug in some} for case, some in reduced.items()}
+    for case, numbers in store.failing_cases(bugs).items():
+        found.setdefault(case, {}).update((number, bugs[number]) for number in numbers)
+    return {case: list(some.values()) for case, some in found.items()}
 
 
-def with_issues(ledger: Ledger, bugs: Mapping[str, Bug], cases: Iterable[str]) -> dict[str, KnownBug]:
-    """Those of the cases that are bugs, each bug once."""
-    found: dict[str, KnownBug] = {}
+def shown(bugs: Sequence[Bug], symptom: str) -> list[Bug]:
+    """Those of the bugs of a case that it shows when it fails so; where none fits, those that are not gone."""
+    return [bug for bug in bugs if bug.symptom == symptom] or [bug for bug in bugs if bug.state not in _GONE]
+
+
+def with_issues(ledger: Ledger, bugs: ByCase, fixed: Iterable[Told]) -> dict[str, list[KnownBug]]:
+    """The bugs that were reduced to the cases of these differences and that they show, by case, each bug once."""
+    found: dict[str, list[KnownBug]] = {}
     told: set[int] = set()
-    for case in cases:
-        bug = bugs.get(case)
-        if bug is not None and bug.id not in told:
-            told.add(bug.id)
-            found[case] = KnownBug(bug, ledger.issues.of_bug(bug.id))
+    for one in fixed:
+        for bug in shown(bugs.get(one.id, ()), one.symptom):
+            if bug.id not in told:
+                told.add(bug.id)
+                found.setdefault(one.id, []).append(KnownBug(bug, ledger.issues.of_bug(bug.id)))
     return found
+
+
+def no_news(bugs: ByCase, fixed: Iterable[Told]) -> set[str]:
+    """The cases, among these differences, that a known bug was seen in: beside the bug they are no news."""
+    return {one.id for one in fixed if shown(bugs.get(one.id, ()), one.symptom)}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from bot import keys
+from bot.checks.known import ByCase
 from fuzz.case import FAILING, Failure, Status
 from triage.ledger.records import NewWork
 from triage.lifecycle import State
@@ -31,9 +32,7 @@ class Landed:
     before: str
 
 
-def follow(
-    landed: Landed, ran: Sequence[Ran], bugs: Mapping[str, Bug], cases: Mapping[str, Bug], met: Iterable[Bug]
-) -> list[NewWork]:
+def follow(landed: Landed, ran: Sequence[Ran], bugs: ByCase, cases: ByCase, met: Iterable[Bug]) -> list[NewWork]:
     """The work that follows. Pure; whoever does it looks again before anything is said.
 
     `ran` is what cases did on the commit, `bugs` the known bugs by their reduced cases, `cases` by all cases that they
@@ -42,7 +41,7 @@ def follow(
     before is worked on.
     """
     found: dict[tuple[str, int], NewWork] = {}
-    alive = {bug.id for each in ran if (bug := cases.get(each.id)) and _shows(each, bug)}
+    alive = {bug.id for each in ran for bug in cases.get(each.id, ()) if _shows(each, bug)}
     for kind, bug, priority in (*_known(ran, bugs, alive), *_met(met)):
         found.setdefault((kind, bug.id), _work(kind, bug, priority, landed))
     return list(found.values())
@@ -52,11 +51,8 @@ def _shows(ran: Ran, bug: Bug) -> bool:
     return ran.status in FAILING and ran.symptom == bug.symptom
 
 
-def _known(ran: Iterable[Ran], bugs: Mapping[str, Bug], alive: Collection[int]) -> Iterator[tuple[str, Bug, int]]:
-    for each in ran:
-        bug = bugs.get(each.id)
-        if bug is None:
-            continue
+def _known(ran: Iterable[Ran], bugs: ByCase, alive: Collection[int]) -> Iterator[tuple[str, Bug, int]]:
+    for each, bug in ((one, bug) for one in ran for bug in bugs.get(one.id, ())):
         if each.status is Status.OK and bug.state in _REPORTED and bug.id not in alive:
             yield "close", bug, _CLOSE
         elif _shows(each, bug) and bug.state in _FIXED:
@@ -103,3 +99,36 @@ def record(store: Store, signer: Signer, landed: Landed, failures: Sequence[Fail
     store.record(campaign.id, results, [signer.describe(failure) for failure in failures])
     store.finish_campaign(campaign.id)
     return store.bugs(campaign_id=campaign.id)
+
+
+def apart(
+    store: Store, ran: Sequence[Ran], bugs: ByCase, cases: ByCase, failures: Sequence[Failure], met: Iterable[Bug]
+) -> list[Bug]:
+    """The bugs that new failures are, where a signature that is known has another cause this time.
+
+    A bug that has its report, and whose reduced case passes on this very commit, is not what fails there: that is
+    another bug which was seen in the same case, or else a new one, made here. `bugs` and `cases` as in `follow`, read
+    after `record`; it may be done again.
+    """
+    found: dict[int, Bug] = {}
+    passing = {bug.id for each in ran if each.status is Status.OK for bug in bugs.get(each.id, ())}
+    for bug in met:
+        if bug.state in _REPORTED | _FIXED and bug.id in passing:
+            found.update((one.id, one) for one in _others(store, bug, cases, failures))
+        else:
+            found[bug.id] = bug
+    return list(found.values())
+
+
+def _others(store: Store, bug: Bug, cases: ByCase, failures: Sequence[Failure]) -> Iterator[Bug]:
+    seen = {(one.case.id, one.target.id): one for one in failures}
+    strangers = []
+    for number in store.failure_ids(bug.id):
+        stored = store.failure(number).failure
+        if (stored.case.id, stored.target.id) not in seen:
+            continue
+        known = [one for one in cases.get(stored.case.id, ()) if one.id != bug.id and one.symptom == stored.symptom]
+        yield from known
+        strangers += [] if known else [number]
+    if strangers:
+        yield store.bug(store.split(bug.id, strangers, "its reduced case passes on the same commit"))

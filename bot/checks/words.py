@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from bot.checks.known import KnownBug
@@ -12,7 +12,6 @@ from bot.github import limits
 from bot.github.markers import without
 from bot.rendering import render
 from triage import scrub
-from triage.records import Bug
 from triage.suite.compare import Change
 from triage.suite.gate import Conclusion
 from triage.suite.telling import Told
@@ -25,7 +24,7 @@ _LEVEL = "failure"
 
 
 def finished(
-    answer: Answer, known: Mapping[str, KnownBug], cases: Mapping[str, Bug], repository: str, budget: str
+    answer: Answer, known: Mapping[str, Sequence[KnownBug]], cases: Collection[str], repository: str, budget: str
 ) -> Words:
     """What a gate has found. `known` are bugs whose reduced cases are fixed, by case; `budget` as it is configured.
 
@@ -38,7 +37,11 @@ def finished(
     told |= {
         "share": round(100 * document["ran"] / document["of"]) if document["of"] else 0,
         "fixed": _together(fixed),
-        "known": [{"called": one.called(repository), "title": scrub.scrub(one.title)} for one in known.values()],
+        "known": [
+            {"called": one.called(repository), "title": scrub.scrub(one.title)}
+            for some in known.values()
+            for one in some
+        ],
         "budget": "the time it takes" if budget.strip().lower() == "none" else budget,
         "reason": scrub.scrub(document["reason"]),
         "counted": _counts(answer),

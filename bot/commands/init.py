@@ -25,18 +25,21 @@ def init(
     file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="Where to write it.")] = Path(
         "graphwarden.toml"
     ),
-    app_id: Annotated[int, typer.Option("--app-id", help="Of your GitHub App (its settings page shows it).")] = 0,
+    app_id: Annotated[
+        int, typer.Option("--app-id", min=0, help="Of your GitHub App (its settings page shows it).")
+    ] = 0,
 ) -> None:
     """Write a commented configuration for the bot, and a webhook secret beside it. Nothing is ever replaced."""
     outputs.check_file("--out", file)
     if file.exists():
         raise Refusal(f"{file}: is there already; remove it or name another file with --out")
-    text = _text(repository, compiler, app_id)
-    outputs.write("--out", file, text)
+    if not settings.REPOSITORY.fullmatch(repository):
+        raise Refusal(f"--repository {repository!r}: repository: write it as owner/name")
+    outputs.write("--out", file, _text(repository, compiler, app_id))
     try:
         settings.load(file)
     except settings.BadSettings:
-        file.unlink()  # what was asked for, e.g. --repository, is not usable
+        file.unlink()  # what was asked for is not usable
         raise
     secret = file.parent / _SECRET_FILE
     if not secret.exists():

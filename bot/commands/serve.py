@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 
 import structlog
 
-from bot import logs
+from bot import builds, logs
 from bot.commands import bot_arguments as arguments
+from bot.failures import Interrupted
+from bot.github.auth import Access
+from bot.settings import Settings
 from bot.supervisor import Supervisor
-from bot.web import server
+from bot.web import listening, server
 from triage.ledger import Ledger
 from triage.store import open_store
 
@@ -27,7 +31,7 @@ def serve(
     """
     logs.begin("web", plain_logs)
     settings = arguments.load(config)
-    _ = settings.webhook_secret  # that there is none is told before anything is started
+    sockets = _ready(settings)
     flags = ["--config", str(settings.source), *(["--plain-logs"] if plain_logs else [])]
     stop = threading.Event()
     commands = {
@@ -39,10 +43,25 @@ def serve(
     with open_store(settings.database, create=True) as store:
         watching = threading.Thread(target=supervisor.watch, args=(stop,), name="supervisor")
         watching.start()
-        log.info("listening", host=settings.server.host, port=settings.server.port, path=settings.server.path)
+        port = sockets[0].getsockname()[1]
+        log.info("listening", host=settings.server.host, port=port, path=settings.server.path)
         try:
             # Until SIGINT or SIGTERM; requests that have come are answered before.
-            server.serve(settings, Ledger(store))
+            server.serve(settings, Ledger(store), sockets)
+        except Interrupted:  # a service that ends when it is told to has not failed
+            logs.ended()
         finally:
             stop.set()
             watching.join()
+
+
+def _ready(settings: Settings) -> list[socket.socket]:
+    """What deliveries arrive on. Raises Refusal for what keeps the bot from its work: told before anything is started.
+
+    What is acknowledged GitHub does not send again, so nothing is acknowledged that could not be worked on.
+    """
+    _ = settings.webhook_secret
+    Access(settings)
+    for project in settings.projects.values():
+        builds.compiler(project.compiler)
+    return listening.listen(settings.server)

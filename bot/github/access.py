@@ -18,7 +18,7 @@ class PerThread:
         self._local = threading.local()
 
     def client(self, repository: str) -> Client:
-        """The client of a repository (``owner/name``). Raises BadSettings, Refused, Later."""
+        """The client of a repository (``owner/name``). Raises BadSettings, Later."""
         return self._access().client(repository)
 
     def app(self) -> App | None:

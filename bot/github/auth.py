@@ -16,8 +16,9 @@ from jwt.algorithms import RSAAlgorithm
 
 from bot.github.app import App, User
 from bot.github.client import Client
+from bot.github.errors import Later, Refused
 from bot.github.pace import Pace
-from bot.github.wire import API_VERSION, PAGE, RETRY, Wire
+from bot.github.wire import API_VERSION, CREDENTIALS, PAGE, RETRY, Wire
 from bot.settings import BadSettings, Settings
 
 #: What the bot needs, and nothing else. `contents` is written for models on a branch of their own.
@@ -68,22 +69,28 @@ class Access:
         return {name: level for name, level in PERMISSIONS.items() if not _covers(granted.get(name, ""), level)}
 
     def _client(self, repository: str) -> Client:
-        """The client of a repository (``owner/name``). Raises Refused where the App is not installed, Later."""
+        """The client of a repository (``owner/name``). Raises Later, also where the App is not installed (yet)."""
         return Client(repository, self._wire(self._auth(repository)), self.login)
 
     def _auth(self, repository: str) -> Auth.Auth:
         if self._app_auth is None or self.app is None:
             return Auth.Token(self._token)
-        found = self.app.installation(repository)
+        try:
+            found = self.app.installation(repository)
+        except Refused as error:  # it says nothing of what was to be done there: that can wait
+            raise Later(f"{error} (the App cannot be used there)", CREDENTIALS) from error
         # More than was granted cannot be asked for; `missing` tells what that costs.
         asked = {name: level for name, level in PERMISSIONS.items() if _covers(found.permissions.get(name, ""), level)}
         return self._app_auth.get_installation_auth(found.id, token_permissions=asked)
 
     def _login(self) -> str:
-        """The login under which the bot's texts appear. Raises Refused, Later."""
-        if self.app is not None:
-            return f"{self.app.slug()}[bot]"
-        return User(self._wire(Auth.Token(self._token))).login()
+        """The login under which the bot's texts appear. Raises Later."""
+        try:
+            if self.app is not None:
+                return f"{self.app.slug()}[bot]"
+            return User(self._wire(Auth.Token(self._token))).login()
+        except Refused as error:
+            raise Later(f"{error} (nobody knows who the bot is)", CREDENTIALS) from error
 
     def _wire(self, auth: Auth.Auth) -> Wire:
         pause = self._github.write_pause

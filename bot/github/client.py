@@ -96,10 +96,11 @@ class Client:
 
     # Comments
 
-    def own_comments(self, number: int, since: datetime) -> Iterator[CommentSeen]:
-        """Comments by the bot in an issue that changed since a time, the oldest first."""
+    def own_comments(self, number: int, since: datetime | None) -> Iterator[CommentSeen]:
+        """Comments by the bot in an issue that changed since a time (None: ever), the oldest first."""
         path = f"{self._base}/issues/{number}/comments"
-        listed = self._wire.pages(path, shapes.comment, most=OWN, since=_told(since))
+        changed = {} if since is None else {"since": _told(since)}
+        listed = self._wire.pages(path, shapes.comment, most=OWN, **changed)
         return (each for each in listed if each.author == self.login)
 
     def comment(self, number: int, body: str) -> CommentSeen:

@@ -80,7 +80,7 @@ def _edit_comment(one: Outgoing, client: Client, number: int | None) -> Result:
     """The comment with this key says this now. One that a person deleted is refused, not written again."""
     known: Result | None = one.result if "comment" in one.result else None
     if known is None:
-        known = _own_comment(one, client, _place(one, number))
+        known = _own_comment(one, client, _place(one, number), ever=True)  # an earlier database may have had it
     if known is None:
         made = client.comment(_place(one, number), marked(one))
     else:
@@ -88,8 +88,8 @@ def _edit_comment(one: Outgoing, client: Client, number: int | None) -> Result:
     return {"comment": made.id, "url": made.url}
 
 
-def _own_comment(one: Outgoing, client: Client, number: int) -> Result | None:
-    for each in client.own_comments(number, one.created - SKEW):
+def _own_comment(one: Outgoing, client: Client, number: int, ever: bool = False) -> Result | None:
+    for each in client.own_comments(number, None if ever else one.created - SKEW):
         if one.key in keys(each.body):
             return {"comment": each.id, "url": each.url}
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -13,14 +14,17 @@ from bot.github.client import Client
 from bot.github.deliver import deliver, found
 from bot.github.errors import GitHubError, Later, Limited, Refused, Unsure
 from bot.github.pace import Pace
+from bot.settings import BadSettings
 from triage.ledger import Ledger
 from triage.ledger.issues import Taken
 from triage.ledger.records import Issue, Outgoing, OutKind, OutState
 
 #: Seconds after which an effect whose answer was lost has taken place or never will: GitHub ends requests after ten.
 SETTLED = 15.0
-#: A thing whose sending raised a fault of ours in so many attempts is given up.
+#: A thing whose sending raised a fault of ours so often in this process is given up.
 MOST_FAULTS = 4
+#: Seconds until the bot's key or token is looked for again.
+NO_IDENTITY = 30.0
 #: The longest wait between two attempts, in seconds.
 LONGEST = 900.0
 
@@ -58,6 +62,7 @@ class Sender:
         self._longest = longest
         self._after = after or self._linked
         self._against = against
+        self._faults: Counter[int] = Counter()
         for each in ledger.outbox.since(datetime.now(UTC) - timedelta(hours=1)):
             if each.state == OutState.SENT:
                 pace.wrote(max((datetime.now(UTC) - each.updated).total_seconds(), 0.0))
@@ -77,12 +82,16 @@ class Sender:
         try:
             self._send(one)
             told.info("sent")
-        except Unwanted as why:
-            self._ledger.outbox.forgone(one, str(why))
-            told.info("unwanted", why=str(why))
+        except Unwanted as error:
+            self._ledger.outbox.forgone(one, str(error))
+            told.info("unwanted", why=str(error))
         except Refused as error:
             self._ledger.outbox.refused(one, str(error))
             told.warning("refused", why=str(error))
+        except BadSettings as error:  # no key, no token: that is no fault of this thing, and all others would meet it
+            self._ledger.outbox.later(one, NO_IDENTITY, str(error))
+            self._pace.hold(NO_IDENTITY)
+            told.error("no_identity", why=str(error))
         except (Later, Unsure) as error:
             seconds = self._seconds(one, error)
             self._ledger.outbox.later(one, seconds, str(error))
@@ -90,7 +99,8 @@ class Sender:
         except Exception as error:  # noqa: BLE001 the process edge: one thing must not hold up all others
             told.exception("not_sent")
             why = f"internal error: {type(error).__name__}: {error}"
-            if one.attempts + 1 >= MOST_FAULTS:
+            self._faults[one.id] += 1
+            if self._faults[one.id] >= MOST_FAULTS:
                 self._ledger.outbox.refused(one, why)
             else:
                 self._ledger.outbox.later(one, self._settled, why)

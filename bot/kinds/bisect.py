@@ -19,6 +19,7 @@ from triage.bisect.bisection import NoAnswer
 from triage.ledger.records import Work
 from triage.lifecycle import State
 from triage.records import Bug
+from triage.scrub import prose
 
 HEAVY = True
 
@@ -34,10 +35,10 @@ def run(work: Work, desk: Desk) -> Answer:
         bug = desk.store.bug(bug.id)  # it may have moved while the builds ran
         bisecting.keep(desk.store, bug, found, question.fix)
         sentences = list(found.sentences(question.fix))
-        told = _told(found, question.fix)
+        told = _told(found, question.fix) or prose(f"{sentences[0]}.")
     except (Refusal, NoAnswer) as problem:
         note = " ".join(str(problem).split())
-        sentences, told = [note], f"It could not be bisected: {note}."
+        sentences, told = [note], f"It could not be bisected: {prose(note)}."
     works = (saying.to_file(bug.id, work.project),) if _to_be_filed(desk, bug, question.fix) else ()
     body = render("bisected", sentence=told, more=sentences[1:])
     status = () if note else saying.status(desk.ledger, bug.id, project.filing.moderation)
@@ -66,6 +67,8 @@ def _told(found: answers.Answer, fix: bool) -> str:
     if one is None:
         return ""
     verb, before = ("passes", "fails") if fix else ("fails", "passes")
+    if one.between:  # the next sentence names those
+        return f"It {verb} at the latest with {revision(one.first)}; {revision(one.last_before)} before it {before}."
     return (
         f"The first revision that {verb} is {revision(one.first)}; {revision(one.last_before)} before it {before} "
         f"(confidence {one.confidence:.4f})."

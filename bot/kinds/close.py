@@ -1,6 +1,7 @@
 """A known bug passes on a build: is it fixed, and may its issue be closed? {project, bug, commit, before?}
 
-`commit` is the build's name; `before` one that is known to fail: the fix is looked for after it first.
+`commit` is the build's name; `before` one that is known to fail: the fix is looked for after it first. What decides is
+the newest tested build of the branch.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import decide, following, human, permission, saying, turns
+from bot.life import branch, decide, following, human, permission, saying, turns
 from bot.life.following import Change
 from bot.life.limits import Allowance
 from bot.life.running import Rerun
@@ -31,10 +32,13 @@ def run(work: Work, desk: Desk) -> Answer:
     project, bug = desk.project(work), desk.store.bug(int(work.payload["bug"]))
     if bug.state not in decide.FIXABLE:
         return Done(f"nothing to close: bug {bug.id} is {bug.state}")
-    compiler = desk.compiler(project)
+    compiler, named = desk.compiler(project), str(work.payload["commit"])
+    tip = branch.newest(desk, project, compiler, named)
+    if not tip or branch.older(compiler, tip, bug.revision):
+        return Done(f"nothing to close: {named} has not landed, or lies before {bug.revision}, where it was found")
     with desk.runner(project) as runner:
         rerun = Rerun(runner, compiler, desk.store, bug, desk.say)
-        new = rerun.on(str(work.payload["commit"]))
+        new = rerun.on(tip)
         if new.does is not Does.PASSES:
             return _unfixed(desk, project, bug, [new])
         old = rerun.on(bug.revision)
@@ -45,6 +49,9 @@ def run(work: Work, desk: Desk) -> Answer:
         change = following.change(
             runner, compiler, project, desk.store, bug, starts, new.revision, fix=True, say=desk.say
         )
+        newer = branch.newest(desk, project, compiler, tip)
+        if newer != tip and (now := rerun.on(newer)).does is not Does.PASSES:  # it landed while the fix was looked for
+            return _unfixed(desk, project, desk.store.bug(bug.id), [now])
     return _fixed(work, desk, project, old, new, change)
 
 
@@ -67,10 +74,12 @@ def _unfixed(desk: Desk, project: Project, bug: Bug, seen: list[Seen], why: str 
 def _fixed(work: Work, desk: Desk, project: Project, old: Seen, new: Seen, change: Change) -> Answer:
     bug = desk.store.bug(int(work.payload["bug"]))
     issue = desk.ledger.issues.of_bug(bug.id)
-    if issue is None and _being_filed(desk, bug):
-        again = NewWork(work.kind, work.key, work.project, work.payload, not_before=datetime.now(UTC) + _SOON)
-        return Done("its issue is about to be opened: looked at again then", works=(again,))
     fix = change.found.first if change.found else new.revision
+    if issue is None:
+        saying.withdraw(desk.ledger, bug.id, f"fixed by {fix} before it was filed")
+        if _being_filed(desk, bug):
+            again = NewWork(work.kind, work.key, work.project, work.payload, not_before=datetime.now(UTC) + _SOON)
+            return Done("its issue is about to be opened: looked at again then", works=(again,))
     if change.found is None and Kind.GOOD in bug.bisected:  # of an earlier fix, which did not last
         known: Bisected = {kind: found for kind, found in bug.bisected.items() if kind is not Kind.GOOD}
         desk.store.amend(bug.id, bug.state, bisected=known)
@@ -78,7 +87,6 @@ def _fixed(work: Work, desk: Desk, project: Project, old: Seen, new: Seen, chang
         desk.store.advance(bug.id, bug.state, State.FIXED, note=f"passes since {fix}")
         bug = desk.store.bug(bug.id)
     if issue is None:
-        saying.withdraw(desk.ledger, bug.id, f"fixed by {fix} before it was filed")
         return Done(f"fixed by {fix}; it was never filed")
     said = human.read(issue.human)
     against = said.forbids_closing(change.found.first if change.found else "", issue.fixed_by)

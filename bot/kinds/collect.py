@@ -1,4 +1,6 @@
-"""Regular upkeep, for all projects: old bugs are run again, what nobody needs any more is removed. {}"""
+"""Regular upkeep, for all projects: old bugs are run again, work on bugs that was lost is begun again, what nobody
+needs any more is removed. {}
+"""
 
 from __future__ import annotations
 
@@ -23,11 +25,14 @@ log = structlog.get_logger()
 
 
 def run(work: Work, desk: Desk) -> Answer:
-    """Queue the retests, then clean up."""
+    """Queue the retests and what was lost, then clean up."""
     retests: dict[str, NewWork] = {}
+    again: list[NewWork] = []
     for project in desk.settings.projects.values():
         try:
-            found = sweeping.old(desk, project, desk.compiler(project))
+            compiler = desk.compiler(project)
+            found = sweeping.old(desk, project, compiler)
+            again.extend(sweeping.forgotten(desk, project, compiler))
         except Refusal as problem:  # one broken configuration must not keep the others from their turn
             log.warning("project_left_out", project=project.name, why=str(problem))
             continue
@@ -39,5 +44,6 @@ def run(work: Work, desk: Desk) -> Answer:
     forgotten = desk.ledger.deliveries.forget(datetime.now(UTC) - _DELIVERIES)
     with Runner(jobs=1) as runner:
         removed = Environments(runner).collect()
-    note = f"{len(retests)} old bugs to run again; {forgotten} deliveries and {len(removed)} environments removed"
-    return Done(note, works=tuple(retests.values()))
+    todo = f"{len(retests)} old bugs to run again, {len(again)} to go on with"
+    note = f"{todo}; {forgotten} deliveries and {len(removed)} environments removed"
+    return Done(note, works=(*retests.values(), *again))

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 from bot import keys
 from bot.desk import Desk
+from bot.github.shapes import IssueSeen
 from bot.kinds import Answer, Done
-from bot.life import decide, filed, permission, saying, sent, tracker, turns
+from bot.life import branch, decide, filed, human, permission, saying, sent, tracker, turns
 from bot.life.limits import Allowance
 from bot.rendering import render
 from bot.settings import Project
@@ -20,6 +21,8 @@ from triage.ledger.issues import Taken
 from triage.ledger.records import Issue, NewOutgoing, NewWork, Outgoing, OutKind, OutState, Work
 from triage.lifecycle import State
 from triage.records import Bug
+from triage.suite import memory
+from triage.suite.entries import PASS
 
 HEAVY = False
 
@@ -38,12 +41,26 @@ def run(work: Work, desk: Desk) -> Answer:
     verdict = decide.filing(facts)
     if not verdict.act:
         return _done(work, project, f"bug {bug.id} is not filed: {verdict.why}")
+    if not asked and (passes := _passing(desk, project, bug)):
+        payload = {"project": project.name, "bug": bug.id, "commit": passes}
+        note = f"bug {bug.id} is not filed: it passed on {passes}; whether that is a fix is looked at now"
+        return Done(note, works=(NewWork("close", keys.bug(bug.id), work.project, payload),))
     known = tracker.look(desk.github(project.repository), bug, name)
     if known.own is not None:
-        return _own(work, desk, project, bug, known.own.number)
+        return _own(work, desk, project, bug, known.own)
     if known.same is not None and not asked and not _not_the_same(desk, bug, known.same.issue.number):
         return _known(work, desk, project, bug, known)
     return _new(work, desk, project, bug, known, name)
+
+
+def _passing(desk: Desk, project: Project, bug: Bug) -> str:
+    """The newest tested commit of the branch, if the bug's cases passed there: mended while it was worked on."""
+    compiler = desk.compiler(project)
+    tip = branch.newest(desk, project, compiler, "")
+    letters = memory.recall(compiler.name).get(tip, {}) if tip else {}
+    cases = {bug.reduced_case_id, *desk.store.failing_cases([bug.id])}
+    seen = [letters[case] for case in cases if case in letters]
+    return tip if seen and all(letter == PASS for letter in seen) else ""
 
 
 def _let_go(work: Work, desk: Desk, project: Project, bug: Bug) -> Answer:
@@ -54,21 +71,41 @@ def _let_go(work: Work, desk: Desk, project: Project, bug: Bug) -> Answer:
     return _done(work, project, f"bug {bug.id} is filed: its report was waiting for a moderator")
 
 
-def _own(work: Work, desk: Desk, project: Project, bug: Bug, number: int) -> Answer:
-    """The bot has filed it already, from another database or before a crash."""
-    issue = Issue(bug.id, project.repository, number, ours=True)
-    return _linked(work, desk, project, bug, issue, f"bug {bug.id} is #{number}, which the bot had filed")
+def _own(work: Work, desk: Desk, project: Project, bug: Bug, seen: IssueSeen) -> Answer:
+    """The bot has filed it already, from another database or before a crash: as it stands there now."""
+    said = human.found(seen.open, seen.reason, seen.labels)
+    issue = Issue(bug.id, project.repository, seen.number, ours=True, open=seen.open, human=said.document())
+    note = f"bug {bug.id} is #{seen.number}, which the bot had filed"
+    if seen.open or bug.state is not State.DRAFTED:
+        return _linked(work, desk, project, bug, issue, note)
+    note += f" and which is closed as {said.closed.replace('_', ' ')}"
+    return _linked(work, desk, project, bug, issue, note, _CLOSED.get(said.closed, State.CLOSED))
 
 
-def _linked(work: Work, desk: Desk, project: Project, bug: Bug, issue: Issue, note: str) -> Answer:
+#: What people have made of a bug by closing its issue so.
+_CLOSED = {human.NOT_PLANNED: State.INVALID, human.DUPLICATE: State.DUPLICATE}
+
+
+def _linked(
+    work: Work,
+    desk: Desk,
+    project: Project,
+    bug: Bug,
+    issue: Issue,
+    note: str,
+    state: State = State.REPORTED,
+) -> Answer:
     try:
         desk.ledger.issues.link(issue)
     except Taken as taken:
         if bug.state is State.DRAFTED:
             desk.store.advance(bug.id, State.DRAFTED, State.DUPLICATE, note=str(taken))
         return _done(work, project, f"bug {bug.id}: {taken}")
-    if bug.state is State.DRAFTED:
+    if bug.state is State.DRAFTED and state is State.CLOSED:
         desk.store.advance(bug.id, State.DRAFTED, State.REPORTED)
+        desk.store.advance(bug.id, State.REPORTED, State.CLOSED, note=note)
+    elif bug.state is State.DRAFTED:
+        desk.store.advance(bug.id, State.DRAFTED, state, note=note if state in _CLOSED.values() else bug.note)
     return _done(work, project, note)
 
 

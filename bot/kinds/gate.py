@@ -135,10 +135,9 @@ class _Gate:
 
     def _give(self, answer: Answer) -> None:
         """Called while the journal is kept: what is said here is in the ledger before it goes."""
-        fixed = [one.id for one in answer.told[Change.FIXED]]
-        reduced = known.by_case(self.desk.store, self.compiler.backend)
-        bugs = known.with_issues(self.desk.ledger, reduced, fixed)
-        cases = known.by_any_case(self.desk.store, self.compiler.backend)
+        fixed = answer.told[Change.FIXED]
+        bugs = known.with_issues(self.desk.ledger, known.by_case(self.desk.store, self.compiler.backend), fixed)
+        cases = known.no_news(known.by_any_case(self.desk.store, self.compiler.backend), fixed)
         said = words.finished(answer, bugs, cases, self.project.repository, self.project.budget)
         self.desk.say(said.title)
         self.check.ends(answer.conclusion.value, said)

@@ -15,7 +15,8 @@ from bot.kinds import Answer
 from bot.kinds import Done as Ended
 from bot.life import aside, human, saying
 from bot.life.human import Act, Done
-from triage.ledger.records import Issue, NewWork, Work
+from bot.rendering import render
+from triage.ledger.records import Issue, NewOutgoing, NewWork, OutKind, Work
 from triage.lifecycle import State
 
 log = structlog.get_logger()
@@ -39,6 +40,9 @@ def run(work: Work, desk: Desk) -> Answer:
         if not late:
             desk.ledger.issues.update(issue.bug_id, open=_OPEN.get(done.act))
         return Ended(f"{done.by}, a program: {done.act}")
+    if done.act is Act.REOPENED and not late and (told := _merged(desk, issue, said, project.filing.moderation, done)):
+        desk.ledger.issues.update(issue.bug_id, human=human.after(said, done).document(), open=True)
+        return Ended(f"{done.by}: {done.act}, and its bug is another's now", outgoing=told)
     known = human.after(said, done, issue.fixed_by, late)
     follows = () if late else _followed(desk, work, issue, done, known)
     desk.ledger.issues.update(
@@ -49,6 +53,18 @@ def run(work: Work, desk: Desk) -> Answer:
     )
     log.info("person_decided", bug=issue.bug_id, act=done.act.value, by=done.by, reason=done.reason, late=late)
     return Ended(f"{done.by}: {done.act}" + (" (before something that is known already)" if late else ""), follows)
+
+
+def _merged(desk: Desk, issue: Issue, said: human.Said, held: bool, done: Done) -> tuple[NewOutgoing, ...]:
+    """What is said in the reopened issue of a bug that was merged with another: it has nothing of its own any more."""
+    bug = desk.store.bug(issue.bug_id)
+    if bug.state is not State.DUPLICATE or bug.count:
+        return ()
+    other = said.duplicate_of or "another bug"  # as the command's grammar gives it: a number, or owner/name#number
+    text = f"Bug {bug.id} was merged with {other}: its failures belong to that one, and are followed there."
+    key, stream = f"merged:{bug.id}:{done.at}", keys.talk(issue.repository, issue.number)
+    body = render("answer", said=[text])
+    return (NewOutgoing(OutKind.COMMENT, key, issue.repository, {"body": body}, stream, issue.number, held=held),)
 
 
 #: What an act makes of the issue.

@@ -1,16 +1,17 @@
 """A fixed bug fails on a build: is it back, and may its issue be reopened? {project, bug, commit, before?}
 
-`commit` is the build's name; `before` one that is known to pass, from which on the culprit is looked for first.
+`commit` is the build's name; `before` one that is known to pass, from which on the culprit is looked for first. What
+decides is the newest tested build of the branch.
 """
 
 from __future__ import annotations
 
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import ancestry, decide, following, human, permission, saying, turns
+from bot.life import ancestry, branch, decide, following, human, permission, saying, turns
 from bot.life.following import Change
 from bot.life.running import Rerun
-from bot.life.seen import Seen
+from bot.life.seen import Does, Seen
 from bot.rendering import render
 from bot.settings import Project
 from triage.bisect.found import Kind
@@ -27,9 +28,12 @@ def run(work: Work, desk: Desk) -> Answer:
     fix = _fix(desk, bug, desk.ledger.issues.of_bug(bug.id))
     if bug.state not in decide.RETURNING or not fix:
         return Done(decide.regressed(bug.state, fix, None, Seen.nothing(str(work.payload["commit"]))).why)
-    compiler = desk.compiler(project)
+    compiler, named = desk.compiler(project), str(work.payload["commit"])
+    if not (tip := branch.newest(desk, project, compiler, named)):
+        return Done(f"nothing to reopen: {named} has not landed")
     with desk.runner(project) as runner:
-        new = Rerun(runner, compiler, desk.store, bug, desk.say).on(str(work.payload["commit"]))
+        rerun = Rerun(runner, compiler, desk.store, bug, desk.say)
+        new = rerun.on(tip)
         verdict = decide.regressed(bug.state, fix, ancestry.contains(compiler, new.revision, fix), new)
         if not verdict.act:
             return Done(verdict.why, outgoing=_status(desk, project, bug, new))
@@ -37,6 +41,9 @@ def run(work: Work, desk: Desk) -> Answer:
         change = following.change(
             runner, compiler, project, desk.store, bug, starts, new.revision, fix=False, say=desk.say
         )
+        newer = branch.newest(desk, project, compiler, tip)
+        if newer != tip and (now := rerun.on(newer)).does is not Does.FAILS:  # it landed while that was looked for
+            return Done(f"{newer} {now.told}: that proves no return", outgoing=_status(desk, project, bug, now))
     return _back(work, desk, project, new, fix, change)
 
 

@@ -13,7 +13,7 @@ from bot import fetching, keys
 from bot.desk import Desk
 from bot.failures import Refusal
 from bot.kinds import Answer, Done
-from bot.life import saying
+from bot.life import branch, saying
 from bot.life.running import Rerun
 from bot.life.seen import Does, Seen
 from bot.rendering import render
@@ -45,8 +45,11 @@ def run(work: Work, desk: Desk) -> Answer:
         seen = Rerun(runner, compiler, desk.store, bug, desk.say).on(name)
     bug = desk.store.bug(bug.id)
     desk.store.amend(bug.id, bug.state, note=bug.note)  # news of it, for `collect`
-    works, next_step = _next(work, bug, seen)
-    _remember_fix(desk, bug, seen)
+    landed = branch.newest(desk, project, compiler, seen.revision) == seen.revision
+    older = branch.older(compiler, seen.revision, bug.revision)
+    works, next_step = _next(work, bug, seen, landed and not older)
+    if landed:
+        _remember_fix(desk, bug, seen)
     body = render("retest", bug=bug.id, seen=seen, next=next_step)
     outgoing = (*saying.answer(work, project.repository, body), *_status(desk, project, bug, seen))
     return Done(f"bug {bug.id} on {seen.revision}: {seen.told}", works=works, outgoing=outgoing)
@@ -73,8 +76,8 @@ def newest(compiler: Compiler) -> str:
     return known[-1].version
 
 
-def _next(work: Work, bug: Bug, seen: Seen) -> tuple[tuple[NewWork, ...], str]:
-    """The work that follows, and the words for it."""
+def _next(work: Work, bug: Bug, seen: Seen, counts: bool) -> tuple[tuple[NewWork, ...], str]:
+    """The work that follows, and the words for it. `counts`: the build is what the branch is now, and no older one."""
     payload = {"project": work.project, "bug": bug.id, "commit": seen.revision}
     if seen.does is Does.PASSES and bug.state in _OPEN:
         kind, words = "close", "Whether that is a fix is looked at now"
@@ -82,6 +85,8 @@ def _next(work: Work, bug: Bug, seen: Seen) -> tuple[tuple[NewWork, ...], str]:
         kind, words = "reopen", "Whether it is back is looked at now"
     else:
         return (), ""
+    if not counts:
+        return (), "Nothing follows from that: it is not what the watched branch is now"
     return (NewWork(kind, keys.bug(bug.id), work.project, payload, work.priority),), words
 
 

@@ -28,6 +28,7 @@ from fuzz.case import Failure, Revision
 from fuzz.lane import Limits
 from fuzz.runner import Runner
 from triage.ledger.records import NewWork, Work, WorkState
+from triage.records import Bug
 from triage.replay import Replay
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments, Untestable
@@ -121,14 +122,21 @@ class _Suite:
             self.desk.say(words.title(answer))
             landed = Landed(self.project.name, self.commit, base.version)
             if answer.conclusion is not Conclusion.NEUTRAL:
-                met = landing.record(self.desk.store, Signer(runner), landed, self._failures(runner, answer))
                 steady = [pair.head for pair in answer.result.pairs if pair.change is not Change.FLAKY]
+                met = self._met(landed, steady, Signer(runner), self._failures(runner, answer))
                 follows.extend(self._follow(landed, steady, [bug.id for bug in met]))
 
         answer = gating.judge(runner, asked, give, Progress(self.desk, None).tell)
         if answer.conclusion is Conclusion.NEUTRAL:
             return Failed(f"{words.title(answer)}: {answer.result.reason}")  # the next commit is compared with an older
         return Done(f"{words.title(answer)}{_told(follows)}", tuple(follows))
+
+    def _met(self, landed: Landed, ran: Sequence[Ran], signer: Signer, failures: Sequence[Failure]) -> list[Bug]:
+        """The bugs that the new failures are."""
+        store, backend = self.desk.store, self.compiler.backend
+        met = landing.record(store, signer, landed, failures)
+        bugs, cases = known.by_case(store, backend), known.by_any_case(store, backend)
+        return landing.apart(store, ran, bugs, cases, failures, met)
 
     def _failures(self, runner: Runner, answer: Answer) -> list[Failure]:
         """The new failures. A refusal is none; of pairs that an interrupted run has left, from one more run."""

@@ -37,4 +37,5 @@ def drop(ledger: Ledger, bug_id: int, why: str) -> None:
     """End what was going to be done and said about a bug."""
     for kind in _POINTLESS:
         ledger.work.cancel(kind, keys.bug(bug_id), why)
-    saying.withdraw(ledger, bug_id, why, tuple(OutKind))
+    # A closing by a person's command stands: whoever puts the bug aside wants that, too.
+    saying.withdraw(ledger, bug_id, why, tuple(OutKind), spared=("aside:",))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from bot import bisecting, durations
 from bot.bisecting import Question, Subject
 from bot.failures import Refusal
+from bot.life import branch
+from bot.rendering import revision
 from bot.settings import Project
 from fuzz.runner import Runner
 from triage.bisect.bisection import NoAnswer
@@ -19,7 +21,7 @@ from triage.store import Store
 
 @dataclass(frozen=True)
 class Change:
-    """The revision that fixed or broke a bug, or why none can be named."""
+    """The change that fixed or broke a bug, or why none can be named."""
 
     found: Found | None
     why: str = ""
@@ -28,9 +30,10 @@ class Change:
     def words(self) -> dict[str, object]:
         """For the templates."""
         if self.found is None:
-            return {"first": "", "before": "", "confidence": 0.0, "why": self.why}
+            return {"first": "", "before": "", "confidence": 0.0, "between": "", "why": self.why}
         one = self.found
-        return {"first": one.first, "before": one.last_before, "confidence": one.confidence, "why": ""}
+        known = {"first": one.first, "before": one.last_before, "confidence": one.confidence}
+        return {**known, "between": one.among(revision), "why": ""}
 
 
 def change(
@@ -52,7 +55,10 @@ def change(
     subject = Subject(bisecting.case_of(store, bug), dict(bug.target.options), bug.perturb)
     budget = durations.seconds(project.triage_budget)
     why = ""
-    for start in dict.fromkeys(name for name in starts if name):
+    for start in dict.fromkeys(name for name in starts if name and name != end):
+        if branch.older(compiler, end, start):
+            why = why or f"{start} is newer than {end}"
+            continue
         question = Question(compiler, subject, start, end, fix, sweep=False, budget=budget)
         try:
             answer = bisecting.search(runner, question, say)

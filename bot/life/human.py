@@ -6,7 +6,7 @@ person could not know (a new fix).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -122,6 +122,13 @@ def read(human: Mapping[str, Any]) -> Said:
         labels={name: on is True for name, on in labels.items()} if isinstance(labels, Mapping) else {},
         history=tuple(each for each in history if isinstance(each, Mapping)) if isinstance(history, list) else (),
     )
+
+
+def found(is_open: bool, reason: str, labels: Iterable[str]) -> Said:
+    """What an issue shows of what was decided while nobody remembered it: somebody closed it, or labelled it."""
+    aside = {name.lower(): True for name in labels if name.lower() in ASIDE}
+    closed = "" if is_open else reason or COMPLETED
+    return Said(closed=closed, by="somebody" if closed or aside else "", labels=aside)
 
 
 def refused(human: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from bot.life import human
 from bot.life.decide import may_speak
 from bot.life.seen import Does, Seen
 from bot.rendering import render, revision
-from triage.bisect.found import Kind
+from triage.bisect.found import Found, Kind
 from triage.ledger import Ledger
 from triage.ledger.records import Issue, NewOutgoing, NewWork, Outgoing, OutKind, OutState, Work
 from triage.lifecycle import State
@@ -64,7 +64,7 @@ def status(ledger: Ledger, bug_id: int, held: bool, seen: Iterable[Seen] = ()) -
     bug, issue = ledger.store.bug(bug_id), ledger.issues.of_bug(bug_id)
     if issue is None or not may_speak(issue) or human.read(issue.human).forbids_writing():
         return ()
-    key = f"status:bug:{bug.id}"
+    key = f"status:{bug.fingerprint}"  # another database gives the bug another number
     before = ledger.outbox.by_key(key)
     runs = list(_runs(seen)) or (_LAST.findall(before.payload["body"]) if before else [])
     rows = [*_history(bug, issue), *((_CHECKED, text) for text in runs)]
@@ -79,13 +79,19 @@ _LAST = re.compile(rf"^\| {_CHECKED} \| (.*) \|$", re.MULTILINE)
 def _history(bug: Bug, issue: Issue) -> Iterator[tuple[str, str]]:
     yield "Seen on", revision(bug.revision)
     if bad := bug.bisected.get(Kind.BAD):
-        yield "Fails since", f"{revision(bad.first)} (passes on {revision(bad.last_before)})"
+        yield "Fails since", _since(bad, "passes")
     good = bug.bisected.get(Kind.GOOD)
     if bug.state in (State.FIXED, State.CLOSED):
         if good:
-            yield "Passes since", f"{revision(good.first)} (fails on {revision(good.last_before)})"
+            yield "Passes since", _since(good, "fails")
         elif issue.fixed_by:
             yield "Passes on", revision(issue.fixed_by)
+
+
+def _since(found: Found, before: str) -> str:
+    among = found.among(revision)
+    told = f"{before} on {revision(found.last_before)}" + (f"; not tested between them: {among}" if among else "")
+    return f"{revision(found.first)}{' at the latest' if among else ''} ({told})"
 
 
 def _runs(seen: Iterable[Seen]) -> Iterator[str]:
@@ -147,13 +153,14 @@ def withdraw(
     why: str,
     kinds: Collection[OutKind] = tuple(OutKind),
     starts: tuple[str, ...] = ("",),
+    spared: tuple[str, ...] = (),
 ) -> None:
-    """Take back what is no longer true or wanted: of these kinds, with a key that begins so.
+    """Take back what is no longer true or wanted: of these kinds, with a key that begins so, and not so (`spared`).
 
     Whatever waits for a moderator, or is ready and was never begun. What may have arrived already is looked at once
     more before it is sent again (`bot.life.against`).
     """
-    ledger.outbox.withdraw(bug_id, why, kinds, starts)
+    ledger.outbox.withdraw(bug_id, why, kinds, starts, spared)
 
 
 def to_file(bug_id: int, project: str, answer: Mapping[str, Any] | None = None) -> NewWork:

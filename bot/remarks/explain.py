@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from bot.life.human import read
 from bot.remarks.grammar import Command
 from bot.remarks.place import Place, Reply
-from bot.rendering import render
+from bot.rendering import render, revision
 from triage.bisect.found import Kind
 from triage.ledger.records import Issue, OutState
 from triage.localize.location import Location
@@ -26,8 +26,10 @@ def explain(command: Command, place: Place) -> Reply:
     text = render(
         "explain",
         bug=bug,
-        bad=bug.bisected.get(Kind.BAD),
-        good=bug.bisected.get(Kind.GOOD),
+        bad=(bad := bug.bisected.get(Kind.BAD)),
+        bad_between=bad.among(revision) if bad else "",
+        good=(good := bug.bisected.get(Kind.GOOD)),
+        good_between=good.among(revision) if good else "",
         places=list(_places(bug)),
         history=sorted(_history(bug, issue, place))[-_TOLD:],
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import socket
 
 import uvicorn
 
@@ -36,10 +37,10 @@ def configuration(settings: Settings, ledger: Ledger) -> uvicorn.Config:
     )
 
 
-def serve(settings: Settings, ledger: Ledger) -> None:
-    """Take deliveries until SIGTERM or SIGINT. Raises BadSettings where there is no webhook secret."""
+def serve(settings: Settings, ledger: Ledger, sockets: list[socket.socket]) -> None:
+    """Take deliveries on these sockets until SIGTERM or SIGINT. Raises BadSettings where there is no webhook secret."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = CONNECTIONS + 256 if hard == resource.RLIM_INFINITY else min(CONNECTIONS + 256, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-    uvicorn.Server(configuration(settings, ledger)).run()
+    uvicorn.Server(configuration(settings, ledger)).run(sockets)

@@ -79,6 +79,34 @@ def test_a_wrong_key_a_missing_installation_and_a_missing_compiler_are_three_lin
     assert found["compiler: compiler"].good is False and "nonesuch" in found["compiler: compiler"].told
 
 
+def test_a_suite_of_nothing_is_told(settings: Settings, tmp_path: Path) -> None:
+    assert asked(settings)["compiler: suite"].good
+    for wrong, told in (
+        ({"cases": tmp_path / "nocases"}, "nocases holds no case"),
+        ({"sources": ("nosuch",)}, "nosuch"),
+    ):
+        project = settings.projects["compiler"].model_copy(update=wrong)
+        found = asked(settings.model_copy(update={"projects": {"compiler": project}}))["compiler: suite"]
+        assert found.good is False and told in found.told
+
+
+def test_a_compiler_of_which_no_commit_can_be_tested_is_told(settings: Settings) -> None:
+    changes: dict[str, object] = {"compiler": "tvm"}
+    project = settings.projects["compiler"].model_copy(update=changes)
+    found = asked(settings.model_copy(update={"projects": {"compiler": project}}))["compiler: compiler"]
+    assert found.good is False and "knows releases only" in found.told and "docs/revisions.md" in found.told
+
+
+def test_what_github_refuses_is_told_with_what_to_do(settings: Settings) -> None:
+    github = settings.github.model_copy(update={"api": "http://127.0.0.1:9"})
+    nowhere = settings.projects["compiler"].model_copy(update={"repository": "nobody/nothing"})
+    found = asked(settings.model_copy(update={"projects": {"compiler": nowhere}}))
+    assert found["compiler: repository"].good is False
+    assert "install the App in nobody/nothing" in found["compiler: repository"].told
+    found = asked(settings.model_copy(update={"github": github}))
+    assert found["GitHub"].good is False and "github.api is where it is" in found["GitHub"].told
+
+
 def test_the_emergency_stop_is_not_forgotten(settings: Settings) -> None:
     with open_store(settings.database, create=True) as store:
         Ledger(store).switches.set("stop", "too many issues", "ada")

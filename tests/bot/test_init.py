@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bot import settings
 
 COMMAND = [sys.executable, "-m", "bot.cli", "init"]
@@ -56,4 +58,13 @@ def test_an_unusable_repository_leaves_nothing_behind(tmp_path: Path) -> None:
     done = init(tmp_path, "--repository", "not a repository")
     assert done.returncode == 2
     assert "repository: write it as owner/name" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "given", [("--repository", 'a/b"]'), ("--repository", "a/b\nhost = 1"), ("--app-id", "-5")], ids=str
+)
+def test_what_was_given_wrong_is_named(tmp_path: Path, given: tuple[str, str]) -> None:
+    done = init(tmp_path, *given)
+    assert done.returncode == 2 and given[0] in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -129,7 +129,7 @@ def test_a_decision_that_the_life_of_a_bug_forbids_changes_nothing(store: Store)
     a, b = ids(store)["A|x"], ids(store)["B|x"]
     for old, new in ((State.NEW, State.CONFIRMED), (State.CONFIRMED, State.REDUCED), (State.REDUCED, State.LOCATED)):
         store.advance(b, old, new)
-    with store._write() as session:
+    with store.writing() as session:
         store._row(session, b).state = State.FIXED
     with pytest.raises(IllegalMove):
         store.merge(a, b)

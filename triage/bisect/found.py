@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
@@ -20,11 +20,23 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Found:
-    """The first revision known to be of that kind, the last one before that is not, and how sure that is (0 to 1)."""
+    """The first revision known to be of that kind, the last one before that is not, and how sure that is (0 to 1).
+
+    `between` are revisions between the two of which nothing is known, e.g. since they cannot be built: the change may
+    have come with any of them. `others` is how many more of those there are.
+    """
 
     first: str
     last_before: str
     confidence: float
+    between: tuple[str, ...] = ()
+    others: int = 0
+
+    def among(self, spell: Callable[[str], str]) -> str:
+        """The revisions between, in words; "" where there are none. `spell` writes a revision's name."""
+        shown = self.between[:_SHOWN]
+        rest = len(self.between) - len(shown) + self.others
+        return ", ".join(spell(name) for name in shown) + (f" and {rest} more" if rest else "")
 
 
 Bisected = Mapping[Kind, Found]
@@ -35,6 +47,15 @@ _WORDS = {
     Kind.BAD: "First bad revision: {first}. The last that passes before it: {before} (confidence {confidence:.4f}).",
     Kind.GOOD: "First good revision: {first}. The last that fails before it: {before} (confidence {confidence:.4f}).",
 }
+#: Where revisions lie between: none of them may be blamed alone, nor may the first that was seen.
+_BETWEEN = {
+    Kind.BAD: "It broke after {before}, which passes, and at the latest with {first}, which fails. Between them, and "
+    "not tested: {among}.",
+    Kind.GOOD: "It was fixed after {before}, which fails, and at the latest with {first}, which passes. Between them, "
+    "and not tested: {among}.",
+}
+#: Revisions between that are kept, and those that are named.
+MOST_BETWEEN, _SHOWN = 20, 5
 
 
 def dumped(found: Bisected) -> str:
@@ -44,7 +65,10 @@ def dumped(found: Bisected) -> str:
 
 def loaded(text: str | None) -> dict[Kind, Found]:
     """What `dumped` has written; nothing for None."""
-    return {Kind(kind): Found(**each) for kind, each in json.loads(text or "{}").items()}
+    return {
+        Kind(kind): Found(**{**each, "between": tuple(each.get("between", ()))})
+        for kind, each in json.loads(text or "{}").items()
+    }
 
 
 def with_section(body: str, found: Bisected) -> str:
@@ -52,9 +76,13 @@ def with_section(body: str, found: Bisected) -> str:
     bare = re.sub(rf"{re.escape(_HEADING)}\n.*?(?=### |{re.escape(_FOOTER)})", "", body, flags=re.DOTALL)
     if not found or _FOOTER not in bare:
         return bare
-    lines = [
-        _WORDS[kind].format(first=code(each.first), before=code(each.last_before), confidence=each.confidence)
-        for kind, each in sorted(found.items())
-    ]
+    lines = [_line(kind, each) for kind, each in sorted(found.items())]
     head, _, tail = bare.rpartition(_FOOTER)
     return f"{head}{_HEADING}\n\n" + "\n".join(f"- {line}" for line in lines) + f"\n\n{_FOOTER}{tail}"
+
+
+def _line(kind: Kind, found: Found) -> str:
+    words = _BETWEEN if found.between else _WORDS
+    return words[kind].format(
+        first=code(found.first), before=code(found.last_before), confidence=found.confidence, among=found.among(code)
+    )

@@ -89,21 +89,26 @@ class Outbox:
         self._ended(one, OutState.FAILED, why)
 
     def forgone(self, one: Outgoing, why: str) -> None:
-        """Whoever was to send it has seen that it must not be said. What has replaced it meanwhile is looked at anew."""
+        """Whoever was to send it saw that it must not be said. What has replaced it meanwhile is looked at anew."""
         self._ended(one, OutState.WITHDRAWN, why)
 
-    def withdraw(self, bug_id: int, why: str, kinds: Collection[OutKind], starts: tuple[str, ...]) -> int:
-        """Take back what nobody has begun to send about a bug, of these kinds and beginnings of keys; how many."""
+    def withdraw(
+        self, bug_id: int, why: str, kinds: Collection[OutKind], starts: tuple[str, ...], spared: tuple[str, ...] = ()
+    ) -> int:
+        """Take back what nobody has begun to send about a bug, of these kinds and beginnings of keys; how many.
+
+        `spared` are beginnings of keys that stay.
+        """
         query = select(OutgoingRow).where(
             OutgoingRow.bug_id == bug_id,
             col(OutgoingRow.kind).in_(list(kinds)),
             or_(
-                OutgoingRow.state == OutState.HELD.value,
+                col(OutgoingRow.state) == OutState.HELD.value,
                 and_(col(OutgoingRow.state) == OutState.READY.value, col(OutgoingRow.attempts) == 0),
             ),
         )
         with self._store.writing() as session:
-            rows = [row for row in session.exec(query) if row.key.startswith(starts)]
+            rows = [row for row in session.exec(query) if row.key.startswith(starts) and not row.key.startswith(spared)]
             for row in rows:
                 row.state, row.note, row.updated = OutState.WITHDRAWN.value, clean(why), now()
             return len(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -50,7 +51,7 @@ def ran(status: Status, symptom: str = "") -> Ran:
 @pytest.mark.parametrize("status", list(Status))
 @pytest.mark.parametrize("symptom", ["wrong:values", "crash"])
 def test_only_a_pass_may_close_and_only_the_same_failure_may_reopen(state: State, status: Status, symptom: str) -> None:
-    works = follow(LANDED, [ran(status, symptom)], {CASE: bug(state)}, {}, [])
+    works = follow(LANDED, [ran(status, symptom)], {CASE: [bug(state)]}, {}, [])
     expected = []
     if status is Status.OK and state in REPORTED:
         expected = ["close"]
@@ -69,12 +70,14 @@ def test_a_failure_whose_signature_is_known_is_worked_on_only_where_it_is_news(s
 
 def test_a_bug_that_is_back_in_two_ways_is_looked_at_once() -> None:
     back = bug(State.CLOSED)
-    works = follow(LANDED, [ran(Status.WRONG, "wrong:values")], {CASE: back}, {CASE: back}, [back, bug(State.NEW, 4)])
+    works = follow(
+        LANDED, [ran(Status.WRONG, "wrong:values")], {CASE: [back]}, {CASE: [back]}, [back, bug(State.NEW, 4)]
+    )
     assert [(work.kind, work.key) for work in works] == [("reopen", "bug:3"), ("triage", "bug:4")]
 
 
 def test_a_case_that_is_no_bugs_means_nothing() -> None:
-    bugs = {"1" * 16: bug(State.CLOSED)}
+    bugs = {"1" * 16: [bug(State.CLOSED)]}
     assert follow(LANDED, [ran(Status.WRONG, "wrong:values"), ran(Status.OK)], bugs, bugs, []) == []
 
 
@@ -82,6 +85,16 @@ def test_a_case_that_is_no_bugs_means_nothing() -> None:
 def test_a_bug_that_another_of_its_cases_still_shows_is_not_fixed(symptom: str, expected: list[str]) -> None:
     reported = bug(State.REPORTED)
     other = Ran("test_sub_bcast", "d" * 16, "W", Status.WRONG, symptom)
-    cases = {CASE: reported, other.id: reported}
-    works = follow(LANDED, [other, ran(Status.OK)], {CASE: reported}, cases, [])
+    cases = {CASE: [reported], other.id: [reported]}
+    works = follow(LANDED, [other, ran(Status.OK)], {CASE: [reported]}, cases, [])
     assert [work.kind for work in works] == expected
+
+
+def test_each_bug_that_was_reduced_to_a_case_is_looked_at() -> None:
+    """An operator that breaks twice in two ways: both times the smallest model may be the same."""
+    first, second = bug(State.CLOSED), replace(bug(State.REPORTED, 4), symptom="crash")
+    bugs = {CASE: [first, second]}
+    assert [(one.kind, one.key) for one in follow(LANDED, [ran(Status.OK)], bugs, bugs, [])] == [("close", "bug:4")]
+    back = follow(LANDED, [ran(Status.WRONG, "wrong:values")], bugs, bugs, [])
+    assert [(one.kind, one.key) for one in back] == [("reopen", "bug:3")]
+    assert follow(LANDED, [ran(Status.EXCEPTION, "crash")], bugs, bugs, []) == []

@@ -48,8 +48,8 @@ def answer(
     return Answer("tiny", Baseline("a" * 40, base), Revision("c" * 40, commit="c" * 40), result, lists)
 
 
-def finished(changes: Mapping[Change, Sequence[Told]], known: Mapping[str, KnownBug] | None = None) -> Words:
-    return words.finished(answer(changes), known or {}, {}, "octo/tiny", "10m")
+def finished(changes: Mapping[Change, Sequence[Told]], known: Mapping[str, Sequence[KnownBug]] | None = None) -> Words:
+    return words.finished(answer(changes), known or {}, (), "octo/tiny", "10m")
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_hostile_words_act_on_nothing_and_fit(many: int) -> None:
 
 def test_hostile_reasons_names_and_logs_act_on_nothing() -> None:
     neutral = answer({}, Conclusion.NEUTRAL, HOSTILE)
-    harmless(words.finished(neutral, {}, {}, "octo/tiny", "none").summary)
+    harmless(words.finished(neutral, {}, (), "octo/tiny", "none").summary)
     assert "@everyone" not in words.title(neutral) and "#1" not in words.title(neutral)
     harmless(words.running({Change.NEW_FAILURE: 30}, 100, [HOSTILE] * 30).summary)
     noted = words.note("Nothing is concluded", HOSTILE, f"{HOSTILE}\n```\n" * 2000)
@@ -137,8 +137,8 @@ def test_failures_that_read_the_same_are_one_line_with_the_number_of_their_cases
 
 
 def test_further_cases_of_a_known_bug_are_no_news_beside_the_bug(known_bug: KnownBug) -> None:
-    cases = {told(number).id: known_bug.bug for number in (1, 2)}
+    cases = {told(number).id for number in (1, 2)}
     fixed = answer({Change.FIXED: [told(1), told(2), told(3, "Add is wrong")]})
-    said = words.finished(fixed, {told(1).id: known_bug}, cases, "octo/tiny", "10m")
+    said = words.finished(fixed, {told(1).id: [known_bug]}, cases, "octo/tiny", "10m")
     assert "### Known bugs that pass with this change (1)\n\n- #12: Sub is wrong" in said.summary
     assert "### Fixed, and never reported (1)\n\n- Add is wrong" in said.summary

@@ -246,8 +246,8 @@ def test_nobody_listening_is_an_error_in_one_line(github_world: World) -> None:
         Access(github_world.settings(api="http://localhost:9")).client(github_world.repository)
 
 
-def test_an_app_that_is_not_installed_is_refused(github_world: World) -> None:
-    with pytest.raises(Refused, match="404"):
+def test_where_the_app_is_not_installed_nothing_is_refused_for_good(github_world: World) -> None:
+    with pytest.raises(Later, match="404"):
         Access(github_world.settings()).client("somebody/else")
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from base64 import b64encode
+from collections.abc import Mapping
 
 import pytest
 
+from bot.github.access import PerThread
 from bot.github.markers import keys, marker
-from tests.bot.github.outgoing import HEAD, Post, bugs, check_payload
-from triage.ledger.records import Issue, NewOutgoing, OutKind, OutState
+from bot.github.sender import Sender
+from tests.bot.github.outgoing import HEAD, Post, bugs, check_payload, hurry
+from triage.ledger.records import Issue, NewOutgoing, Outgoing, OutKind, OutState
 
 
 def issue(post: Post, key: str = "issue/1", **more: object) -> int:
@@ -187,3 +191,47 @@ def test_a_thing_whose_sending_is_a_fault_of_ours_is_given_up_and_holds_nothing_
     assert [comment["body"].startswith("b\n") for comment in post.world.comments(number)] == [True]
     assert post.ledger.outbox.get(broken).note == "internal error: KeyError: 'body'"
     assert post.ledger.outbox.get(broken).state is OutState.FAILED
+
+
+def test_nothing_is_given_up_while_the_key_is_away(post: Post) -> None:
+    key = post.world.folder / "app.pem"
+    given = post.world.settings(private_key_file=key)
+    absent = PerThread(given)
+    post.sender = post.sender_with(absent.client)
+    number = post.put(OutKind.ISSUE, "issue/1", {"title": "t", "body": "b"})
+    for _ in range(10):
+        assert post.sender.step() == 0 and not post.world.issues()
+        post.clock.now += 60
+        hurry(post.ledger)
+    assert post.ledger.outbox.get(number).state is OutState.READY
+    assert "app.pem: No such file" in post.ledger.outbox.get(number).note
+    key.write_bytes(post.world.emulator.key_file.read_bytes())
+    post.empty()
+    assert post.ledger.outbox.get(number).state is OutState.SENT and len(post.world.issues()) == 1
+
+
+def test_nothing_is_given_up_while_the_app_is_not_installed(post: Post) -> None:
+    new = NewOutgoing(OutKind.ISSUE, "issue/1", "somebody/else", {"title": "t", "body": "b"}, stream="a")
+    number = post.ledger.outbox.add(new)
+    for _ in range(10):
+        post.sender.step()
+        hurry(post.ledger)
+    waiting = post.ledger.outbox.get(number)
+    assert waiting.state is OutState.READY and "the App cannot be used there" in waiting.note
+
+
+def test_faults_of_ours_are_counted_apart_from_githubs(post: Post) -> None:
+    number = post.put(OutKind.ISSUE, "issue/1", {"title": "t", "body": "b"})
+    for _ in range(10):  # GitHub was away
+        one = post.ledger.outbox.next()
+        assert one is not None
+        post.ledger.outbox.later(one, 0, "500")
+    faults = iter([sqlite3.OperationalError("database is locked")])
+
+    def after(one: Outgoing, result: Mapping[str, object]) -> None:
+        for fault in faults:
+            raise fault
+
+    post.sender = Sender(post.ledger, post.access.client, post.pace, settled=0, after=after)
+    post.empty()
+    assert post.ledger.outbox.get(number).state is OutState.SENT and len(post.world.issues()) == 1

@@ -13,7 +13,7 @@ from bot import working
 from bot.desk import Desk
 from bot.github.auth import Access
 from bot.github.pace import Pace
-from bot.life import saying
+from bot.life import human, saying
 from bot.sending import sender_of
 from bot.settings import Filing, Settings
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
@@ -241,3 +241,41 @@ def test_titles_and_texts_from_outside_mention_and_close_nothing_in_a_comment(of
 
 def test_the_row_of_new_work_names_its_bug(office: Office) -> None:
     assert saying.to_file(4, "compiler") == NewWork("file", "bug:4", "compiler", {"project": "compiler", "bug": 4})
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [("not_planned", State.INVALID), ("completed", State.CLOSED)],
+)
+def test_an_issue_of_the_bots_own_that_was_closed_is_taken_up_as_closed(
+    office: Office, reason: str, state: State
+) -> None:
+    office.file()
+    office.send()
+    office.world.ask("/issues/1", "PATCH", {"state": "closed", "state_reason": reason})
+    with open_store(office.world.folder / "other.db", create=True) as store:
+        office.ledger = Ledger(store)
+        add(office.ledger, "one")
+        assert f"closed as {reason.replace('_', ' ')}" in office.file().note
+        issue = office.ledger.issues.of_bug(1)
+        assert issue is not None and (issue.ours, issue.open) == (True, False)
+        assert human.read(issue.human).forbids_reopening("") and office.bug().state is state
+        assert human.refused(issue.human) is (reason == "not_planned")
+
+
+def test_the_status_comment_of_another_database_is_edited(office: Office) -> None:
+    office.file()
+    office.send()
+    [status] = saying.status(office.ledger, 1, held=False)
+    office.ledger.outbox.add(status)
+    office.send()
+    with open_store(office.world.folder / "other.db", create=True) as store:
+        office.ledger = Ledger(store)
+        add(office.ledger, "another")
+        bug = add(office.ledger, "one")
+        office.file(bug.id)
+        [again] = saying.status(office.ledger, bug.id, held=False)
+        office.ledger.outbox.add(again)
+        office.send()
+        [comment] = office.world.comments(1)
+        assert f"(bug {bug.id})" in comment["body"]

@@ -11,7 +11,7 @@ from tests.bot import suites
 from tests.bot.checks.support import Shop
 from tests.bot.life.support import bug_of, said, text
 from triage.bisect.found import Kind
-from triage.ledger.records import WorkState
+from triage.ledger.records import NewWork, WorkState
 from triage.lifecycle import State
 from triage.rows import BugRow
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_bisected_is_answered_with_the_reason(tiny_shop: Shop) ->
     payload = {"bug": bug.id, "from": bug.revision, "to": bug.revision}
     done = tiny_shop.do("bisect", answer=ASKED, **payload)
     assert done.state is WorkState.DONE
-    assert "It could not be bisected: --from and --to are both" in text(tiny_shop, "answer:99:bisect")
+    assert "It could not be bisected: \\--from and --to are both" in text(tiny_shop, "answer:99:bisect")
 
 
 def test_bisect_without_ends_looks_from_the_oldest_build_on(tiny_shop: Shop) -> None:
@@ -134,3 +134,47 @@ def test_bisect_without_ends_looks_from_the_oldest_build_on(tiny_shop: Shop) -> 
     status = text(tiny_shop, "status:")
     assert f"| Fails since | {broken} (passes on {tiny_shop.first}) |" in status
     assert status.count(f"| Last checked | {tip}: fails (3 of 3 fresh runs), ") == 1  # still
+
+
+def test_bisect_names_the_commits_between_that_cannot_be_tested_and_blames_none(tiny_shop: Shop) -> None:
+    hidden, seen = tiny_shop.lands("garbage", "sub swaps"), tiny_shop.lands("sub swaps")
+    bug = bug_of(tiny_shop, "Sub", seen)
+    tiny_shop.do("bisect", bug=bug.id, answer=ASKED)
+    told = text(tiny_shop, "answer:99:bisect")
+    assert told.startswith(f"It fails at the latest with {seen}; {tiny_shop.first} before it passes.")
+    assert f"between them lie {hidden}, which could not be tested" in told
+    assert tiny_shop.ledger.store.bug(bug.id).bisected[Kind.BAD].between == (hidden,)
+
+
+def test_a_bisection_without_an_answer_says_why(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    bug = bug_of(tiny_shop, "Sub", broken)
+    tip = tiny_shop.lands("sub swaps", "neg raises")
+    tiny_shop.do("bisect", bug=bug.id, answer=ASKED, **{"from": broken, "to": tip})
+    assert "do not differ" in text(tiny_shop, "answer:99:bisect")
+
+
+def test_work_on_a_bug_that_failed_for_good_is_begun_again_daily_and_not_for_ever(tiny_shop: Shop) -> None:
+    ledger = tiny_shop.ledger
+    confirmed = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"), State.CONFIRMED, None)
+    drafted = bug_of(tiny_shop, "Neg", tiny_shop.lands("neg raises"), State.DRAFTED, None)
+    hunts = bug_of(tiny_shop, "Relu", tiny_shop.lands("neg dies"), State.NEW, None)  # nobody has asked for it
+    payload = {"good": "a", "bad": "b", "answer": ASKED}
+    for bug, kind in ((confirmed, "triage"), (drafted, "triage"), (drafted, "file")):
+        ledger.work.add(NewWork(kind, f"bug:{bug.id}", "tiny", {**payload, "bug": bug.id}))
+        work = ledger.work.claim([kind])
+        assert work is not None and ledger.work.failed(work, "the configuration could not be read")
+    for _ in range(2):  # the second finds them queued
+        tiny_shop.do("collect")
+        queued = ledger.work.listed([WorkState.QUEUED])
+        assert {(work.kind, work.key) for work in queued} == {
+            ("triage", f"bug:{confirmed.id}"),
+            ("file", f"bug:{drafted.id}"),
+        }
+    assert hunts.id and tiny_shop.queued("triage")[0].payload == {"bug": confirmed.id, "good": "a", "bad": "b"}
+    for _ in range(9):
+        while (work := ledger.work.claim(["triage", "file"])) is not None:
+            ledger.work.failed(work, "again")
+        tiny_shop.do("collect")
+    assert len(ledger.work.listed(kind="triage", key=f"bug:{confirmed.id}")) == 6
+    assert not tiny_shop.queued("triage") and not tiny_shop.queued("file")

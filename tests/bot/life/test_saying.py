@@ -7,6 +7,7 @@ import re
 import pytest
 
 from bot.life import saying
+from bot.life.following import Change
 from bot.life.seen import Does, Seen
 from bot.rendering import render, revision
 
@@ -18,8 +19,8 @@ ACTS = re.compile(r"(?<!\\)<(?!/?sub>|/?details>|/?summary>)|@everyone|Fixes #1|
 @pytest.mark.parametrize(
     ("name", "context"),
     [
-        ("fixed", {"first": "", "before": "", "confidence": 0.0, "why": EVIL}),
-        ("regressed", {"first": "", "before": "", "confidence": 0.0, "why": EVIL, "fix": "1.0"}),
+        ("fixed", Change(None, EVIL).words),
+        ("regressed", Change(None, EVIL).words | {"fix": "1.0"}),
         ("known", {"why": EVIL, "title": EVIL, "revision": "1.0", "script": ""}),
         ("retest", {"bug": 3, "seen": Seen("1.0", Does.UNTESTABLE, note=EVIL), "next": EVIL}),
         ("bisected", {"sentence": "It could not.", "more": [EVIL]}),

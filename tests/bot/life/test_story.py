@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from bot import builds
 from bot.life import filed
 from bot.settings import Filing
+from fuzz.case import Revision
 from tests.bot.checks.support import Shop
-from tests.bot.life.support import DRAFT, arrived, bug_of, said, text
+from tests.bot.life.support import DRAFT, arrived, bug_of, case, said, text
 from triage.bisect.found import Kind
-from triage.ledger.records import OutState, WorkState
+from triage.ledger.records import NewWork, OutState, WorkState
 from triage.lifecycle import State
+from triage.records import NewFailure
+from triage.revisions import approvals, places
+from triage.suite import memory
+from triage.suite.entries import PASS
 
 
 def test_a_fix_closes_the_issue_naming_the_commit_and_its_undoing_reopens_it(tiny_shop: Shop) -> None:
@@ -57,7 +65,7 @@ def test_a_build_without_the_fix_reopens_nothing(tiny_shop: Shop) -> None:
     tiny_shop.do("close", bug=bug.id, commit=fix)
     arrived(tiny_shop)
     done = tiny_shop.do("reopen", bug=bug.id, commit=older)
-    assert done.note == f"{older} does not contain the fix {fix}"
+    assert done.note == f"nothing to reopen: {older} has not landed"
     assert tiny_shop.ledger.store.bug(bug.id).state is State.CLOSED
 
 
@@ -155,3 +163,107 @@ def test_a_bug_that_is_fixed_before_it_was_filed_is_not_filed(tiny_shop: Shop) -
     assert "it was never filed" in done.note
     [held] = tiny_shop.ledger.outbox.listed()
     assert held.state is OutState.WITHDRAWN and "before it was filed" in held.note
+
+
+def test_no_commit_is_thanked_or_blamed_where_one_between_cannot_be_tested(tiny_shop: Shop) -> None:
+    shop = tiny_shop
+    broken = shop.lands("sub swaps")
+    bug = bug_of(shop, "Sub", broken)
+    untestable, fix = shop.lands("garbage"), shop.lands()
+    shop.do("close", bug=bug.id, commit=fix)
+    told = text(shop, "fixed:")
+    assert told.startswith(f"Fixed after {broken}, where") and f"between them lie {untestable}" in told
+    assert f"Passes since | {fix} at the latest" in text(shop, "status:")
+    arrived(shop)
+    hidden, undone = shop.lands("garbage"), shop.lands("sub swaps")
+    shop.do("reopen", bug=bug.id, commit=undone)
+    told = text(shop, "regressed:")
+    assert f"It came back after {fix}" in told and f"Between them lie {hidden}" in told
+    assert "It came back with" not in told
+
+
+def test_a_fix_that_was_undone_before_it_was_looked_at_closes_nothing(tiny_shop: Shop) -> None:
+    shop = tiny_shop
+    bug = bug_of(shop, "Sub", shop.lands("sub swaps"))
+    fix, undone = shop.lands(), shop.lands("sub swaps")
+    ended(shop, fix)
+    ended(shop, undone)  # and saw nothing to do: the bug was not fixed then
+    done = shop.do("close", bug=bug.id, commit=fix)
+    assert done.note == f"{undone} fails (3 of 3 fresh runs): that is no fix"
+    assert shop.ledger.store.bug(bug.id).state is State.REPORTED
+
+
+def test_a_return_that_was_mended_before_it_was_looked_at_reopens_nothing(tiny_shop: Shop) -> None:
+    shop = tiny_shop
+    bug = bug_of(shop, "Sub", shop.lands("sub swaps"))
+    shop.do("close", bug=bug.id, commit=shop.lands())
+    arrived(shop)
+    back, mended = shop.lands("sub swaps"), shop.lands()
+    ended(shop, back)
+    ended(shop, mended)
+    done = shop.do("reopen", bug=bug.id, commit=back)
+    assert done.note == f"{mended} passes (3 of 3 fresh runs): that proves no return"
+    assert shop.ledger.store.bug(bug.id).state is State.CLOSED
+
+
+@pytest.mark.parametrize("landed", [False, True], ids=["of a branch", "from before the fault"])
+def test_a_build_that_is_not_what_the_branch_is_now_closes_nothing(tiny_shop: Shop, landed: bool) -> None:
+    shop = tiny_shop
+    named = shop.first if landed else shop.pull()
+    compiler = builds.compiler(shop.project.compiler)
+    approvals.give(places.root(), compiler, Revision(named, commit=named))
+    bug = bug_of(shop, "Sub", shop.lands("sub swaps"))
+    shop.do("retest", bug=bug.id, revision=named, answer={"number": 7, "comment": 99})
+    assert not shop.queued("close") and "Nothing follows from that" in text(shop, "answer:99:retest")
+    assert "nothing to close" in shop.do("close", bug=bug.id, commit=named).note
+    assert shop.ledger.store.bug(bug.id).state is State.REPORTED
+
+
+def test_a_bug_that_was_mended_while_it_was_worked_on_is_not_filed(tiny_shop: Shop) -> None:
+    shop = tiny_shop
+    bug = bug_of(shop, "Sub", shop.lands("sub swaps"), State.DRAFTED, None)
+    fix = shop.lands()
+    ended(shop, fix)
+    memory.remember(builds.compiler(shop.project.compiler).name, fix, {case(shop, "Sub").id: PASS})
+    assert f"it passed on {fix}" in shop.do("file", bug=bug.id).note
+    [close] = shop.queued("close")
+    assert "it was never filed" in shop.go_on(close.id, "close").note
+    assert shop.ledger.store.bug(bug.id).state is State.FIXED and not said(shop)
+
+
+def test_a_report_that_is_ready_is_taken_back_when_the_bug_is_fixed(tiny_shop: Shop) -> None:
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"), State.DRAFTED, None)
+    for one in filed.issue(bug, DRAFT, tiny_shop.project, "https://api.github.com", (), "issue:x", False):
+        tiny_shop.ledger.outbox.add(one)
+    tiny_shop.ledger.switches.set("stop", "stopped")  # or GitHub is away
+    assert "it was never filed" in tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands()).note
+    assert [state for _, state, _ in said(tiny_shop)] == ["withdrawn"]
+
+
+def test_what_only_looks_like_a_fixed_bug_is_a_bug_of_its_own(tiny_shop: Shop) -> None:
+    """The same signature, of another case: that of the fixed bug passes."""
+    shop, store = tiny_shop, tiny_shop.ledger.store
+    bug = bug_of(shop, "Sub", shop.lands("sub swaps"))
+    before = shop.lands()
+    shop.do("close", bug=bug.id, commit=before)
+    arrived(shop)
+    tip = shop.lands("neg raises")
+    looks = store.failure(store.failure_ids(bug.id)[0]).failure
+    target = replace(looks.target, revision=Revision(tip))
+    alike = replace(looks, case=case(shop, "Neg"), target=target)
+    store.record(0, (), [NewFailure(alike, bug.fingerprint, "", ("Sub",))])
+    done = shop.do("reopen", bug=bug.id, commit=tip, before=before)
+    [triage] = shop.queued("triage")
+    other = store.bug(int(triage.payload["bug"]))
+    assert f"what was met there is bug {other.id}" in done.note and other.id != bug.id
+    assert (other.state, other.revision, store.bug(bug.id).state) == (State.NEW, tip, State.CLOSED)
+    assert (triage.payload["good"], triage.payload["bad"]) == (before, tip)
+    assert shop.do("reopen", bug=bug.id, commit=tip, before=before).note == done.note  # after a kill
+    assert len(shop.queued("triage")) == 1 and len(store.bugs()) == 2
+
+
+def ended(shop: Shop, commit: str) -> None:
+    """The suite of a commit has ended, and nothing followed from it."""
+    shop.ledger.work.add(NewWork("suite", f"tiny:{commit}", "tiny", {"commit": commit}))
+    work = shop.ledger.work.claim(["suite"])
+    assert work is not None and shop.ledger.work.done(work)

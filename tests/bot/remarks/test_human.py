@@ -134,3 +134,17 @@ def test_work_that_is_done_again_after_a_kill_remembers_once(room: Room) -> None
     before = issue_of(room, bug)
     room.again(work)
     assert issue_of(room, bug) == before
+
+
+def test_a_reopened_issue_whose_bug_was_merged_is_told_where_that_is_followed(room: Room) -> None:
+    kept, given = room.bug(), room.bug()
+    first, second = room.issue(kept), room.issue(given)
+    room.says(f"@graphwarden duplicate of #{first}", second)
+    room.answers(second)
+    room.world.ask(f"/issues/{second}", "PATCH", {"state": "open"})
+    work = room.acts("reopened", second)
+    room.again(work)
+    assert room.state(given) is State.DUPLICATE and not room.queued()
+    told = room.answers(second)
+    assert len(told) == 2 and f"was merged with #{first}" in told[1]
+    assert issue_of(room, given).open

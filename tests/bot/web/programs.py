@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from bot import dispatch, events, logs, settings
-from bot.web import server
+from bot.web import listening, server
 from triage.ledger import Ledger
 from triage.store import open_store
 
@@ -37,7 +37,7 @@ def main(program: str, config: str) -> None:
     told = settings.load(Path(config))
     with open_store(told.database, create=True) as store:
         if program == "serve":
-            server.serve(told, Ledger(store))
+            server.serve(told, Ledger(store), listening.listen(told.server))
         else:
             dispatch.run(Ledger(store), told, threading.Event())
 

@@ -28,3 +28,22 @@ def test_a_report_without_the_footer_stays_as_it_is() -> None:
 
 def test_what_is_stored_is_read_back() -> None:
     assert loaded(dumped(BAD)) == BAD and loaded(None) == {}
+
+
+def test_no_revision_is_blamed_where_others_between_could_not_be_tested() -> None:
+    found = {Kind.BAD: Found("3.0", "1.0", 0.66, ("2.0", "2.1"))}
+    body = with_section(BODY, found)
+    assert "It broke after `1.0`, which passes, and at the latest with `3.0`, which fails." in body
+    assert "not tested: `2.0`, `2.1`." in body and "First bad" not in body
+    assert with_section(body, found) == body
+    assert loaded(dumped(found)) == found
+
+
+def test_of_many_revisions_between_some_are_named_and_all_are_counted() -> None:
+    names = tuple(f"1.{at}" for at in range(20))
+    assert Found("2.0", "0.9", 0.1, names, 80).among(str) == "1.0, 1.1, 1.2, 1.3, 1.4 and 95 more"
+    assert Found("2.0", "0.9", 0.1).among(str) == ""
+
+
+def test_what_was_stored_before_anything_was_known_of_those_between_is_read() -> None:
+    assert loaded('{"bad": {"first": "2", "last_before": "1", "confidence": 0.9}}') == {Kind.BAD: Found("2", "1", 0.9)}

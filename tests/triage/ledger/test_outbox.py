@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -85,6 +86,48 @@ def test_what_a_moderator_rejects_is_never_sent_and_holds_nothing_up(ledger: Led
     ledger.outbox.reject(held, "ada", "not ours")
     assert ledger.outbox.get(held).note == "rejected by ada: not ours"
     assert going(ledger).key == "comment"
+
+
+def test_what_is_withdrawn_is_what_nobody_has_begun_to_send(ledger: Ledger) -> None:
+    """And once more the same work after a kill changes nothing."""
+    for key, held in (("begun", False), ("ready", False), ("held", True), ("other", False)):
+        stream, bug = ("bug:2", 2) if key == "other" else (key, 1)
+        ledger.outbox.add(replace(new(key, stream=stream, held=held), bug_id=bug))
+    begun = going(ledger)
+    ledger.outbox.later(begun, 3600, "the answer was lost")
+    for expected in (2, 0):
+        assert ledger.outbox.withdraw(1, "ada said no", tuple(OutKind), ("",)) == expected
+    assert {one.key: str(one.state) for one in ledger.outbox.listed()} == {
+        "begun": "ready",
+        "ready": "withdrawn",
+        "held": "withdrawn",
+        "other": "ready",
+    }
+    assert going(ledger).key == "other" and ledger.outbox.next() is None
+    assert len(ledger.outbox.since(now() - timedelta(days=1))) == 2
+    with pytest.raises(NotHeld, match="is withdrawn"):
+        ledger.outbox.approve(3, "ada")
+
+
+def test_only_some_kinds_and_keys_are_withdrawn(ledger: Ledger) -> None:
+    for key, kind in (("close:1", OutKind.STATE), ("reopen:1", OutKind.STATE), ("close:2", OutKind.COMMENT)):
+        ledger.outbox.add(replace(new(key, kind, stream=key), bug_id=1))
+    assert ledger.outbox.withdraw(1, "no", [OutKind.STATE], ("close:",)) == 1
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["never seen by a moderator", "stands at GitHub"])
+def test_an_edit_that_was_withdrawn_is_put_forward_anew(ledger: Ledger, seen: bool) -> None:
+    edit = replace(new("status", OutKind.EDIT_COMMENT, held=True), bug_id=1)
+    number = ledger.outbox.add(edit)
+    if seen:
+        ledger.outbox.approve(number, "ada")
+        ledger.outbox.sent(going(ledger), {"comment": 5})
+        ledger.outbox.add(replace(edit, payload={"body": "2"}))
+    ledger.outbox.withdraw(1, "put aside", tuple(OutKind), ("",))
+    assert ledger.outbox.next() is None
+    ledger.outbox.add(replace(edit, payload={"body": "3"}))
+    found = ledger.outbox.get(number)
+    assert (found.state, found.payload) == (OutState.READY if seen else OutState.HELD, {"body": "3"})
 
 
 def test_nothing_goes_out_while_the_emergency_stop_is_on(ledger: Ledger) -> None:
