@@ -130,7 +130,7 @@ def test_a_decision_that_the_life_of_a_bug_forbids_changes_nothing(store: Store)
     for old, new in ((State.NEW, State.CONFIRMED), (State.CONFIRMED, State.REDUCED), (State.REDUCED, State.LOCATED)):
         store.advance(b, old, new)
     with store.writing() as session:
-        store._row(session, b).state = State.FIXED
+        store._row(session, b).state = State.STALE
     with pytest.raises(IllegalMove):
         store.merge(a, b)
     assert store.bug(b).count == 1 and not store.decisions().merged

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from bot import builds
@@ -15,7 +13,6 @@ from tests.bot.life.support import DRAFT, arrived, bug_of, case, said, text
 from triage.bisect.found import Kind
 from triage.ledger.records import NewWork, OutState, WorkState
 from triage.lifecycle import State
-from triage.records import NewFailure
 from triage.revisions import approvals, places
 from triage.suite import memory
 from triage.suite.entries import PASS
@@ -238,28 +235,6 @@ def test_a_report_that_is_ready_is_taken_back_when_the_bug_is_fixed(tiny_shop: S
     tiny_shop.ledger.switches.set("stop", "stopped")  # or GitHub is away
     assert "it was never filed" in tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands()).note
     assert [state for _, state, _ in said(tiny_shop)] == ["withdrawn"]
-
-
-def test_what_only_looks_like_a_fixed_bug_is_a_bug_of_its_own(tiny_shop: Shop) -> None:
-    """The same signature, of another case: that of the fixed bug passes."""
-    shop, store = tiny_shop, tiny_shop.ledger.store
-    bug = bug_of(shop, "Sub", shop.lands("sub swaps"))
-    before = shop.lands()
-    shop.do("close", bug=bug.id, commit=before)
-    arrived(shop)
-    tip = shop.lands("neg raises")
-    looks = store.failure(store.failure_ids(bug.id)[0]).failure
-    target = replace(looks.target, revision=Revision(tip))
-    alike = replace(looks, case=case(shop, "Neg"), target=target)
-    store.record(0, (), [NewFailure(alike, bug.fingerprint, "", ("Sub",))])
-    done = shop.do("reopen", bug=bug.id, commit=tip, before=before)
-    [triage] = shop.queued("triage")
-    other = store.bug(int(triage.payload["bug"]))
-    assert f"what was met there is bug {other.id}" in done.note and other.id != bug.id
-    assert (other.state, other.revision, store.bug(bug.id).state) == (State.NEW, tip, State.CLOSED)
-    assert (triage.payload["good"], triage.payload["bad"]) == (before, tip)
-    assert shop.do("reopen", bug=bug.id, commit=tip, before=before).note == done.note  # after a kill
-    assert len(shop.queued("triage")) == 1 and len(store.bugs()) == 2
 
 
 def ended(shop: Shop, commit: str) -> None:
