@@ -187,8 +187,8 @@ class Issue:
 class Check:
     """The check run of one head commit. `external_id` is ours and unique, `run_id` GitHub's once it is known.
 
-    `state`: queued, waiting (for a build or a word), running, done, cancelled. `conclusion` as GitHub names it, "" until
-    it is over. `fork`: the head lies elsewhere, as far as is known. `newest`: the pull request is at this head.
+    `state`: queued, waiting (for a build or a word), running, done, cancelled. `conclusion` as GitHub names it, ""
+    until it is over. `fork`: the head lies elsewhere, as far as is known. `newest`: the pull request is at this head.
     """
 
     repository: str
