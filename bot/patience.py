@@ -18,7 +18,7 @@ from triage.store import Conflict, StoreError, Unknown
 from triage.store_decisions import Undecidable
 
 #: Seconds before it is tried again, by attempts; the last one for all further ones.
-PAUSES = (30.0, 120.0, 600.0, 1800.0, 3600.0)
+PAUSES = (10.0, 60.0, 300.0, 900.0, 3600.0)
 #: Attempts before it is given up: about a day.
 MOST = 28
 
@@ -28,7 +28,9 @@ def later(work: Work, note: str) -> Again | Failed:
     note = " ".join(note.split())
     if work.attempts >= MOST:
         return Failed(f"given up after {MOST} attempts: {note}")
-    return Again(PAUSES[min(work.attempts, len(PAUSES)) - 1], note, counted=True)
+    # Attempts count kills, too: only trouble that an earlier attempt had already is given more time.
+    at = min(work.attempts, len(PAUSES)) - 1 if work.note == note else 0
+    return Again(PAUSES[at], note, counted=True)
 
 
 def passes(problem: Exception) -> bool:
