@@ -12,6 +12,7 @@ from bot.settings import BadSettings
 from fuzz.zygote import BackendUnavailable
 from triage.ledger.records import Work
 from triage.revisions.config import BadConfiguration
+from triage.revisions.environments import Untestable
 from triage.revisions.git import GitError
 from triage.revisions.index import IndexUnreachable
 from triage.store import Conflict, StoreError, Unknown
@@ -38,6 +39,8 @@ def passes(problem: Exception) -> bool:
     if isinstance(problem, Refusal):
         mended = isinstance(problem, BadSettings) or isinstance(problem.__cause__, BadConfiguration)
         return mended or problem.code is ExitCode.ENVIRONMENT
+    if isinstance(problem, Untestable):
+        return problem.passing
     if isinstance(problem, StoreError):
         return not isinstance(problem, Unknown | Conflict | Undecidable)
     return isinstance(problem, GitError | IndexUnreachable | BackendUnavailable | OSError)

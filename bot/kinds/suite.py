@@ -60,6 +60,8 @@ def run(work: Work, desk: Desk) -> Ended:
     except NotYet as missing:
         return _waits(work, project, str(missing))
     except Untestable as problem:
+        if patience.passes(problem):
+            return patience.later(work, str(problem))
         log.warning("commit_untestable", project=project.name, commit=work.payload["commit"], why=problem.reason)
         return Done(str(problem))
     except Refusal as problem:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from bot import patience
 from bot.kinds import Again, Failed
 from triage.ledger.records import Work, WorkState
+from triage.revisions.environments import Untestable
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 WORK = Work(1, "suite", "k", "tvm", {}, WorkState.RUNNING, 20, 1, "", NOW, NOW)
@@ -29,3 +30,9 @@ def test_trouble_that_stays_is_given_more_time() -> None:
 
 def test_in_the_end_it_is_given_up() -> None:
     assert isinstance(patience.later(replace(WORK, attempts=patience.MOST), "the index is away"), Failed)
+
+
+def test_a_build_is_tried_again_where_the_machine_or_the_index_was_in_trouble_and_not_where_it_is_broken() -> None:
+    assert patience.passes(Untestable("1.0", "the index is away", passing=True))
+    assert not patience.passes(Untestable("1.0", "it computes garbage"))
+    assert not patience.passes(Untestable("1.0", "there is no wheel", missing=True))

@@ -25,7 +25,7 @@ from filelock import FileLock
 from fuzz.case import Revision, Target, options_from
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
-from triage.revisions import approvals, places, preflight, providers
+from triage.revisions import approvals, leftovers, places, preflight, providers
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import create, install
@@ -40,14 +40,18 @@ _LONGEST_RECORD = 64 << 20
 
 class Untestable(Exception):
     """A revision whose environment cannot be made or computes garbage. That is said of the environment, never of
-    the compiler: it is no bug, no regression, no failure. `missing`: there is no build of it, or not yet."""
+    the compiler: it is no bug, no regression, no failure. `missing`: there is no build of it, or not yet. `passing`:
+    the same may succeed later, on a machine that is less busy or reaches the package index again."""
 
-    def __init__(self, revision: str, reason: str, log: str = "", *, missing: bool = False) -> None:
+    def __init__(
+        self, revision: str, reason: str, log: str = "", *, missing: bool = False, passing: bool = False
+    ) -> None:
         super().__init__(f"{revision} cannot be tested: {reason}")
         self.revision = revision
         self.reason = reason
         self.log = log
         self.missing = missing
+        self.passing = passing
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,7 @@ class Environments:
                 raise CannotBuild(f"it may not be the project's own, so it needs a maintainer's word: {command}")
             recipe: Recipe = providers.load(compiler.provider).recipe(compiler, revision)
         except CannotBuild as refusal:
-            raise Untestable(revision.version, refusal.reason, refusal.log, missing=refusal.missing) from refusal
+            raise _untestable(revision, refusal) from refusal
         except GitError as error:
             raise Untestable(revision.version, str(error)) from error
         folder = self._folder(compiler, recipe)
@@ -108,7 +112,7 @@ class Environments:
             (folder / "used").touch()
         self._ready[compiler.name, revision.version] = ready
         if ready.problem:
-            raise Untestable(revision.version, ready.problem, _site(folder, runnable).said)
+            raise Untestable(revision.version, ready.problem, _site(folder, runnable).said, passing=not ready.lasting)
         return runnable
 
     def identity(self, compiler: Compiler, revision: Revision) -> str:
@@ -165,12 +169,13 @@ class Environments:
 
     def _made(self, compiler: Compiler, revision: Revision, recipe: Recipe, folder: Path) -> Ready:
         self.collect()
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
         started = time.monotonic()
         site = _site(folder, revision)
         problem, lasting = "", True
         try:
+            leftovers.end(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
             _install(compiler, recipe, site)
             if recipe.finish is not None:
                 recipe.finish(site)
@@ -178,7 +183,7 @@ class Environments:
         except CannotBuild as refusal:
             if not refusal.lasting:
                 shutil.rmtree(folder, ignore_errors=True)
-                raise Untestable(revision.version, refusal.reason, refusal.log, missing=refusal.missing) from refusal
+                raise _untestable(revision, refusal) from refusal
             problem = refusal.reason
         identity = _identity(site) if site.folder.joinpath("env").is_dir() else ""
         seconds = time.monotonic() - started
@@ -205,6 +210,10 @@ class Environments:
             ready = _read(folder)
             if ready is not None:
                 yield Environment(folder, ready, _used(folder))
+
+
+def _untestable(revision: Revision, refusal: CannotBuild) -> Untestable:
+    return Untestable(revision.version, refusal.reason, refusal.log, missing=refusal.missing, passing=refusal.passing)
 
 
 def _limit() -> float:

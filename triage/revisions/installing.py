@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from uv import find_uv_bin
 
-from triage.revisions import index
+from triage.revisions import index, leftovers
 from triage.revisions.recipe import CannotBuild, Site
 
 SECONDS = 900.0
@@ -36,12 +36,13 @@ def _run(site: Site, arguments: list[str]) -> None:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env=index.installer_environment(),
+                env={**index.installer_environment(), **leftovers.mark(site.folder)},
                 timeout=SECONDS,
                 check=True,
             )
         except subprocess.TimeoutExpired as error:
-            raise CannotBuild(f"installing did not end within {SECONDS:.0f} s", site.said) from error
+            raise CannotBuild(f"installing did not end within {SECONDS:.0f} s", site.said, passing=True) from error
         except subprocess.CalledProcessError as error:
             said = site.said.strip()
-            raise CannotBuild(f"installing failed: {' '.join(said.split())[-600:]}", said) from error
+            reason = f"installing failed: {' '.join(said.split())[-600:]}"
+            raise CannotBuild(reason, said, passing=True) from error

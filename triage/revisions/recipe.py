@@ -18,15 +18,19 @@ class CannotBuild(RuntimeError):
     """This revision cannot become an environment. `log` is what the build printed, untrusted text.
 
     `lasting`: another try on this machine would end the same way, so the answer may be remembered. `missing`: what is
-    to be installed is not there, or not yet: a CI may still be building it.
+    to be installed is not there, or not yet: a CI may still be building it. `passing`: the trouble is this machine's
+    or the package index's, and may be over soon.
     """
 
-    def __init__(self, reason: str, log: str = "", *, lasting: bool = False, missing: bool = False) -> None:
+    def __init__(
+        self, reason: str, log: str = "", *, lasting: bool = False, missing: bool = False, passing: bool = False
+    ) -> None:
         super().__init__(reason)
         self.reason = reason
         self.log = log
         self.lasting = lasting
         self.missing = missing
+        self.passing = passing
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from tests.bot.checks.support import Shop, git, overlay, shop
 from tests.builds import tinyc
 from triage.ledger.records import NewWork, WorkState
 from triage.lifecycle import State
+from triage.revisions import installing
 
 
 @pytest.fixture
@@ -92,6 +93,20 @@ def test_a_commit_that_computes_garbage_is_no_news_of_the_compiler(tiny_shop: Sh
     done = tiny_shop.do("suite", commit=tiny_shop.lands("garbage"), before=tiny_shop.first)
     assert done.state is WorkState.DONE and "cannot be tested" in done.note
     assert not tiny_shop.ledger.store.bugs() and not tiny_shop.queued("triage")
+
+
+def test_a_commit_that_could_not_be_installed_just_now_is_waited_for_and_not_lost(
+    tiny_shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = tmp_path / "away"
+    away.write_text("#!/bin/sh\necho 'error: Could not connect' >&2\nexit 2\n")
+    away.chmod(0o755)
+    broken = tiny_shop.lands("sub swaps")
+    with monkeypatch.context() as changed:
+        changed.setattr(installing, "find_uv_bin", lambda: str(away))
+        waits = tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert waits.state is WorkState.QUEUED and "Could not connect" in waits.note
+    assert "1 new failure" in tiny_shop.do("suite", commit=broken, before=tiny_shop.first).note
 
 
 def test_without_what_was_before_the_newest_tested_ancestor_is_compared_with(tiny_shop: Shop) -> None:

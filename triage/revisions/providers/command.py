@@ -22,7 +22,7 @@ from pathlib import Path
 
 from fuzz import confine
 from fuzz.case import Revision
-from triage.revisions import places
+from triage.revisions import leftovers, places
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import install
@@ -120,7 +120,7 @@ def _run(compiler: Compiler, site: Site, checkout: Path, output: Path) -> None:
         caged = confine.command(cage, program) if compiler.untrusted else program
         _wait(caged, site, _environment(home, site), limits)
     except OSError as error:
-        raise CannotBuild(f"its build cannot be started: {error}") from error
+        raise CannotBuild(f"its build cannot be started: {error}", passing=True) from error
 
 
 def _wait(program: list[str], site: Site, environment: dict[str, str], limits: Limits) -> None:
@@ -175,6 +175,7 @@ def _environment(home: Path, site: Site) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "CI": "true",
         "VIRTUAL_ENV": str(site.python.parent.parent),
+        **leftovers.mark(site.folder),
     }
 
 
