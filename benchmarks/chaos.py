@@ -1,6 +1,6 @@
 """The story of tests/story while processes of the bot are killed at random and GitHub fails at random (issue 6).
 
-    python -m benchmarks.chaos --seed 1
+    python -m benchmarks.chaos --seed 1 [--folder DIR]
 
 Every few seconds a process of the bot is killed with SIGKILL: the one that takes deliveries, the one that speaks with
 GitHub, or one that runs compilers. Every tenth call to GitHub fails, one way or another. In the end there must be one
@@ -33,11 +33,13 @@ def main() -> None:
     """Tell the story, and what was done to it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=1)
-    chosen = random.Random(parser.parse_args().seed)
+    parser.add_argument("--folder", type=Path, help="an empty folder that keeps database and log")
+    arguments = parser.parse_args()
+    chosen = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as name, proxy.running(proxy.Proxy()) as door:
-        folder = Path(name)
+        folder: Path = arguments.folder or Path(name)
         door.fake = fake.Fake(door.url)
-        (folder / "github").mkdir()
+        (folder / "github").mkdir(parents=True)
         with emulator.running(folder / "github", called=door.url) as behind:
             door.upstream = behind.url
             world = github.make(behind, door, door.fake, folder)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fuzz import wire
+from fuzz import pipes, processes, wire
 from fuzz.jobs import BEAT, MARK, MOST_RESULT_BYTES, MOST_UNANSWERED, STAGES
 from fuzz.worker import descendants
 from fuzz.zygote import Exit, Zygote, ZygoteGone
@@ -28,8 +28,6 @@ _QUIET_SECONDS = 0.005
 #: How much of a job's native output is kept: the last messages tell what went wrong.
 STDERR_BYTES = 16 * 1024
 MOST_PROCESSES = 200
-_PIPE_BYTES = 1 << 20
-_MOST_READS = 8
 #: Keys of every answer of a worker.
 _REPLY_KEYS = {"seq", "stage", "seconds", "peak_kb", "tired", "names"}
 #: How often the native output of jobs that went well is taken out of the pipe.
@@ -176,9 +174,9 @@ class _Worker:
         self, zygote: Zygote, limits: Limits, beat: mmap.mmap, beat_fd: int, next_sequence: Callable[[], int]
     ) -> None:
         self._zygote, self._limits, self._beat, self._next = zygote, limits, beat, next_sequence
-        requests, self._requests = _pipe()
-        self._results, results = _pipe()
-        self._errors, errors = _pipe()
+        requests, self._requests = pipes.pipe()
+        self._results, results = pipes.pipe()
+        self._errors, errors = pipes.pipe()
         try:
             zygote.exits()
             self._pid = zygote.fork_worker([requests, results, errors, beat_fd], limits.memory_mb)
@@ -197,12 +195,12 @@ class _Worker:
         self._log = b""
         self._exit: Exit | None = None
         self._garbage = ""
-        self._kernel_kills = _kernel_kills()
+        self._kernel_kills = processes.killed_by_kernel()
         self.ended = self.orphaned = False
         self.jobs = 0
         self._sent = 0  # the last job's sequence number
         self._prompt = False
-        self._idle_mb = _resident_mb([self._pid])
+        self._idle_mb = processes.resident_mb([self._pid])
         self.peak_mb = self.first_peak_mb = 0.0
         self.tired = False  # it says itself that it should be replaced
 
@@ -326,7 +324,7 @@ class _Worker:
         if not self._outgoing:
             return
         try:
-            written = os.write(self._requests, memoryview(self._outgoing)[:_PIPE_BYTES])
+            written = os.write(self._requests, memoryview(self._outgoing)[: pipes.BYTES])
         except BlockingIOError:
             return
         except BrokenPipeError:
@@ -335,7 +333,7 @@ class _Worker:
         del self._outgoing[:written]
 
     def _read_results(self) -> None:
-        for data in _available(self._results):
+        for data in pipes.available(self._results):
             if self._garbage:
                 return
             try:
@@ -344,7 +342,7 @@ class _Worker:
                 self._garbage = str(error)
 
     def _read_errors(self) -> None:
-        for data in _available(self._errors):
+        for data in pipes.available(self._errors):
             self._log = (self._log + data)[-4 * STDERR_BYTES :]
 
     def _overstepped(self, sequence: int, handed_over: float) -> str:
@@ -352,11 +350,11 @@ class _Worker:
         _, started, _ = self._at_work(sequence)
         if time.monotonic() - (started or handed_over) > self._limits.seconds:
             return "timeout"
-        processes = [self._pid, *descendants(self._pid)]
-        if len(processes) > MOST_PROCESSES:
+        family = [self._pid, *descendants(self._pid)]
+        if len(family) > MOST_PROCESSES:
             return "processes"
         limit = self._idle_mb + self._limits.memory_mb
-        return "oom" if _resident_mb(processes) > limit and _used_mb(processes) > limit else ""
+        return "oom" if processes.resident_mb(family) > limit and processes.used_mb(family) > limit else ""
 
     def _at_work(self, sequence: int) -> tuple[int, float, int]:
         """(job, when it began, stage) of what the worker does, told by its heartbeat.
@@ -373,7 +371,7 @@ class _Worker:
 
     def _execute_sentence(self, sequence: int, verdict: str) -> Reply:
         """Have a stuck worker print its Python stack, then kill it and all it started."""
-        peak = _used_mb([self._pid, *descendants(self._pid)])
+        peak = processes.used_mb([self._pid, *descendants(self._pid)])
         if verdict == "timeout":
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._pid, signal.SIGUSR1)
@@ -410,9 +408,9 @@ class _Worker:
         status = self._exit.status
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
-            if number == signal.SIGKILL and _kernel_kills() != self._kernel_kills:
+            if number == signal.SIGKILL and processes.killed_by_kernel() != self._kernel_kills:
                 return "oom"
-            return f"signal:{_signal_name(number)}"
+            return f"signal:{processes.signal_name(number)}"
         return f"exit:{os.WEXITSTATUS(status)}"
 
     def kill(self) -> None:
@@ -440,29 +438,6 @@ class _Worker:
             self._outgoing.clear()
 
 
-def _pipe() -> tuple[int, int]:
-    read, write = os.pipe()
-    with contextlib.suppress(OSError):  # unprivileged users may have used up their pipe quota
-        import fcntl
-
-        fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
-    return read, write
-
-
-def _available(fd: int) -> Iterator[bytes]:
-    """What can be read now, in pieces; not for ever when the other end never stops writing."""
-    for _ in range(_MOST_READS):
-        try:
-            data = os.read(fd, _PIPE_BYTES)
-        except BlockingIOError:
-            return
-        if not data:
-            return
-        yield data
-        if len(data) < 4096:
-            return
-
-
 def _split_log(log: bytes, sequence: int) -> tuple[str, bytes]:
     """What job `sequence` printed, and what later jobs have printed already."""
     start = log.rfind(MARK % sequence)
@@ -471,35 +446,3 @@ def _split_log(log: bytes, sequence: int) -> tuple[str, bytes]:
     rest = mine[following:] if following >= 0 else b""
     mine = mine[:following] if following >= 0 else mine
     return mine[-STDERR_BYTES:].decode("utf-8", "replace"), rest
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # a real-time signal between the two that have names
-        return f"SIGRTMIN+{number - signal.SIGRTMIN}"
-
-
-def _kernel_kills() -> int:
-    """How many processes the kernel has killed for want of memory since the machine started."""
-    with open("/proc/vmstat") as counters:
-        return next((int(line.split()[1]) for line in counters if line.startswith("oom_kill ")), 0)
-
-
-def _used_mb(pids: Sequence[int]) -> float:
-    """Memory of a process family in MiB. Forked children share most pages: those count once (PSS; slow)."""
-    if len(pids) == 1:
-        return _resident_mb(pids)
-    total = 0
-    for pid in pids:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as rollup:
-            total += next((int(line.split()[1]) for line in rollup if line.startswith("Pss:")), 0)
-    return total / 1024
-
-
-def _resident_mb(pids: Sequence[int]) -> float:
-    pages = 0
-    for pid in pids:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/statm") as statm:
-            pages += int(statm.read().split()[1])
-    return pages * mmap.PAGESIZE / (1 << 20)
