@@ -32,7 +32,7 @@ def find(runner: Runner, compiler: Compiler, head: Revision, named: str, ended: 
     """The build before `head`, ready to run; `named` is the commit that the push replaced ("": none).
 
     `ended` are commits whose suite has come to its end. Where there is no other, `named` is taken though it is none of
-    them: it is where the bot began to watch.
+    them: it is where the bot began to watch. Raises Untestable where the trouble of a build passes.
     """
     for name in _candidates(compiler, head, named, ended):
         against = baseline.find(compiler, name, head)
@@ -43,6 +43,8 @@ def find(runner: Runner, compiler: Compiler, head: Revision, named: str, ended: 
             building.accept(compiler, against.revision)
             building.ensure(runner, compiler, against.revision)
         except (NotYet, Untestable, Refusal, GitError) as problem:
+            if isinstance(problem, Untestable) and problem.passing:
+                raise
             log.info("not_compared", compiler=compiler.name, base=name, why=str(problem))
             continue
         return against.revision

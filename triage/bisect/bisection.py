@@ -133,7 +133,7 @@ class Bisection:
         began = time.monotonic()
         try:
             self.say(f"{name}: making its environment")
-            revision, identity = self.tester.ready(self.revisions[at])
+            revision, identity = self._made(at)
             made = time.monotonic() - began
             if not record.identity and self._seen(identity):
                 return replace(record, identity=identity, seconds=made)
@@ -143,6 +143,15 @@ class Bisection:
         except Untestable as problem:
             return replace(record, skipped=problem.reason)
         return replace(record, runs=(*record.runs, run), identity=identity, seconds=record.seconds or made)
+
+    def _made(self, at: int) -> tuple[Revision, str]:
+        """A busy machine is given a second try. Raises Untestable."""
+        try:
+            return self.tester.ready(self.revisions[at])
+        except Untestable as problem:
+            if not problem.passing:
+                raise
+            return self.tester.ready(self.revisions[at])
 
     def _seen(self, identity: str) -> bool:
         known = (self._ledger[at] for at in range(len(self._ledger)))

@@ -47,6 +47,21 @@ class Written:
         return Run(written, STATUS[written])
 
 
+class Busy(Written):
+    """As written, where revisions can be made after so many tries only."""
+
+    def __init__(self, outcomes: str, tries: dict[int, int]) -> None:
+        super().__init__(outcomes)
+        self._tries = tries
+
+    def ready(self, revision: Revision) -> tuple[Revision, str]:
+        at = int(revision.version)
+        if self._tries.get(at, 0):
+            self._tries[at] -= 1
+            raise Untestable(revision.version, "there is no time to import it", passing=True)
+        return super().ready(revision)
+
+
 def searched(folder: Path, tester: Written, count: int, **options: Any) -> Answer:
     """The answer of a bisection over revisions 0, 1 … whose progress lies in `folder`."""
     revisions = [Revision(str(at)) for at in range(count)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.triage.bisect.support import Written, bisected, flips, searched
+from tests.triage.bisect.support import Busy, Written, bisected, flips, searched
 from triage.bisect import bisection
 from triage.bisect.bisection import BrokenEnd, NoAnswer
 from triage.bisect.progress import Progress
@@ -104,6 +104,12 @@ def test_untestable_revisions_are_skipped_and_the_range_that_is_left_is_told(tmp
     assert (
         "between them lie 4, 5, which could not be tested" in told and "4 could not be tested: its build hangs" in told
     )
+
+
+def test_a_revision_that_a_busy_machine_could_not_make_is_tried_once_more_before_it_is_skipped(tmp_path: Path) -> None:
+    found = searched(tmp_path, Busy("PPPWWW", {3: 1, 1: 99}), 6, sweep=True)
+    assert (found.first, found.last_before) == ("3", "2")
+    assert [name for name, _ in found.skipped] == ["1"]
 
 
 @pytest.mark.parametrize("letters", ["-PPWW", "PPWW-"])
