@@ -7,13 +7,14 @@ import glob
 import importlib
 import importlib.util
 import itertools
-import mmap
 import os
 import re
-from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
+from fuzz.backends._openvino_blame import blame as blame
+from fuzz.backends._openvino_blame import converters as converters
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
 
 PACKAGES = ("openvino",)
@@ -57,49 +58,6 @@ _PACKED = frozenset(("float4_e2m1fn", "int4", "uint4"))
 
 #: What traced programs do with sizes and numbers on the way to the operators that compute values.
 _BOOKKEEPING = ("aten::Int", "aten::Float", "aten::size", "aten::dim", "aten::ScalarImplicit")
-
-#: A converter's own file, as error messages name it.
-_CONVERTER = re.compile(r"src/frontends/(onnx|pytorch|tensorflow(?:_common)?)/(?:frontend/)?src/op/(\w+\.cpp):\d+")
-#: Places behind the frontend, the telling ones first. Many operators pass through them, so the operator is added.
-_BEHIND = (
-    re.compile(r"src/(plugins/\w+/)src/(nodes/[\w/]+\.[ch]pp):\d+"),
-    re.compile(r"src/(plugins/\w+/)src/([\w/]+\.[ch]pp):\d+"),
-    re.compile(r"src/common/(transformations/)src/([\w/]+\.[ch]pp):\d+"),
-)
-#: Places that converters call: they tell less than the registry of converters.
-_BENEATH = (
-    re.compile(r"src/(core/)(?:shape_inference/|reference/)?(?:src|include)/([\w/]+\.[ch]pp):\d+"),
-    re.compile(r"src/(frontends/\w+/)(?:frontend/)?src/(?!unconverted_ops_report)([\w/]+\.[ch]pp):\d+"),
-)
-_NO_RULE = re.compile(r"No conversion rule found for operations: ([^\s,]+)")
-_OPERATORS = (
-    re.compile(r"^-- (?!\w+Mark |torch::None|prim::)(.+?) with a message", re.MULTILINE),
-    re.compile(r"Consumer: \S+ \w+/(aten\.\S+?)(?:/| )"),
-    re.compile(r"While validating ONNX node '<Node\((\w+)\)"),
-    re.compile(r"\[CPU\] (\w+) (?:node|layer) with name"),
-    re.compile(r"Unsupported operation of type: (\w+)"),
-)
-
-#: Converter files whose names do not follow from the operator's.
-_ONNX_FILES = {
-    "BatchNormalization": "batch_norm",
-    "InstanceNormalization": "instance_norm",
-    "LpNormalization": "lp_norm",
-    "NegativeLogLikelihoodLoss": "neg_log_like_loss",
-}
-#: The same for aten operators, without namespace and overload.
-_TORCH_FILES = (
-    (re.compile(r"conv_transpose\dd"), "conv_transposend"),
-    (re.compile(r"_?convolution|conv\dd"), "convolution"),
-    (re.compile(r"avg_pool\dd"), "avg_poolnd"),
-    (re.compile(r"max_pool\dd(_with_indices)?"), "max_poolnd"),
-    (re.compile(r"_?upsample_\w+|__interpolate"), "upsample"),
-    (re.compile(r"lstm|gru|rnn_tanh|rnn_relu"), "lstm"),
-    (re.compile(r"grid_sampler\w*"), "grid_sampler"),
-    (re.compile(r"_native_batch_norm_legit\w*|(?:cudnn_|native_)?batch_norm"), "batch_norm"),
-    (re.compile(r"concat|concatenate"), "cat"),
-    (re.compile(r"scatter_\w+"), "scatter"),
-)
 
 
 def warm() -> None:
@@ -354,45 +312,6 @@ def _name(port: Any, position: int) -> str:
     return str(min(names)) if names else "output_%d" % position
 
 
-# ---------------------------------------------------------------- whom to blame
-
-
-def blame(error: BaseException, job: Job) -> Tuple[str, str]:
-    """The operator and the source file of the converter, plugin node or shape rule that the message names.
-
-    An operator without a converter has no conversion function, whatever else failed after it.
-    """
-    if job.kind == "keras" and job.options.get("keras", "native") == "native":
-        from fuzz.backends import _openvino_keras
-
-        return _openvino_keras.blame(error, job)
-    message = str(error)
-    missing = _NO_RULE.search(message)
-    if missing:
-        return _bare(missing.group(1)), ""
-    found = next((match for pattern in _OPERATORS for match in [pattern.search(message)] if match), None)
-    operator = _bare(found.group(1)) if found else ""
-    named = _CONVERTER.search(message)
-    if named:
-        return operator, "frontends/%s/op/%s" % named.groups()
-    (converter,) = converters([("torch" if job.kind == "instance" else "", operator, 0)])
-    return operator, _site(_BEHIND, message, operator) or converter or _site(_BENEATH, message, operator)
-
-
-def _bare(operator: str) -> str:
-    """``Softmax-13`` and ``ai.onnx.ml.Scaler-1`` without domain and opset; PyTorch's names as they are."""
-    if operator.startswith(("aten", "<", "prim", "torchvision")):
-        return operator
-    return re.sub(r"-\d+$", "", operator).rpartition(".")[2]
-
-
-def _site(places: Tuple["re.Pattern[str]", ...], message: str, operator: str) -> str:
-    found = next((match for pattern in places for match in [pattern.search(message)] if match), None)
-    if found is None:
-        return ""
-    return found.group(1) + found.group(2) + ("(%s)" % operator if operator else "")
-
-
 def _operators(job: Job) -> List[str]:
     """The aten operators that the frontend's own decoder finds in an instance, after its own decompositions."""
     import torch
@@ -410,52 +329,6 @@ def _operators(job: Job) -> List[str]:
     met: List[str] = []
     decoder.visit_subgraph(lambda node: met.append(str(node.get_op_type())))
     return list(dict.fromkeys(name for name in met if name.startswith("aten") and name not in _BOOKKEEPING))
-
-
-def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
-    """Converter files, from the source paths that the frontends' libraries hold; "" when none matches."""
-    files = {"torch": _torch_file, "keras": _no_file}
-    return [files.get(domain, _onnx_file)(name) for domain, name, _ in operators]
-
-
-def _onnx_file(op_type: str) -> str:
-    plain = "reduce" if op_type.startswith("Reduce") else op_type
-    return _converter_file("onnx", [_ONNX_FILES.get(op_type, ""), plain])
-
-
-def _no_file(name: str) -> str:
-    """A layer of Keras is many operators."""
-    return ""
-
-
-def _torch_file(name: str) -> str:
-    """`name` is an aten operator as either decoder spells it: ``aten.add.Tensor``, ``aten::add``, ``aten::add_``."""
-    parts = [part for part in re.split(r"[.:]+", name) if part]
-    if len(parts) < 2 or parts[0] != "aten":
-        return ""
-    short = parts[1][:-1] if re.search(r"[a-z0-9]_$", parts[1]) else parts[1]
-    return _converter_file("pytorch", [file for pattern, file in _TORCH_FILES if pattern.fullmatch(short)] + [short])
-
-
-def _converter_file(frontend: str, guesses: List[str]) -> str:
-    """The first guess that is a file, compared without case and underscores (``TopK`` is in ``topk.cpp``)."""
-    known = {stem.replace("_", ""): stem for stem in _converter_files(frontend)}
-    found = (known.get(guess.replace("_", "").lower(), "") for guess in guesses)
-    return next(("frontends/%s/op/%s.cpp" % (frontend, stem) for stem in found if stem), "")
-
-
-@functools.lru_cache(maxsize=None)
-def _converter_files(frontend: str) -> FrozenSet[str]:
-    """Stems of the converters' source files that checks inside the frontend's library mention."""
-    import openvino
-
-    pattern = os.path.join(os.path.dirname(openvino.__file__), "libs", "libopenvino_%s_frontend.so*" % frontend)
-    path = next(iter(sorted(glob.glob(pattern))), "")
-    if not path:
-        return frozenset()
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as library:
-        found = re.findall(rb"src/frontends/%s/(?:frontend/)?src/op/(\w+)\.cpp" % frontend.encode(), library)
-    return frozenset(stem.decode() for stem in found)
 
 
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:

@@ -13,6 +13,7 @@ import torch
 from onnx import TensorProto, helper
 
 from fuzz import instance, instance_torch
+from fuzz.backends import _openvino_blame
 from fuzz.backends import openvino as backend
 from fuzz.wire import CannotFeed, Job, Raw, Value
 
@@ -214,7 +215,7 @@ def test_converters_are_found_in_the_frontends_libraries() -> None:
         "frontends/pytorch/op/add.cpp",
         "",  # an api is no operator, and its name does not tell which ones it becomes
     ]
-    assert len(backend._converter_files("onnx")) > 50 and len(backend._converter_files("pytorch")) > 30
+    assert len(_openvino_blame._converter_files("onnx")) > 50 and len(_openvino_blame._converter_files("pytorch")) > 30
 
 
 @pytest.mark.parametrize("options", [{}, {"torch": "script"}], ids=["export", "script"])
