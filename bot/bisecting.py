@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bot import builds
@@ -19,11 +19,16 @@ from triage.bisect import progress
 from triage.bisect.answer import Answer
 from triage.bisect.bisection import Bisection
 from triage.bisect.builds import Builds
+from triage.bisect.descent import Descent
 from triage.bisect.found import MOST_BETWEEN, Bisected, Found, Kind, with_section
+from triage.bisect.progress import Progress
 from triage.records import Bug
 from triage.replay import Replay
+from triage.revisions import merges
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments
+from triage.revisions.git import GitError
+from triage.revisions.merges import Side
 from triage.store import Store
 
 #: Where builds come ready made: all of so many are tested, which shows what flips there and back.
@@ -67,21 +72,60 @@ def search(runner: Runner, question: Question, say: Callable[[str], object] = la
     subject = question.subject
     compiler = replace(question.compiler, options={**question.compiler.options, **subject.options})
     span = _span(compiler, question.first, question.last)
-    kept = progress.of(subject.case.id, _told(compiler), [each.version for each in span], platform.node())
-    if question.fresh:
-        kept.finish()
-    few = len(span) <= _MOST_SWEPT and compiler.provider in _READY_MADE
-    replay = Replay(runner, compiler, excuses=False)
-    return Bisection(
-        span,
-        Builds(subject.case, replay, Environments(runner), subject.perturb),
-        kept,
-        fix=question.fix,
-        sweep=few if question.sweep is None else question.sweep,
-        deadline=float("inf") if question.budget is None else time.monotonic() + question.budget,
-        jobs=runner.jobs,
-        say=say,
-    ).run()
+    searched = _Search(runner, question, compiler, say)
+    found = Descent(lambda merge: _sides(compiler, merge), searched.over).inside(searched.over(span), span)
+    if found.finished:
+        searched.forget()
+    return found
+
+
+@dataclass
+class _Search:
+    """Searches ranges for one question. What it has seen is kept until all of them have been searched."""
+
+    runner: Runner
+    question: Question
+    compiler: Compiler
+    say: Callable[[str], object]
+    kept: list[Progress] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        budget, subject = self.question.budget, self.question.subject
+        self._deadline = float("inf") if budget is None else time.monotonic() + budget
+        replay = Replay(self.runner, self.compiler, excuses=False)
+        self._builds = Builds(subject.case, replay, Environments(self.runner), subject.perturb)
+
+    def over(self, span: Sequence[Revision]) -> Answer:
+        """The answer between the first and the last of these. Raises triage.bisect.bisection.NoAnswer."""
+        names = [each.version for each in span]
+        kept = progress.of(self.question.subject.case.id, _told(self.compiler), names, platform.node())
+        if self.question.fresh:
+            kept.finish()
+        self.kept.append(kept)
+        few = len(span) <= _MOST_SWEPT and self.compiler.provider in _READY_MADE
+        return Bisection(
+            span,
+            self._builds,
+            kept,
+            fix=self.question.fix,
+            sweep=few if self.question.sweep is None else self.question.sweep,
+            keep=True,
+            deadline=self._deadline,
+            jobs=self.runner.jobs,
+            say=self.say,
+        ).run()
+
+    def forget(self) -> None:
+        """What was seen: the answer has been found."""
+        for each in self.kept:
+            each.finish()
+
+
+def _sides(compiler: Compiler, merge: Revision) -> list[Side]:
+    try:
+        return merges.sides(compiler, merge)
+    except GitError as problem:
+        raise Refusal(str(problem)) from problem
 
 
 def case_of(store: Store, bug: Bug) -> Case:
@@ -98,7 +142,10 @@ def found(answer: Answer) -> Found | None:
     if answer.first is None or answer.last_before is None or answer.confidence is None:
         return None
     kept = answer.between[:MOST_BETWEEN]
-    return Found(answer.first, answer.last_before, answer.confidence, kept, len(answer.between) - len(kept))
+    merge = answer.merges[0].revision if answer.merges else ""
+    if answer.merges and answer.merges[-1].itself:
+        merge = answer.first
+    return Found(answer.first, answer.last_before, answer.confidence, kept, len(answer.between) - len(kept), merge)
 
 
 def keep(store: Store, bug: Bug, answer: Answer, fix: bool) -> Bisected:

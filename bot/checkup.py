@@ -102,7 +102,10 @@ def _repository(settings: Settings, project: Project) -> str:
     access = Access(settings)
     with _mending(f"install the App in {project.repository} (in its settings), or mend `repository`"):
         missing = access.missing(project.repository)
-        branch = "" if missing else access.client(project.repository).default_branch()
+        client = access.client(project.repository)
+        branch, name = ("", "") if missing else (client.default_branch(), client.name())
+    if name.lower() not in ("", project.repository.lower()):
+        raise Bad(f"{project.repository} is called {name} now: write that as `repository`")
     if missing:
         wanted = ", ".join(f"{name}: {level}" for name, level in missing.items())
         raise Bad(f"{project.repository}: the App lacks the permission {wanted}: give it in the App's settings")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from bot.github.client import Client
 from bot.github.pace import Pace
 from bot.github.sender import SETTLED, Sender
-from bot.life import sent
+from bot.life import gone, sent
 from bot.life.against import against
 from triage.ledger import Ledger
 
@@ -28,6 +28,7 @@ def sender_of(ledger: Ledger, github: Callable[[str], Client], pace: Pace, settl
         settled,
         after=lambda one, result: sent.after(one, result, ledger),
         against=lambda one: against(one, ledger),
+        refused=lambda one, why: gone.after_refusal(one, why, ledger, github(one.repository)),
     )
 
 

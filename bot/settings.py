@@ -115,11 +115,12 @@ class Project(_Table):
 
     `build_wait`: how long a check waits for a build of the commit before it turns neutral. `fetch`: the remote of the
     compiler's local repository that commits are fetched from ("": none, they are there). `old_days`: after so long
-    without news a reported bug is run again.
+    without news a reported bug is run again. `formerly`: what the repository was called before, should it be renamed.
     """
 
     name: str = ""
     repository: Repository
+    formerly: tuple[Repository, ...] = ()
     compiler: str
     branch: str = "main"
     suite: bool = True
@@ -170,8 +171,9 @@ class Settings(_Table):
         return self
 
     def of_repository(self, repository: str) -> list[Project]:
-        """The projects of a repository; GitHub's names do not tell upper from lower case."""
-        return [each for each in self.projects.values() if each.repository.lower() == repository.lower()]
+        """The projects of a repository, by its name or a former one; GitHub's do not tell upper from lower case."""
+        wanted, all_of_them = repository.lower(), self.projects.values()
+        return [each for each in all_of_them if wanted in {one.lower() for one in (each.repository, *each.formerly)}]
 
     @cached_property
     def webhook_secret(self) -> bytes:
@@ -231,7 +233,7 @@ def _placed(settings: Settings, folder: Path) -> Settings:
         }
     )
     projects = {
-        name: each.model_copy(update={"cases": absolute(each.cases), "compiler": _compiler(each.compiler, folder)})
+        name: each.model_copy(update={"cases": absolute(each.cases), "compiler": placed(each.compiler, folder)})
         for name, each in settings.projects.items()
     }
     return settings.model_copy(
@@ -244,7 +246,8 @@ def _placed(settings: Settings, folder: Path) -> Settings:
     )
 
 
-def _compiler(name: str, folder: Path) -> str:
+def placed(name: str, folder: Path) -> str:
+    """A compiler as a configuration in `folder` names it: by a name, or by a file that counts from that folder."""
     return str((folder / Path(name).expanduser()).absolute()) if name.endswith(".toml") else name
 
 

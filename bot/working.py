@@ -15,6 +15,7 @@ from bot.failures import Refusal
 from bot.github.errors import GitHubError, Later
 from bot.kinds import Again, Answer, Done, Failed
 from fuzz.zygote import BackendUnavailable
+from triage.ledger.outbox import Overtaken
 from triage.ledger.records import Work
 from triage.revisions.environments import Untestable
 from triage.revisions.git import GitError
@@ -89,7 +90,10 @@ def _answer(work: Work, desk: Desk) -> Answer:
 def _save(work: Work, desk: Desk, answer: Answer) -> bool:
     works = desk.ledger.work
     if isinstance(answer, Done):
-        return works.done(work, answer.note, answer.works, answer.outgoing)
+        try:
+            return works.done(work, answer.note, answer.works, answer.outgoing, answer.counted)
+        except Overtaken as problem:
+            return works.again(work, 0, str(problem))
     if isinstance(answer, Again):
         return works.again(work, answer.seconds, answer.note, answer.counted)
     return works.failed(work, answer.note, answer.outgoing)

@@ -156,7 +156,8 @@ class Outcome:
     """What one case did on one target. Always returned: a segmentation fault is data.
 
     `outputs` are (name, value) in the model's order; `seconds` is the time inside the backend,
-    `peak_mb` the worker's peak resident memory in MiB while it ran this case.
+    `peak_mb` the worker's peak resident memory in MiB while it ran this case. `tried` are the kinds of things that it
+    reached for and a confined build must not have (`fuzz.watching.KINDS`).
     """
 
     status: Status
@@ -165,6 +166,7 @@ class Outcome:
     peak_mb: float = 0.0
     outputs: tuple[tuple[str, Value], ...] = ()
     error: Error | None = None
+    tried: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 
-from fuzz import wire
+from fuzz import watching, wire
 
 STAGES = ("start", "load", "convert", "compile", "run")
 _NUMBER_OF = {stage: number for number, stage in enumerate(STAGES)}
@@ -129,6 +129,7 @@ class Worker:
             if header["op"] == "run":
                 if "perturb" in header and header["perturb"] is not None:
                     _libc.mallopt(_M_PERTURB, header["perturb"])
+                watching.begin()
                 outputs = self.backend.execute(job, self.enter)
             else:
                 more = self._tell(header)
@@ -137,7 +138,11 @@ class Worker:
             if isinstance(error, MemoryError):
                 self._release_reserve()
             more = {"error": self._describe(error, header, job)}
+        watching.rest()
         self.now = time.monotonic()
+        tried = watching.taken()
+        if tried:
+            more["tried"] = tried
         seconds = self.now - started
         if seconds > _QUICK_SECONDS:
             self.peak_kb = _peak_kb()

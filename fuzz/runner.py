@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from weakref import WeakKeyDictionary
 
-from fuzz import registry, unsupported
+from fuzz import registry, unsupported, watching
 from fuzz.case import Case, Error, Frame, Outcome, Stage, Status, Target
 from fuzz.lane import Job, Lane, Limits, Recycling, Reply
 from fuzz.zygote import BackendUnavailable, BaseZygote, Zygote, ZygoteGone
@@ -251,6 +251,11 @@ def _job(case: Case, target: Target) -> Job:
     return header, case.model, dict(case.inputs)
 
 
+def _tried(told: object) -> tuple[str, ...]:
+    """What a worker says that its case reached for; a worker's words are anybody's."""
+    return tuple(kind for kind in watching.KINDS if kind in told) if isinstance(told, list) else ()
+
+
 def _outcome(reply: Reply, target: Target) -> Outcome:
     """A worker's reply as an Outcome, honest refusals and failed allocations told apart."""
     outcome = Outcome(
@@ -258,6 +263,7 @@ def _outcome(reply: Reply, target: Target) -> Outcome:
         stage=Stage(reply.stage),
         seconds=reply.seconds,
         peak_mb=reply.peak_mb,
+        tried=_tried(reply.header.get("tried")),
     )
     if reply.death:
         return _death(outcome, reply)

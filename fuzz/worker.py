@@ -38,6 +38,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 _COLLECT_AFTER = 20_000
 #: Kept back from the memory limit, so that a failed allocation can still be described.
 _RESERVE_BYTES = 64 << 20
+_LARGEST_FILE = 1 << 30
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
@@ -92,7 +93,7 @@ def _become_worker(jobs: Any, backend: types.ModuleType, fds: List[int], limits:
     faulthandler.enable(file=2, all_threads=False)
     faulthandler.register(signal.SIGUSR1, file=2, all_threads=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 30, 1 << 30))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     ceiling = _data_bytes() + limits["memory_mb"] * (1 << 20)
     resource.setrlimit(resource.RLIMIT_DATA, (ceiling, ceiling + _RESERVE_BYTES))
@@ -304,11 +305,13 @@ def main(control_fd: int, backend_name: str, kind: str, home: str) -> None:
     the private `home` that it made is removed.
     """
     control = socket.socket(fileno=control_fd)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST_FILE, _LARGEST_FILE))  # an import may print for ever
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     _leave_network()
     _end_with_the_parent(control, True)
     try:
         jobs, backend = _load_project(backend_name)
+        jobs.watching.begin(os.path.abspath(backend_name))
         backend.warm()
         if kind:
             getattr(backend, "warm_" + kind)()
@@ -317,6 +320,7 @@ def main(control_fd: int, backend_name: str, kind: str, home: str) -> None:
         _end_with_the_parent(control, False)
         control.send(json.dumps({"ready": False, "reason": reason[:8000]}).encode())
         return
+    jobs.watching.imported()
     _end_with_the_parent(control, False)  # from here on, traffic on the socket is expected
     control.send(json.dumps({"ready": True}).encode())
     gc.freeze()

@@ -20,11 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fuzz import confine
+from fuzz import confine, watching
 from fuzz.worker import descendants, furnish
 
 WORKER = Path(__file__).with_name("worker.py")
 START_SECONDS = 120.0
+_TOLD_BYTES = 2000
 #: Passed on to workers; everything else of our environment (keys, tokens, paths) stays here.
 _PASSED_ON = ("LD_LIBRARY_PATH", "CUDA_HOME", "CUDA_VISIBLE_DEVICES", "MALLOC_ARENA_MAX")
 _THREAD_COUNTS = (
@@ -160,7 +161,8 @@ class BaseZygote:
         try:
             if confined:
                 program = confine.command(_cage(self.home, program[0], backend_source), program)
-            self._process = self._started(theirs, program, [backend_source, kind])
+            watched = {watching.VARIABLE: "yes"} if confined else {}
+            self._process = self._started(theirs, program, [backend_source, kind], watched)
         except OSError as error:
             ours.close()
             shutil.rmtree(self.home, ignore_errors=True)
@@ -170,12 +172,14 @@ class BaseZygote:
         self._finalizer = weakref.finalize(self, _end, self._zygote, self._process, self.home)
         self._await_ready()
 
-    def _started(self, theirs: socket.socket, program: list[str], what: list[str]) -> subprocess.Popen[bytes]:
+    def _started(
+        self, theirs: socket.socket, program: list[str], what: list[str], watched: dict[str, str]
+    ) -> subprocess.Popen[bytes]:
         with theirs, (self.home / "start.log").open("wb") as log:
             return subprocess.Popen(
                 [*program, str(theirs.fileno()), *what, str(self.home)],
                 pass_fds=[theirs.fileno()],
-                env=private_environment(self.home),
+                env={**private_environment(self.home), **watched},
                 cwd=self.home / "work",
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -187,7 +191,7 @@ class BaseZygote:
         try:
             message = self._zygote._receive(START_SECONDS)
         except ZygoteGone as error:
-            log = (self.home / "start.log").read_text(errors="replace").strip()[-2000:]
+            log = self._said()
             hangs = not _hung_up(self._zygote.control)
             for pid in descendants(self._process.pid):  # an import that hangs cannot end them itself
                 with contextlib.suppress(ProcessLookupError):
@@ -198,6 +202,12 @@ class BaseZygote:
         if message.get("ready") is not True:
             self.close()
             raise BackendUnavailable(str(message.get("reason", "it talks nonsense")).strip())
+
+    def _said(self) -> str:
+        """The end of what the import has printed, which may be gigabytes."""
+        with (self.home / "start.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TOLD_BYTES))
+            return log.read(_TOLD_BYTES).decode(errors="replace").strip()
 
     def _died_how(self) -> str:
         status = self._process.returncode

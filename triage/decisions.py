@@ -18,6 +18,7 @@ class Kind(StrEnum):
     """What may be decided."""
 
     MERGE = "merge"  # all failures of one bug are another's
+    GIVEN = "given"  # this failure went along when its bug was merged: it comes back if that is undone
     SPLIT = "split"  # this failure is not its bug's but another's
     APART = "apart"  # these two bugs are not the same, however alike
     MUTE = "mute"  # nobody wants to hear of this bug

@@ -85,9 +85,13 @@ def _compared(sought: Sought, issue: Issue) -> Similar | None:
         return None  # the same operator, but it hangs on something else
     if theirs and not ours:
         return None
+    if any(_contradicts(sought.title, f"{issue.title}\n{issue.body[:_READ]}", option) for option in shared):
+        return None
     speaks = f"names {', '.join(named)}"
     if shared:
-        return Similar(issue, f"{speaks} and {', '.join(sorted(shared))}", 2 + bool(ours & theirs))
+        everything = theirs | mentions.details(issue.body[:_READ], sought.operators)
+        sure = bool(ours & theirs) and ours <= everything
+        return Similar(issue, f"{speaks} and {', '.join(sorted(shared))}", 2 + sure)
     return Similar(issue, f"{speaks} with the same kind of failure", 1)
 
 
@@ -109,6 +113,12 @@ def _details(sought: Sought, theirs: str) -> frozenset[str]:
     head = sought.title.partition(" returns ")[0]
     found = mentions.details(head, sought.operators)
     return found | (mentions.details(sought.title, sought.operators) & mentions.details(theirs, sought.operators))
+
+
+def _contradicts(ours: str, theirs: str, option: str) -> bool:
+    """Whether both say what an option is set to, and not the same: the one fails in another mode than the other."""
+    one, other = mentions.chosen(ours, option), mentions.chosen(theirs, option)
+    return bool(one and other) and not one & other
 
 
 def _kind(symptom: str) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import importlib.metadata
 import os
 import platform
 import re
+import sys
+import tempfile
 from functools import cache
 from pathlib import Path
+
+from triage.revisions import places
 
 
 def version(package: str) -> str:
@@ -44,6 +49,19 @@ def _cpu_model() -> str:
         return ""
     found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     return f", {found.group(1)}" if found else ""
+
+
+def private_folders() -> tuple[str, ...]:
+    """Folders of this machine whose names nobody else needs to know: where Graphwarden lies, runs and keeps things."""
+    found = [Path(__file__).resolve().parent.parent, Path(sys.prefix), Path(tempfile.gettempdir())]
+    for folder in (Path.home, Path.cwd, places.root):
+        with contextlib.suppress(OSError, RuntimeError):  # a container's user may have no home
+            found.append(folder())
+    return tuple(dict.fromkeys(str(one) for one in found if str(one) not in _EVERYWHERE))
+
+
+#: Folders that every machine has.
+_EVERYWHERE = frozenset({"/", "/usr", "/usr/local"})
 
 
 def private_words() -> tuple[str, ...]:

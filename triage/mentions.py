@@ -87,9 +87,20 @@ def _options(operator: str) -> frozenset[str]:
 def details(text: str, of: Iterable[str] = ()) -> frozenset[str]:
     """What a bug hangs on by its text: kinds of values, types, and options of the operators `of`."""
     found = {name for name, pattern in _DETAILS.items() if pattern.search(text)}
-    words = " ".join(_WORDS.findall(text.lower()))  # people write "ceil mode" for ceil_mode
-    options = {option for name in of for option in _options(name)}
-    return frozenset(found | {option for option in options if f" {option.lower().replace('_', ' ')} " in f" {words} "})
+    words = f" {'  '.join(_WORDS.findall(text.lower()))} "  # people write "ceil mode" for ceil_mode
+    # The longest first, and taken out: who speaks of the padding mode does not speak of the mode.
+    for option in sorted({option for name in of for option in _options(name)}, key=len, reverse=True):
+        spoken = f" {option.lower().replace('_', '  ')} "
+        if spoken in words:
+            found.add(option)
+            words = words.replace(spoken, " ")
+    return frozenset(found)
+
+
+def chosen(text: str, option: str) -> frozenset[str]:
+    """The words that an option is set to in a text (``mode='cubic'``), in small letters; numbers are none."""
+    values: list[str] = re.findall(rf"(?<!\w){re.escape(option)}\s*[=:]\s*['\"`]?([A-Za-z]\w*)", text, re.IGNORECASE)
+    return frozenset(value.lower() for value in values)
 
 
 @lru_cache(maxsize=1 << 15)

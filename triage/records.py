@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -10,6 +11,7 @@ from typing import Any, TypedDict
 
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
+from fuzz.classes import Class, classify
 from fuzz.wire import Value
 from triage.bisect.found import Bisected
 from triage.court.evidence import Judgement, judgement_from
@@ -69,15 +71,33 @@ class StoredFailure:
 class Counts:
     """The numbers of one campaign.
 
-    `statuses` counts results (pairs of case and target), `cases` the different cases among them,
+    `ends` counts results (pairs of case and target) by status and stage, `cases` the different cases among them,
     `failures` the results with a saved failure, `bugs` their fingerprints, `drafts` those with a report.
     """
 
-    statuses: Mapping[Status, int]
+    ends: Mapping[tuple[Status, Stage], int]
     cases: int
     failures: int
     bugs: int
     drafts: int
+
+    @property
+    def statuses(self) -> Mapping[Status, int]:
+        """How many results have a status."""
+        found: Counter[Status] = Counter()
+        for (status, _), number in self.ends.items():
+            found[status] += number
+        return found
+
+    @property
+    def classes(self) -> Mapping[Class, int]:
+        """How many results are of a class of graph-based fuzzing, every class named."""
+        found: Counter[Class] = Counter(dict.fromkeys(Class, 0))
+        for (status, stage), number in self.ends.items():
+            told = classify(status, stage)
+            if told:
+                found[told] += number
+        return found
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ _TOKEN = re.compile(r"\b(?:gh[pousr]|github_pat|hf|sk)[_-][A-Za-z0-9_]{16,}")
 _PASSWORD = re.compile(r"(?<=://)[^\s/@:]+:[^\s/@]+@")
 _ADDRESS = re.compile(r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}\b")
 _HOME = re.compile(rf"(?<![\w.])(?:/home|/Users|[A-Za-z]:\\Users)[\\/]{_PART}|(?<![\w./])/root\b")
+#: The same in a finished text, where a name may stand between backticks.
+_NAME = r"[^\s\"'<>|:*?()\[\]/\\`]"
+_OWN_HOME = rf"(?<![\w.])(?:/home|/Users|[A-Za-z]:\\Users)[\\/]{_NAME}+|(?<![\w./])/root\b"
 #: Rules in order: what to look for, what to write instead.
 _PRIVATE: tuple[tuple[re.Pattern[str], str], ...] = (
     (_TOKEN, "<token>"),
@@ -64,6 +67,24 @@ def leaks(text: str, private: Iterable[str] = ()) -> list[str]:
     found = [match[0] for rule in (_TOKEN, _PASSWORD, _ADDRESS, _HOME) for match in rule.finditer(text)]
     words = [word for word in private if len(word) >= 3 and word != "root"]
     return found + [word for word in words if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)]
+
+
+def guarded(text: str, folders: Iterable[str] = ()) -> str:
+    """A finished text without tokens, passwords, home folders and paths below `folders`, of which the last part stays.
+
+    The last look at whatever leaves, by whomever it was written; all else in it stays as it is. What is taken out of
+    foreign words besides (`scrub`) may be meant in finished ones: addresses, common words, names like ``/encoder/Add``.
+    """
+    text = _PASSWORD.sub("", _TOKEN.sub("<token>", text))
+    places = [_OWN_HOME, *(rf"(?<![\w.]){re.escape(one.rstrip('/'))}(?![\w.-])" for one in folders if len(one) > 1)]
+    for place in places:
+        text = re.sub(rf"(?:{place})(?P<rest>(?:[\\/]+{_NAME}*)*)", _last_part, text)
+    return text
+
+
+def _last_part(found: re.Match[str]) -> str:
+    parts = re.split(r"[\\/]+", found["rest"])
+    return next((part for part in reversed(parts) if part), "~")
 
 
 def fence(text: str, language: str = "") -> str:

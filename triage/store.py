@@ -21,7 +21,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, SQLModel, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
-from fuzz.case import Case, Origin, Status
+from fuzz.case import Case, Origin, Stage, Status
 from triage import records, store_decisions, store_results, store_rows
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
@@ -147,10 +147,11 @@ class Store:
             col(BugRow.fingerprint).in_(select(failures.c.fingerprint))
         )
         mine = ResultRow.campaign_id == campaign_id
-        statuses = select(ResultRow.status, func.count()).where(mine).group_by(col(ResultRow.status))
+        ended = (col(ResultRow.status), col(ResultRow.stage))
+        ends = select(*ended, func.count()).where(mine).group_by(*ended)
         with self.reading() as session:
             return Counts(
-                {Status(status): number for status, number in session.exec(statuses)},
+                {(Status(status), Stage(stage)): number for status, stage, number in session.exec(ends)},
                 session.exec(select(func.count(col(ResultRow.case_id).distinct())).where(mine)).one(),
                 session.exec(select(func.count()).select_from(failures)).one(),
                 *session.exec(bugs).one(),
@@ -310,6 +311,15 @@ class Store:
         """Give all failures of one bug to another, for good. Raises Unknown, Undecidable and IllegalMove."""
         with self.writing() as session:
             store_decisions.merge(session, self._row(session, kept_id), self._row(session, given_id), _now())
+            _choose_best_failures(session)
+
+    def unmerge(self, given_id: int, why: str = "by hand") -> None:
+        """Undo that a bug was merged: it is NEW and has its failures again, and is apart from the other for good.
+
+        Raises Unknown, Undecidable and IllegalMove.
+        """
+        with self.writing() as session:
+            store_decisions.unmerge(session, self._row(session, given_id), why, _now())
             _choose_best_failures(session)
 
     def split(self, bug_id: int, failure_ids: Sequence[int], why: str = "by hand") -> int:

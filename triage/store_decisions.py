@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import delete, update
+from sqlalchemy import delete, tuple_, update
 from sqlmodel import Session, col, select
 
 from triage.decisions import Decisions, Kind, split_fingerprint
@@ -46,12 +46,37 @@ def merge(session: Session, kept: BugRow, given: BugRow, now: datetime) -> None:
     _forget(session, Kind.APART, given.fingerprint, kept.fingerprint)
     _forget(session, Kind.MERGE, given.fingerprint)
     session.add(DecisionRow(kind=Kind.MERGE, fingerprint=given.fingerprint, other=kept.fingerprint, made=now))
+    _remember(session, given.fingerprint, now)
     _give(session, given.fingerprint, kept.fingerprint)
     if given.state != State.DUPLICATE:
         check_move(State(given.state), State.DUPLICATE)
         given.state = State.DUPLICATE
     given.note, given.updated, given.best_failure_id = f"merged into bug {kept.id} by hand", now, None
     kept.updated = now
+
+
+def unmerge(session: Session, given: BugRow, why: str, now: datetime) -> str:
+    """Give a merged bug its failures back, to be judged anew; the fingerprint of the bug that had them.
+
+    The two are apart from then on. What was seen for the first time since then stays where it is until it is seen again.
+    Raises Undecidable.
+    """
+    merged = select(DecisionRow).where(DecisionRow.kind == Kind.MERGE, DecisionRow.fingerprint == given.fingerprint)
+    if session.exec(merged).first() is None:
+        raise Undecidable(f"bug {given.id} was not merged with another")
+    kept = load(session).fingerprint(given.fingerprint)
+    _forget(session, Kind.MERGE, given.fingerprint)
+    session.add(DecisionRow(kind=Kind.APART, fingerprint=kept, other=given.fingerprint, made=now))
+    mine = select(DecisionRow.case_id, DecisionRow.target_id).where(
+        DecisionRow.kind == Kind.GIVEN, DecisionRow.fingerprint == given.fingerprint
+    )
+    theirs = tuple_(col(FailureRow.case_id), col(FailureRow.target_id)).in_(mine)
+    back = update(FailureRow).where(col(FailureRow.fingerprint) == kept, theirs)
+    session.connection().execute(back.values(fingerprint=given.fingerprint))
+    _forget(session, Kind.GIVEN, given.fingerprint)
+    check_move(State(given.state), State.NEW)
+    given.state, given.note, given.updated = State.NEW, why, now
+    return kept
 
 
 def split(session: Session, bug: BugRow, failures: Sequence[FailureRow], why: str, now: datetime) -> BugRow:
@@ -93,6 +118,17 @@ def mute(session: Session, bug: BugRow, reason: str, now: datetime) -> None:
     _forget(session, Kind.MUTE, bug.fingerprint)
     session.add(DecisionRow(kind=Kind.MUTE, fingerprint=bug.fingerprint, other="", made=now))
     bug.note, bug.updated = "muted by hand" + (f": {reason}" if reason else ""), now
+
+
+def _remember(session: Session, fingerprint: str, now: datetime) -> None:
+    """Which failures a bug has before it gives them away, those that it was given itself among them."""
+    rows = session.exec(select(FailureRow).where(FailureRow.fingerprint == fingerprint)).all()
+    _forget(session, Kind.GIVEN, fingerprint)
+    places = dict.fromkeys((row.case_id, row.target_id) for row in rows)
+    session.add_all(
+        DecisionRow(kind=Kind.GIVEN, fingerprint=fingerprint, other="", case_id=case, target_id=target, made=now)
+        for case, target in places
+    )
 
 
 def _give(session: Session, old: str, new: str) -> None:

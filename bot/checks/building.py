@@ -10,6 +10,8 @@ from triage.revisions import approvals, listing, places
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments, Untestable
 from triage.revisions.recipe import CannotBuild
+from triage.revisions.waiting import GoesOn
+from triage.revisions.waiting import wanted as always
 
 #: Seconds between two looks for a build that is not there yet; `wake` comes earlier.
 POLL = 60.0
@@ -53,17 +55,20 @@ def accept(compiler: Compiler, revision: Revision) -> None:
         raise Untestable(revision.version, refusal.reason, refusal.log) from refusal
 
 
-def ensure(runner: Runner, compiler: Compiler, revision: Revision, *, again: bool = False) -> Revision:
+def ensure(
+    runner: Runner, compiler: Compiler, revision: Revision, *, again: bool = False, goes_on: GoesOn = always
+) -> Revision:
     """The revision with its environment, which is made now if need be. Raises NotYet, Untestable.
 
     A wheel that is not at its address may still come; everything else that is missing will not. With `again`, a build
-    that has failed before is tried once more.
+    that has failed before is tried once more. `goes_on` is called every few seconds; what it raises ends the build.
     """
+    environments = Environments(runner, goes_on=goes_on)
     try:
-        return Environments(runner).ensure(compiler, revision)
+        return environments.ensure(compiler, revision)
     except Untestable as problem:
         if problem.missing and compiler.provider == "wheel":
             raise NotYet(problem.reason) from problem
         if not again or problem.missing:
             raise
-        return Environments(runner).ensure(compiler, revision, fresh=True)
+        return environments.ensure(compiler, revision, fresh=True)

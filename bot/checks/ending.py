@@ -21,11 +21,6 @@ def cancelled(ledger: Ledger, check: Check, why: str, title: str = "Cancelled") 
     return said
 
 
-def superseded(ledger: Ledger, check: Check, newest: str) -> NewOutgoing:
-    """End the check run of a head since the pull request is at another one."""
-    return cancelled(ledger, check, moved(newest), "Superseded")
-
-
 def moved(newest: str) -> str:
     """Why a head is not checked: the pull request is at this one."""
     return f"The pull request is at {newest} now."

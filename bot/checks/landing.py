@@ -38,12 +38,16 @@ def follow(landed: Landed, ran: Sequence[Ran], bugs: ByCase, cases: ByCase, met:
     `ran` is what cases did on the commit, `bugs` the known bugs by their reduced cases, `cases` by all cases that they
     were seen in, `met` the bugs of new failures. A reported bug whose case passes, and that shows in no other case any
     more, may be fixed; a fixed one that fails as it did, or whose signature is met again, is back; what nobody has seen
-    before is worked on.
+    before is worked on. A fixed one whose case the suite did not come to is run by itself.
     """
     found: dict[tuple[str, int], NewWork] = {}
     alive = {bug.id for each in ran for bug in cases.get(each.id, ()) if _shows(each, bug)}
     for kind, bug, priority in (*_known(ran, bugs, alive), *_met(met)):
         found.setdefault((kind, bug.id), _work(kind, bug, priority, landed))
+    for bug in _left_out(ran, bugs):
+        if ("reopen", bug.id) not in found:
+            payload = {"bug": bug.id, "revision": landed.commit}
+            found["retest", bug.id] = NewWork("retest", keys.bug(bug.id), landed.project, payload, _REOPEN)
     return list(found.values())
 
 
@@ -57,6 +61,13 @@ def _known(ran: Iterable[Ran], bugs: ByCase, alive: Collection[int]) -> Iterator
             yield "close", bug, _CLOSE
         elif _shows(each, bug) and bug.state in _FIXED:
             yield "reopen", bug, _REOPEN
+
+
+def _left_out(ran: Iterable[Ran], bugs: ByCase) -> Iterator[Bug]:
+    """Fixed bugs of which the suite says nothing: its time was over before, or the runs disagreed."""
+    told = {each.id for each in ran}
+    for case, some in bugs.items():
+        yield from (bug for bug in some if case not in told and bug.state in _FIXED)
 
 
 def _met(met: Iterable[Bug]) -> Iterator[tuple[str, Bug, int]]:

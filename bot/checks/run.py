@@ -1,4 +1,8 @@
-"""The check run of one head commit and project: one row, one outgoing thing, replaced as things go on."""
+"""The check run of one head commit and project: one outgoing thing, replaced as things go on.
+
+Several pull requests may be at one head, and GitHub shows its check run in all of them. The ledger has a row for each
+of them, since each comes, moves on and is closed by itself (`bot.checks.sharing`).
+"""
 
 from __future__ import annotations
 
@@ -26,10 +30,16 @@ class Words:
     annotations: tuple[dict[str, Any], ...] = field(default=())
 
 
-def external_id(project: Project, head: str) -> str:
-    """Our name of the check run, the same whenever this head is judged."""
-    told = "\0".join((project.repository.lower(), project.name, head))
+def external_id(repository: str, project: str, head: str) -> str:
+    """Our name of the check run at GitHub, the same whenever this head is judged."""
+    told = "\0".join((repository.lower(), project, head))
     return f"graphwarden-{hashlib.sha256(told.encode()).hexdigest()[:24]}"
+
+
+def _row(project: Project, head: str, pull: int | None) -> str:
+    """The name of the row that one pull request has of it."""
+    shared = external_id(project.repository, project.name, head)
+    return shared if pull is None else f"{shared}-{pull}"
 
 
 def name(project: str) -> str:
@@ -39,10 +49,11 @@ def name(project: str) -> str:
 
 def outgoing(check: Check, status: str, words: Words, **more: object) -> NewOutgoing:
     """The check run as it shall be now. `status`: queued, in_progress, completed; `more` are further fields."""
+    shared = external_id(check.repository, check.project, check.head_sha)
     payload: dict[str, Any] = {
         "head_sha": check.head_sha,
         "name": name(check.project),
-        "external_id": check.external_id,
+        "external_id": shared,
         "status": status,
         "title": words.title,
         "summary": words.summary,
@@ -52,7 +63,7 @@ def outgoing(check: Check, status: str, words: Words, **more: object) -> NewOutg
         payload["started_at"] = _time(check.since)
     if words.annotations:
         payload["annotations"] = list(words.annotations)
-    key = f"check:{check.external_id}"
+    key = f"check:{shared}"
     return NewOutgoing(OutKind.CHECK, key, check.repository, payload, key, number=None)
 
 
@@ -63,25 +74,30 @@ def completed(check: Check, conclusion: str, words: Words) -> NewOutgoing:
 
 
 class CheckRun:
-    """Writes one check run: its row and what is sent of it. Every method may be called again."""
+    """Writes one check run: the row of a pull request and what is sent of it. Every method may be called again."""
 
     def __init__(
         self, ledger: Ledger, project: Project, head: str, pull: int | None, base: str, fork: bool = True
     ) -> None:
         self._ledger = ledger
-        known = ledger.checks.get(external_id(project, head))
+        known = ledger.checks.get(_row(project, head, pull))
         going_on = known is not None and known.state in ("waiting", "running") and not known.conclusion
         self.waited_before = going_on and known is not None and known.state == "waiting"
         self._check = Check(
             repository=project.repository,
             head_sha=head,
-            external_id=external_id(project, head),
+            external_id=_row(project, head, pull),
             project=project.name,
-            pull=pull if pull is not None or known is None else known.pull,
+            pull=pull,
             base=base,
             since=known.since if going_on and known is not None else datetime.now(UTC),
             fork=fork,
         )
+
+    @property
+    def row(self) -> Check:
+        """As it is now."""
+        return self._check
 
     @property
     def waited(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +10,7 @@ from typing import Annotated
 import typer
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bot import outputs, settings
+from bot import builds, outputs, settings
 from bot.console import out
 from bot.failures import Refusal
 from fuzz.data import data_path
@@ -35,6 +36,7 @@ def init(
         raise Refusal(f"{file}: is there already; remove it or name another file with --out")
     if not settings.REPOSITORY.fullmatch(repository):
         raise Refusal(f"--repository {repository!r}: repository: write it as owner/name")
+    _check_compiler(compiler, file.absolute().parent)
     outputs.write("--out", file, _text(repository, compiler, app_id))
     try:
         settings.load(file)
@@ -49,6 +51,14 @@ def init(
         out.print(line, markup=False, soft_wrap=True)
 
 
+def _check_compiler(name: str, folder: Path) -> None:
+    """Whoever misspells a compiler is told now, not by the first delivery. Raises Refusal."""
+    try:
+        builds.compiler(settings.placed(name, folder))
+    except Refusal as problem:
+        raise Refusal(f"--compiler {name!r}: {problem}") from problem
+
+
 def _text(repository: str, compiler: str, app_id: int) -> str:
     environment = Environment(
         loader=FileSystemLoader(data_path().parent / "templates"),
@@ -58,7 +68,7 @@ def _text(repository: str, compiler: str, app_id: int) -> str:
     )
     return environment.get_template("graphwarden.toml.j2").render(
         repository=repository,
-        compiler=compiler,
+        compiler=json.dumps(compiler, ensure_ascii=False),
         name=_name(compiler),
         app_id=app_id,
         key_file=_KEY_FILE,

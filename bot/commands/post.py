@@ -10,6 +10,7 @@ import structlog
 from bot import clock, dispatch, kinds, sending, working
 from bot.commands import bot_arguments as arguments
 from bot.desk import Desk
+from triage.ledger.renaming import rename
 
 log = structlog.get_logger()
 
@@ -20,7 +21,16 @@ def post(config: arguments.Config = arguments.DEFAULT, plain_logs: arguments.Pla
     Only one should run: GitHub asks for one write at a time. May be killed at any moment.
     """
     with arguments.opened(config, "post", plain_logs) as (desk, stop), clock.running(desk.settings, desk.ledger):
+        renamed(desk)
         together(_loops(desk, stop), stop)
+
+
+def renamed(desk: Desk) -> None:
+    """What is known of a repository under a former name goes on under its name of today."""
+    for project in desk.settings.projects.values():
+        for old in project.formerly:
+            if number := rename(desk.store, old, project.repository):
+                log.info("repository_renamed", old=old, new=project.repository, issues=number)
 
 
 def _loops(desk: Desk, stop: threading.Event) -> dict[str, Callable[[], None]]:

@@ -193,7 +193,8 @@ def _document(one: Outgoing, place: str) -> dict[str, Any]:
 def _headline(one: Outgoing) -> str:
     told = one.payload
     if one.kind is OutKind.STATE:
-        return f"{'reopen' if told['open'] else 'close'} as {told.get('reason', '')}"
+        why = f" ({one.note})" if one.state is OutState.HELD and one.note else ""
+        return f"{'reopen' if told['open'] else 'close'} as {told.get('reason', '')}{why}"
     return str(told.get("title") or told.get("path") or told.get("body") or json.dumps(dict(told)))
 
 

@@ -64,9 +64,13 @@ def head(project: Project, payload: Mapping[str, Any], pull: int | None) -> NewW
     return NewWork("gate", key, project.name, {**payload, "pull": pull}, GATE_PRIORITY)
 
 
-def again(event: Event, project: Project, commit_id: str, external_id: str = "") -> NewWork:
-    """A person wants a check anew. Which pull request it belongs to the ledger knows: of forks GitHub does not tell."""
-    payload = {"commit": commit_id, "external_id": external_id, "by": login(event.payload, "sender", "login")}
+def again(event: Event, project: Project, commit_id: str, at: str, external_id: str = "") -> NewWork:
+    """A person wants a check anew. Which pull request it belongs to the ledger knows: of forks GitHub does not tell.
+
+    `at` is when the check was last done, which tells one wish from the next.
+    """
+    by = login(event.payload, "sender", "login")
+    payload = {"commit": commit_id, "external_id": external_id, "by": by, "at": at}
     return NewWork("recheck", f"{project.name}@{commit_id}", project.name, payload, GATE_PRIORITY)
 
 

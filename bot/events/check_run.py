@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.events import Event, text
-from bot.events._reading import again, commit
+from bot.events._reading import again, commit, moment
 from bot.settings import Project
 from triage.ledger.records import NewWork
 
@@ -18,4 +18,4 @@ def handle(event: Event, project: Project) -> list[NewWork] | str:
     external_id = text(event.payload, "check_run", "external_id")
     if not found or not external_id or len(external_id) > 200 or not external_id.isascii():
         return "no check of ours"
-    return [again(event, project, found, external_id)]
+    return [again(event, project, found, moment(event.payload, "check_run", "completed_at"), external_id)]

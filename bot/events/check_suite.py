@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.events import Event
-from bot.events._reading import again, commit, wake
+from bot.events._reading import again, commit, moment, wake
 from bot.settings import Project
 from triage.ledger.records import NewWork
 
@@ -14,5 +14,5 @@ def handle(event: Event, project: Project) -> list[NewWork] | str:
     if not found:
         return "no head commit in it"
     if event.action == "rerequested":
-        return [again(event, project, found)]
+        return [again(event, project, found, moment(event.payload, "check_suite", "updated_at"))]
     return [wake(project, found)] if event.action == "completed" else "nothing to do"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.events import Event, at, text
 from bot.events._reading import identifier, issue_number, login
-from bot.github import limits, markers
+from bot.github import limits
 from bot.remarks.grammar import addressed
 from bot.settings import Project
 from triage.ledger.records import NewWork
@@ -20,9 +20,6 @@ def handle(event: Event, project: Project) -> list[NewWork] | str:
     author = login(event.payload, "comment", "user", "login")
     if event.by_bot or text(event.payload, "comment", "user", "type") == "Bot" or not author:
         return "written by a program"
-    if markers.keys(said):
-        # Written with a plain token, the bot's own comments are a person's to GitHub.
-        return "written by the bot"
     number = issue_number(event.payload, "issue", "number")
     comment = identifier(event.payload, "comment", "id")
     if number is None or comment is None:

@@ -8,7 +8,7 @@ is an index that lags and would miss them. The other kinds set a state and do no
 from __future__ import annotations
 
 import hashlib
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -19,7 +19,9 @@ from bot.github.errors import Refused
 from bot.github.markers import keys, marker, without
 from bot.github.shapes import CheckSeen, IssueSeen
 from triage.ledger.records import Outgoing, OutKind
+from triage.machine import private_folders
 from triage.records import clean
+from triage.scrub import guarded
 
 #: How much earlier than our clock GitHub's may stand.
 SKEW = timedelta(minutes=10)
@@ -33,7 +35,8 @@ _ANNOTATION = ("path", "start_line", "end_line", "start_column", "end_column", "
 def deliver(one: Outgoing, client: Client, number: int | None) -> Result:
     """Send it; what GitHub called it. `number` is the issue that it belongs to.
 
-    Issue: {number, id, url}; comments: {comment, url}; check run: {run, url}; file: {sha, url}; else {}.
+    Issue: {number, id, url, at}; comments: {comment, url}; check run: {run, url}; file: {sha, url}; state: {at}; else
+    {}. `at` is GitHub's time of it.
     Raises Refused, Later, Unsure.
     """
     return _KINDS[one.kind](one, client, number)
@@ -65,7 +68,7 @@ def _own_issue(one: Outgoing, client: Client) -> Result | None:
 
 
 def _filed(issue: IssueSeen) -> Result:
-    return {"number": issue.number, "id": issue.id, "url": issue.url}
+    return {"number": issue.number, "id": issue.id, "url": issue.url, "at": issue.created.isoformat()}
 
 
 def _comment(one: Outgoing, client: Client, number: int | None) -> Result:
@@ -97,13 +100,13 @@ def _own_comment(one: Outgoing, client: Client, number: int, ever: bool = False)
 
 def _state(one: Outgoing, client: Client, number: int | None) -> Result:
     duplicate = one.payload.get("duplicate_of")
-    client.set_state(
+    now = client.set_state(
         _place(one, number),
         open=bool(one.payload["open"]),
         reason=one.payload.get("reason", ""),
         duplicate_of=None if duplicate is None else client.issue(int(duplicate)).id,
     )
-    return {}
+    return {"at": now.updated.isoformat()}
 
 
 def _labels(one: Outgoing, client: Client, number: int | None) -> Result:
@@ -213,7 +216,8 @@ def _same(annotation: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _file(one: Outgoing, client: Client, number: int | None) -> Result:
     """The file on its branch; the branch begins at the default branch's head."""
-    branch, path, content = one.payload["branch"], one.payload["path"], one.payload["content_base64"]
+    branch, path = one.payload["branch"], one.payload["path"]
+    content = _bare(one.payload["content_base64"])
     there = client.file(branch, path)
     if there is None and not client.branch_head(branch):
         client.create_branch(branch, client.branch_head(client.default_branch()))
@@ -221,6 +225,15 @@ def _file(one: Outgoing, client: Client, number: int | None) -> Result:
         replaces = "" if there is None else there.sha
         there = client.put_file(branch, path, content, one.payload["message"], replaces)
     return {"sha": there.sha, "url": there.url}
+
+
+def _bare(content_base64: str) -> str:
+    """A file's content as it is sent: byte for byte, but for what is this machine's alone in a text."""
+    try:
+        text = b64decode(content_base64).decode()
+    except UnicodeDecodeError:  # no text
+        return content_base64
+    return b64encode(guarded(text, private_folders()).encode()).decode()
 
 
 def blob_sha(content: bytes) -> str:
@@ -234,8 +247,9 @@ def marked(one: Outgoing) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that JSON and GitHub can hold, without foreign marks."""
-    return without(clean(text).replace("\0", "\N{REPLACEMENT CHARACTER}"))
+    """Text that JSON and GitHub can hold, without foreign marks and without what is this machine's alone."""
+    bare = guarded(clean(text), private_folders())
+    return without(bare.replace("\0", "\N{REPLACEMENT CHARACTER}"))
 
 
 def _place(one: Outgoing, number: int | None) -> int:

@@ -39,6 +39,10 @@ def _nothing(one: Outgoing) -> str:
     return ""
 
 
+def _leave(one: Outgoing, refused: Refused) -> None:
+    return None
+
+
 class Sender:
     """Sends what is in the outbox. One a database: two would count their writes apart."""
 
@@ -51,9 +55,10 @@ class Sender:
         longest: float = LONGEST,
         after: Callable[[Outgoing, Mapping[str, Any]], None] | None = None,
         against: Callable[[Outgoing], str] = _nothing,
+        refused: Callable[[Outgoing, Refused], None] = _leave,
     ) -> None:
         """`after` does what follows from something that has arrived; `against` tells why it must not be sent any more,
-        "" where it may: it is asked right before.
+        "" where it may: it is asked right before. `refused` does what follows from what GitHub will never take.
         """
         self._ledger = ledger
         self._client = client
@@ -62,6 +67,7 @@ class Sender:
         self._longest = longest
         self._after = after or self._linked
         self._against = against
+        self._refused = refused
         self._faults: Counter[int] = Counter()
         for each in ledger.outbox.since(datetime.now(UTC) - timedelta(hours=1)):
             if each.state == OutState.SENT:
@@ -86,6 +92,7 @@ class Sender:
             self._ledger.outbox.forgone(one, str(error))
             told.info("unwanted", why=str(error))
         except Refused as error:
+            self._refused(one, error)
             self._ledger.outbox.refused(one, str(error))
             told.warning("refused", why=str(error))
         except BadSettings as error:  # no key, no token: that is no fault of this thing, and all others would meet it
@@ -116,10 +123,18 @@ class Sender:
         client = self._client(one.repository)
         client.keep(self._pace)
         why = self._against(one)
-        result = self._arrived(one, client, number, why) if why else deliver(one, client, number)
+        result = self._arrived(one, client, number, why) if why else deliver(self._linked_file(one), client, number)
         # Before it counts as sent: killed in between, the next sender finds it by its mark, and does this again.
         self._after(replace(one, number=number), result)
         self._ledger.outbox.sent(one, result)
+
+    def _linked_file(self, one: Outgoing) -> Outgoing:
+        """An issue as it is sent: with other words where the file that it links was refused, rejected or taken back."""
+        key = one.payload.get("file")
+        file = self._ledger.outbox.by_key(key) if key else None
+        if key is None or (file is not None and file.state is OutState.SENT):
+            return one
+        return replace(one, payload={**one.payload, "body": one.payload["without_file"]})
 
     def _arrived(self, one: Outgoing, client: Client, number: int | None, why: str) -> Mapping[str, Any]:
         """What an earlier attempt made, whose answer was lost: that was said before people decided. Raises Unwanted."""

@@ -87,6 +87,8 @@ class Wire:
         self._identify(place)
         try:
             headers, data = self._requester.requestJsonAndCheck(verb, path, parameters, None, body)
+            if _moved(data):
+                raise Refused(f"{place}: it lies elsewhere now ({str(data['url'])[:200]})", 301)
             return headers, read(data)
         except GithubException as error:
             failure = _failure(place, verb, error)
@@ -116,6 +118,11 @@ class Wire:
 
 def nothing(data: Any) -> None:
     """Reads an answer of which only the arrival matters."""
+
+
+def _moved(data: Any) -> bool:
+    """Whether an answer is the notice that something is elsewhere: redirections of writes are not followed."""
+    return isinstance(data, dict) and data.keys() <= {"message", "url", "documentation_url"} and "url" in data
 
 
 def _lost(place: str, verb: str, why: str) -> Later | Unsure:

@@ -17,16 +17,20 @@ from functools import cache
 from typing import Protocol
 
 from bot.desk import Desk
-from triage.ledger.records import NewOutgoing, NewWork, Work
+from triage.ledger.records import Counted, NewOutgoing, NewWork, Work
 
 
 @dataclass(frozen=True)
 class Done:
-    """The work is done; what follows from it is saved together with that."""
+    """The work is done; what follows from it is saved together with that.
+
+    Where a limit allowed it, `counted` is what that was decided by: it is done anew if another process was faster.
+    """
 
     note: str = ""
     works: tuple[NewWork, ...] = ()
     outgoing: tuple[NewOutgoing, ...] = ()
+    counted: Counted | None = None
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import branch, decide, following, human, permission, saying, turns
+from bot.life import branch, changing, decide, following, human, permission, saying
 from bot.life.following import Change
 from bot.life.limits import Allowance
 from bot.life.running import Rerun
@@ -114,16 +114,11 @@ def _told(
     allowed = permission.asked(desk.ledger, project, desk.store.bug(issue.bug_id), "close:")
     if allowed.until:
         return Done(f"fixed by {fix}; {allowed.why}", works=(_later(work, allowed),), outgoing=status)
-    key, ended = turns.turn(desk.ledger.outbox, f"close:bug:{issue.bug_id}:{fix}")
-    if ended is not None:
-        note = f"fixed by {fix}; not closed: that is {ended.state} in the outbox ({ended.note})"
-        return Done(note, outgoing=status)
-    outgoing = (
-        saying.comment(f"fixed:{key.removeprefix('close:')}", issue, text, allowed.held),
-        saying.state(key, issue, False, fix, allowed.held),
-        *status,
-    )
-    return Done(f"fixed by {fix}; {may.why}" + (f" ({allowed.why})" if allowed.held else ""), outgoing=outgoing)
+    said, rejected = changing.change(desk.ledger, issue, fix, text, allowed, is_open=False, fixed_by=fix)
+    if rejected:
+        return Done(f"fixed by {fix}; not closed: {rejected}", outgoing=status)
+    why = f" ({allowed.why})" if allowed.held else ""
+    return Done(f"fixed by {fix}; {may.why}{why}", outgoing=(*said, *status), counted=allowed.counted)
 
 
 def _closed_already(desk: Desk, project: Project, issue: Issue, fix: str) -> Answer:

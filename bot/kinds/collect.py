@@ -12,9 +12,9 @@ from bot import keys
 from bot.desk import Desk
 from bot.failures import Refusal
 from bot.kinds import Answer, Done
-from bot.life import sweeping
+from bot.life import sweeping, unsaid
 from fuzz.runner import Runner
-from triage.ledger.records import OPEN, NewWork, Work
+from triage.ledger.records import OPEN, NewOutgoing, NewWork, Work
 from triage.revisions.environments import Environments
 
 HEAVY = True
@@ -28,11 +28,13 @@ def run(work: Work, desk: Desk) -> Answer:
     """Queue the retests and what was lost, then clean up."""
     retests: dict[str, NewWork] = {}
     again: list[NewWork] = []
+    outgoing: list[NewOutgoing] = []
     for project in desk.settings.projects.values():
         try:
             compiler = desk.compiler(project)
             found = sweeping.old(desk, project, compiler)
-            again.extend(sweeping.forgotten(desk, project, compiler))
+            again.extend([*sweeping.forgotten(desk, project, compiler), *unsaid.works(desk, project, compiler)])
+            outgoing.extend(unsaid.commands(desk, project))
         except Refusal as problem:  # one broken configuration must not keep the others from their turn
             log.warning("project_left_out", project=project.name, why=str(problem))
             continue
@@ -44,6 +46,6 @@ def run(work: Work, desk: Desk) -> Answer:
     forgotten = desk.ledger.deliveries.forget(datetime.now(UTC) - _DELIVERIES)
     with Runner(jobs=1) as runner:
         removed = Environments(runner).collect()
-    todo = f"{len(retests)} old bugs to run again, {len(again)} to go on with"
+    todo = f"{len(retests)} old bugs to run again, {len(again) + len(outgoing)} to go on with"
     note = f"{todo}; {forgotten} deliveries and {len(removed)} environments removed"
-    return Done(note, works=(*retests.values(), *again))
+    return Done(note, works=(*retests.values(), *again), outgoing=tuple(outgoing))

@@ -9,7 +9,9 @@ from __future__ import annotations
 import structlog
 
 from bot.desk import Desk
+from bot.github import markers
 from bot.kinds import Answer, Done
+from bot.life import own
 from bot.remarks import place
 from bot.remarks.answering import follow
 from bot.remarks.grammar import parse
@@ -27,6 +29,9 @@ def run(work: Work, desk: Desk) -> Answer:
     commands = parse(work.payload["text"])
     if not commands:
         return Done("no command in it")
+    if own.wrote(desk.ledger, markers.keys(work.payload["text"]), work.payload["comment"]):
+        # Written with a plain token, the bot's own comments are a person's to GitHub.
+        return Done("written by the bot")
     if desk.ledger.work.listed([WorkState.DONE], work.kind, work.key, limit=1):
         return Done("done before: it was delivered twice")
     where = place.of(work, desk)

@@ -12,13 +12,14 @@ from bot import keys
 from bot.desk import Desk
 from bot.github.shapes import IssueSeen
 from bot.kinds import Answer, Done
-from bot.life import branch, decide, filed, human, permission, saying, sent, tracker, turns
+from bot.life import apart, branch, decide, filed, human, permission, saying, sent, tracker, turns
 from bot.life.limits import Allowance
+from bot.life.turns import Turn
 from bot.rendering import render
 from bot.settings import Project
 from fuzz import registry
 from triage.ledger.issues import Taken
-from triage.ledger.records import Issue, NewOutgoing, NewWork, Outgoing, OutKind, OutState, Work
+from triage.ledger.records import Counted, Issue, NewOutgoing, NewWork, OutKind, OutState, Work
 from triage.lifecycle import State
 from triage.records import Bug
 from triage.suite import memory
@@ -48,7 +49,8 @@ def run(work: Work, desk: Desk) -> Answer:
     known = tracker.look(desk.github(project.repository), bug, name)
     if known.own is not None:
         return _own(work, desk, project, bug, known.own)
-    if known.same is not None and not asked and not _not_the_same(desk, bug, known.same.issue.number):
+    same = known.same
+    if same is not None and not asked and not _not_the_same(desk, bug, project.repository, same.issue.number):
         return _known(work, desk, project, bug, known)
     return _new(work, desk, project, bug, known, name)
 
@@ -109,14 +111,15 @@ def _linked(
     return _done(work, project, note)
 
 
-def _not_the_same(desk: Desk, bug: Bug, number: int) -> bool:
-    """Whether a moderator has said that this issue is another bug, by rejecting the comment that calls it the same."""
-    _, one = _known_turn(desk, bug, number)
-    return one is not None and one.state is OutState.REJECTED
+def _not_the_same(desk: Desk, bug: Bug, repository: str, number: int) -> bool:
+    """Whether a person has said that this issue is another bug, by a command or by rejecting the comment there."""
+    one = _known_turn(desk, bug, number).there
+    rejected = one is not None and one.state is OutState.REJECTED
+    return rejected or apart.known(desk.ledger, bug, f"{repository}#{number}")
 
 
-def _known_turn(desk: Desk, bug: Bug, number: int) -> tuple[str, Outgoing | None]:
-    """The key of the comment, and what became of that; one that was taken back counts as never put forward."""
+def _known_turn(desk: Desk, bug: Bug, number: int) -> Turn:
+    """The turn of the comment; one that was taken back counts as never put forward."""
     key = f"{sent.KNOWN}{bug.fingerprint}:{number}"
     return turns.turn(desk.ledger.outbox, key, before=(OutState.WITHDRAWN,))
 
@@ -127,8 +130,8 @@ def _known(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Kn
     number, why = known.same.issue.number, known.same.why
     if known.refused:
         return _done(work, project, f"bug {bug.id} is not filed: #{number} {why} and was closed as not wanted")
-    key, earlier = _known_turn(desk, bug, number)
-    if earlier is not None and earlier.state is OutState.FAILED:  # the bot may not write there
+    turn = _known_turn(desk, bug, number)
+    if turn.there is not None and turn.there.state is OutState.FAILED:  # the bot may not write there
         issue = Issue(bug.id, project.repository, number, ours=False)
         return _linked(work, desk, project, bug, issue, f"bug {bug.id} is #{number}, where the bot may not write")
     if (other := desk.ledger.issues.by_number(project.repository, number)) is not None:
@@ -144,7 +147,7 @@ def _known(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Kn
         return _postponed(work, project, bug, allowed)
     outgoing = NewOutgoing(
         OutKind.COMMENT,
-        key,
+        turn.key,
         project.repository,
         {"body": text},
         keys.bug(bug.id),
@@ -152,7 +155,7 @@ def _known(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Kn
         bug.id,
         allowed.held,
     )
-    return _done(work, project, f"bug {bug.id} is known: #{number} {why}", (outgoing,))
+    return _done(work, project, f"bug {bug.id} is known: #{number} {why}", (outgoing,), allowed.counted)
 
 
 #: Characters of a script that a comment holds.
@@ -172,7 +175,7 @@ def _new(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Know
     linked = [filed.addressed(one, f"{place}/{one.issue.number}") for one in alike]
     outgoing = filed.issue(bug, draft, project, api, linked, name, allowed.held)
     note = f"bug {bug.id}: {allowed.why}" if allowed.held else f"bug {bug.id} is filed"
-    return _done(work, project, note, outgoing)
+    return _done(work, project, note, outgoing, allowed.counted)
 
 
 def _postponed(work: Work, project: Project, bug: Bug, allowed: Allowance) -> Answer:
@@ -181,6 +184,8 @@ def _postponed(work: Work, project: Project, bug: Bug, allowed: Allowance) -> An
     return Done(f"bug {bug.id} is not filed now: {allowed.why}", works=(later,))
 
 
-def _done(work: Work, project: Project, note: str, outgoing: tuple[NewOutgoing, ...] = ()) -> Answer:
+def _done(
+    work: Work, project: Project, note: str, outgoing: tuple[NewOutgoing, ...] = (), counted: Counted | None = None
+) -> Answer:
     told = saying.answer(work, project.repository, render("result", sentences=[f"{note[0].upper()}{note[1:]}."]))
-    return Done(note, outgoing=(*outgoing, *told))
+    return Done(note, outgoing=(*outgoing, *told), counted=counted)

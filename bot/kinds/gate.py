@@ -11,7 +11,7 @@ from dataclasses import replace
 import structlog
 
 from bot import baseline, fetching, gating
-from bot.checks import building, known, words
+from bot.checks import building, known, sharing, words
 from bot.checks.asking import Asked, question
 from bot.checks.building import POLL, NotYet
 from bot.checks.ending import moved
@@ -36,8 +36,9 @@ from triage.suite.journal import Busy
 HEAVY = True
 #: Seconds before a gate that another process is at is looked at again.
 _BUSY = 15.0
-#: How often a commit is asked for that the remote does not give, and seconds between two tries.
-_FETCHES, _FETCH_AGAIN = 3, 20.0
+#: How often what may pass is tried, a commit that the remote does not give or a machine that is busy, and seconds
+#: between two tries.
+_TRIES, _TRY_AGAIN = 3, 20.0
 
 log = structlog.get_logger()
 
@@ -45,13 +46,15 @@ log = structlog.get_logger()
 def run(work: Work, desk: Desk) -> Ended:
     """Judge a head commit, and tell it in its check run."""
     project, asked = desk.project(work), Asked.of(work.payload)
+    if asked.pull is None and not asked.again and desk.ledger.work.done_before(work):  # a merge group's
+        return Done("done before: it was delivered twice")
     check = CheckRun(desk.ledger, project, asked.commit, asked.pull, asked.base, asked.fork)
     try:
         return _Gate(work, desk, project, asked, check).run()
     except Cancelled:
         row = desk.ledger.work.get(work.id)
         if row.state is WorkState.CANCELLED:  # else another process is at it
-            check.ends("cancelled", words.note("Cancelled", row.note or "it is not needed any more"))
+            sharing.left(desk.ledger, project, check.row, row.note or "it is not needed any more")
         raise
     except (Refusal, GitError, BackendUnavailable) as problem:
         check.ends("neutral", words.note("Nothing is concluded", str(problem)))
@@ -79,10 +82,13 @@ class _Gate:
             self._goes_on("looking at the commits")
             return self._compared()
         except _Superseded as newest:
-            return self._ends("cancelled", words.note("Superseded", moved(str(newest))))
+            said = sharing.left(self.desk.ledger, self.project, self.check.row, moved(str(newest)), "Superseded")
+            return Done(f"the pull request is at {newest} now{'' if said else '; another one is at this head'}")
         except NotYet as missing:
             return self._waits(str(missing))
         except Untestable as problem:
+            if problem.passing and self.work.attempts < _TRIES:
+                return Again(_TRY_AGAIN, str(problem), counted=True)
             return self._ends("neutral", words.note("Nothing is concluded", str(problem), problem.log))
         except Refusal as problem:
             if not isinstance(problem.__cause__, Busy):
@@ -100,9 +106,10 @@ class _Gate:
         try:
             self._fetch()
         except GitError as problem:
-            if self.work.attempts >= _FETCHES:
+            if self.work.attempts >= _TRIES:
                 raise
-            return Again(_FETCH_AGAIN, str(problem), counted=True)
+            return Again(_TRY_AGAIN, str(problem), counted=True)
+        self.asked = replace(self.asked, base=sharing.base(self.desk.ledger, self.compiler, self.check.row))
         head = building.find(self.compiler, self.asked.commit)
         if not self.asked.fork:
             building.accept(self.compiler, head)
@@ -124,14 +131,17 @@ class _Gate:
                 self.check.runs(
                     words.note("Making the builds", f"The build of {head.version[:12]} is made or looked up.")
                 )
-            self.desk.say("making the builds")
             for revision in (head, base):
                 if revision is not None:
-                    building.ensure(runner, self.compiler, revision, again=self.asked.again)
+                    building.ensure(runner, self.compiler, revision, again=self.asked.again, goes_on=self._builds)
             asked = question(self.project, self.compiler, self.desk.store.path, self.asked.base, self.asked.commit)
             self.desk.say("running the suite")
             answer = gating.judge(runner, asked, self._give, Progress(self.desk, self.check).tell)
         return Done(words.title(answer))
+
+    def _builds(self) -> None:
+        """A build that nobody waits for any more ends with what this raises."""
+        self.desk.say("making the builds")
 
     def _give(self, answer: Answer) -> None:
         """Called while the journal is kept: what is said here is in the ledger before it goes."""

@@ -13,10 +13,9 @@ from bot.github.client import Client
 from bot.github.errors import Refused
 from bot.kinds import Answer
 from bot.kinds import Done as Ended
-from bot.life import aside, human, saying
+from bot.life import apart, aside, human, own, saying
 from bot.life.human import Act, Done
-from bot.rendering import render
-from triage.ledger.records import Issue, NewOutgoing, NewWork, OutKind, Work
+from triage.ledger.records import Issue, NewWork, Work
 from triage.lifecycle import State
 
 log = structlog.get_logger()
@@ -31,18 +30,19 @@ def run(work: Work, desk: Desk) -> Answer:
     issue = desk.ledger.issues.by_number(project.repository, int(work.payload["number"]))
     if issue is None:
         return Ended("it is the issue of no bug")
+    if work.payload["at"] and desk.ledger.work.done_before(work):
+        return Ended("done before: it was delivered twice")
     done, said = _done(work), human.read(issue.human)
     client = desk.github(project.repository)
-    if done.by.lower() == client.login.lower():
+    if done.by.lower() == client.login.lower() and (
+        work.payload["program"] or own.acted(desk.ledger, issue.bug_id, done)
+    ):
         return Ended("the bot did it")
     late = human.seems_late(said, done) and _contradicted(done, issue.number, client)
     if work.payload["program"]:
         if not late:
             desk.ledger.issues.update(issue.bug_id, open=_OPEN.get(done.act))
         return Ended(f"{done.by}, a program: {done.act}")
-    if done.act is Act.REOPENED and not late and (told := _merged(desk, issue, said, project.filing.moderation, done)):
-        desk.ledger.issues.update(issue.bug_id, human=human.after(said, done).document(), open=True)
-        return Ended(f"{done.by}: {done.act}, and its bug is another's now", outgoing=told)
     known = human.after(said, done, issue.fixed_by, late)
     follows = () if late else _followed(desk, work, issue, done, known)
     desk.ledger.issues.update(
@@ -53,18 +53,6 @@ def run(work: Work, desk: Desk) -> Answer:
     )
     log.info("person_decided", bug=issue.bug_id, act=done.act.value, by=done.by, reason=done.reason, late=late)
     return Ended(f"{done.by}: {done.act}" + (" (before something that is known already)" if late else ""), follows)
-
-
-def _merged(desk: Desk, issue: Issue, said: human.Said, held: bool, done: Done) -> tuple[NewOutgoing, ...]:
-    """What is said in the reopened issue of a bug that was merged with another: it has nothing of its own any more."""
-    bug = desk.store.bug(issue.bug_id)
-    if bug.state is not State.DUPLICATE or bug.count:
-        return ()
-    other = said.duplicate_of or "another bug"  # as the command's grammar gives it: a number, or owner/name#number
-    text = f"Bug {bug.id} was merged with {other}: its failures belong to that one, and are followed there."
-    key, stream = f"merged:{bug.id}:{done.at}", keys.talk(issue.repository, issue.number)
-    body = render("answer", said=[text])
-    return (NewOutgoing(OutKind.COMMENT, key, issue.repository, {"body": body}, stream, issue.number, held=held),)
 
 
 #: What an act makes of the issue.
@@ -112,21 +100,25 @@ def _followed(desk: Desk, work: Work, issue: Issue, done: Done, known: human.Sai
         aside.drop(desk.ledger, bug, f"{name} was {done.act} by {done.by}")
         return ()
     if done.act is Act.REOPENED:
-        return (_taken_up(desk, work, bug, f"{name} was reopened by {done.by}"),)
+        return _taken_up(desk, work, issue, f"{name} was reopened by {done.by}")
     if done.act is Act.CLOSED:
         return (NewWork("retest", keys.bug(bug), work.project, {"bug": bug}),)
     return ()
 
 
-def _taken_up(desk: Desk, work: Work, bug_id: int, note: str) -> NewWork:
+def _taken_up(desk: Desk, work: Work, issue: Issue, note: str) -> tuple[NewWork, ...]:
     """A bug that was put aside is judged anew; any other is run again where it is said to be fixed."""
-    state = desk.store.bug(bug_id).state
-    if state in _ASIDE.values() and not _muted(desk, bug_id):
-        aside.move(desk.store, bug_id, State.NEW, note)
-        return NewWork("triage", keys.bug(bug_id), work.project, {"bug": bug_id})
-    if state is State.CLOSED:
-        aside.move(desk.store, bug_id, State.REPORTED, note)
-    return NewWork("retest", keys.bug(bug_id), work.project, {"bug": bug_id})
+    bug, said = desk.store.bug(issue.bug_id), human.read(issue.human)
+    if (bug.state is State.DUPLICATE or apart.undone(bug, note)) and not _muted(desk, bug.id):
+        other = said.duplicate_of
+        other = f"{issue.repository}{other}" if other.startswith("#") else other
+        return apart.undo(desk.ledger, bug, work.project, note, other, work.payload["actor"])[0]
+    if bug.state is State.INVALID and not _muted(desk, bug.id):
+        aside.move(desk.store, bug.id, State.NEW, note)
+        return (NewWork("triage", keys.bug(bug.id), work.project, {"bug": bug.id}),)
+    if bug.state is State.CLOSED:
+        aside.move(desk.store, bug.id, State.REPORTED, note)
+    return (NewWork("retest", keys.bug(bug.id), work.project, {"bug": bug.id}),)
 
 
 def _muted(desk: Desk, bug_id: int) -> bool:

@@ -7,7 +7,8 @@ may come late (missed ones are fetched) and in any order: where a later event is
 from __future__ import annotations
 
 from bot import keys
-from bot.checks.ending import cancelled, moved, superseded
+from bot.checks import sharing
+from bot.checks.ending import moved
 from bot.checks.run import CheckRun
 from bot.desk import Desk
 from bot.github.client import Client
@@ -26,6 +27,8 @@ _OVER = frozenset({"done", "cancelled"})
 def run(work: Work, desk: Desk) -> Answer:
     """Queue the gate of the newest head, or end it and its check run. Raises GitHubError."""
     project, told = desk.project(work), work.payload
+    if told["at"] and desk.ledger.work.done_before(work):
+        return Done("done before: it was delivered twice")
     newer = _newer(work, desk)
     if newer is not None and _out_of_date(work, newer, desk.github(project.repository)):
         return Done(f"it came late: {newer.payload['commit']} is newer")
@@ -52,7 +55,7 @@ def _end_older(desk: Desk, project: Project, work: Work) -> None:
     desk.ledger.work.cancel("gate", _gates(project, work), moved(newest), (WorkState.QUEUED,))
     for check in _checks(desk, project, work):
         if check.project == project.name and check.head_sha != newest and check.state not in _OVER:
-            superseded(desk.ledger, check, newest)
+            sharing.left(desk.ledger, project, check, moved(newest), "Superseded")
 
 
 def _newer(work: Work, desk: Desk) -> Work | None:
@@ -78,13 +81,15 @@ def _out_of_date(work: Work, newer: Work, client: Client) -> bool:
 
 def _end_checks(desk: Desk, project: Project, work: Work) -> tuple[NewOutgoing, ...]:
     return tuple(
-        cancelled(desk.ledger, check, work.payload["ended"])
+        said
         for check in _checks(desk, project, work)
         if check.project == project.name and check.state not in _OVER
+        for said in sharing.left(desk.ledger, project, check, work.payload["ended"])
     )
 
 
 def _checks(desk: Desk, project: Project, work: Work) -> list[Check]:
     if work.payload["pull"] is None:
-        return desk.ledger.checks.of_head(project.repository, work.payload["commit"])
+        checks = desk.ledger.checks.of_head(project.repository, work.payload["commit"])
+        return [check for check in checks if check.pull is None]
     return desk.ledger.checks.of_pull(project.repository, work.payload["pull"])

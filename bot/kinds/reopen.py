@@ -6,18 +6,25 @@ decides is the newest tested build of the branch.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from bot.bisecting import case_of
+from bot.checks import known, landing
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import ancestry, branch, decide, following, human, permission, saying, turns
+from bot.life import ancestry, branch, changing, decide, following, human, permission, saying
 from bot.life.following import Change
 from bot.life.running import Rerun
 from bot.life.seen import Does, Seen
 from bot.rendering import render
 from bot.settings import Project
+from fuzz.case import Status
 from triage.bisect.found import Kind
 from triage.ledger.records import Issue, NewOutgoing, NewWork, Work
 from triage.lifecycle import State
 from triage.records import Bug
+from triage.suite.entries import PASS
+from triage.suite.running import Ran
 
 HEAVY = True
 
@@ -36,7 +43,8 @@ def run(work: Work, desk: Desk) -> Answer:
         new = rerun.on(tip)
         verdict = decide.regressed(bug.state, fix, ancestry.contains(compiler, new.revision, fix), new)
         if not verdict.act:
-            return Done(verdict.why, outgoing=_status(desk, project, bug, new))
+            others = _another(work, desk, rerun, bug, new)
+            return Done(verdict.why + _told_of(others), others, _status(desk, project, bug, new))
         starts = [str(work.payload.get("before") or ""), fix]
         change = following.change(
             runner, compiler, project, desk.store, bug, starts, new.revision, fix=False, say=desk.say
@@ -45,6 +53,35 @@ def run(work: Work, desk: Desk) -> Answer:
         if newer != tip and (now := rerun.on(newer)).does is not Does.FAILS:  # it landed while that was looked for
             return Done(f"{newer} {now.told}: that proves no return", outgoing=_status(desk, project, bug, now))
     return _back(work, desk, project, new, fix, change)
+
+
+def _another(work: Work, desk: Desk, rerun: Rerun, bug: Bug, new: Seen) -> tuple[NewWork, ...]:
+    """The work on what fails with the bug's signature on the very commit on which the bug itself passes.
+
+    A suite sees that by itself (`bot.checks.landing`), but for a bug whose case it did not come to.
+    """
+    commit, store = str(work.payload["commit"]), desk.store
+    own = case_of(store, bug).id
+    stored = (store.failure(number).failure for number in store.failure_ids(bug.id))
+    met = [one for one in stored if one.target.revision.version == commit and one.case.id != own]
+    made = [one for one in store.bugs([State.NEW]) if _split_from(one, bug, commit)]  # and the process was killed then
+    if not (met or made) or new.does is not Does.PASSES:
+        return ()
+    if new.revision != commit and rerun.on(commit).does is not Does.PASSES:
+        return ()  # it was back there, and is mended by now
+    passed = [Ran(f"bug-{bug.id}", own, PASS, Status.OK)]
+    find = (known.by_case(store, bug.backend), known.by_any_case(store, bug.backend))
+    landed = landing.Landed(work.project, commit, str(work.payload.get("before") or ""))
+    found = [*landing.apart(store, passed, *find, met, [bug]), *made]
+    return tuple(landing.follow(landed, (), {}, {}, found))
+
+
+def _split_from(one: Bug, bug: Bug, commit: str) -> bool:
+    return one.why.startswith(f"split from bug {bug.id}: ") and one.target.revision.version == commit
+
+
+def _told_of(works: Sequence[NewWork]) -> str:
+    return "".join(f"; {each.kind} bug {each.payload['bug']}" for each in works)
 
 
 def _fix(desk: Desk, bug: Bug, issue: Issue | None) -> str:
@@ -82,18 +119,13 @@ def _told(work: Work, desk: Desk, project: Project, issue: Issue, new: Seen, fix
     if allowed.until:
         later = NewWork(work.kind, work.key, work.project, work.payload, work.priority, allowed.until)
         return Done(f"fails again on {new.revision}; {allowed.why}", works=(later,), outgoing=status)
-    key, ended = turns.turn(desk.ledger.outbox, f"reopen:bug:{bug.id}:{new.revision}")
-    if ended is not None:
-        note = f"fails again on {new.revision}; not reopened: that is {ended.state} in the outbox ({ended.note})"
-        return Done(note, outgoing=status)
     text = render("regressed", new=new, fix=fix, **change.words)
-    outgoing = (
-        saying.comment(f"regressed:{key.removeprefix('reopen:')}", issue, text, allowed.held),
-        saying.state(key, issue, True, "", allowed.held),
-        *status,
-    )
+    said, rejected = changing.change(desk.ledger, issue, new.revision, text, allowed, is_open=True)
+    if rejected:
+        return Done(f"fails again on {new.revision}; not reopened: {rejected}", outgoing=status)
     why = f" ({allowed.why})" if allowed.held else ""
-    return Done(f"fails again on {new.revision}; {may.why}{why}", outgoing=outgoing)
+    note = f"fails again on {new.revision}; {may.why}{why}"
+    return Done(note, outgoing=(*said, *status), counted=allowed.counted)
 
 
 def _status(desk: Desk, project: Project, bug: Bug, new: Seen) -> tuple[NewOutgoing, ...]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.settings import Filing
+from triage.ledger.records import Counted
 
 DAY = timedelta(hours=24)
 
@@ -24,11 +25,15 @@ class Past:
 
 @dataclass(frozen=True)
 class Allowance:
-    """`held`: a moderator must let it go. `until`: not before then (UTC), None for at once. `why` names the rule."""
+    """`held`: a moderator must let it go. `until`: not before then (UTC), None for at once. `why` names the rule.
+
+    `counted` is what a limit was compared with, None where none was.
+    """
 
     held: bool = False
     until: datetime | None = None
     why: str = ""
+    counted: Counted | None = None
 
 
 def allowance(

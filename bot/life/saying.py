@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any
@@ -24,6 +25,8 @@ from triage.scrub import prose
 
 #: Files that are too long for an issue lie here.
 BRANCH = "graphwarden/reproducers"
+#: More than is ever said about one bug.
+_ALL = 10_000
 
 
 def in_issue(kind: OutKind, key: str, issue: Issue, payload: Mapping[str, Any], held: bool) -> NewOutgoing:
@@ -37,10 +40,10 @@ def comment(key: str, issue: Issue, body: str, held: bool) -> NewOutgoing:
     return in_issue(OutKind.COMMENT, key, issue, {"body": body}, held)
 
 
-def state(key: str, issue: Issue, is_open: bool, fixed_by: str, held: bool) -> NewOutgoing:
+def state(key: str, issue: Issue, is_open: bool, fixed_by: str, held: bool, note: str = "") -> NewOutgoing:
     """Closed as completed, or reopened. `fixed_by` is noted once it has arrived (`bot.life.sent`)."""
-    reason = "reopened" if is_open else "completed"
-    return in_issue(OutKind.STATE, key, issue, {"open": is_open, "reason": reason, "fixed_by": fixed_by}, held)
+    payload = {"open": is_open, "reason": "reopened" if is_open else "completed", "fixed_by": fixed_by}
+    return replace(in_issue(OutKind.STATE, key, issue, payload, held), note=note)
 
 
 def answer(work: Work, repository: str, body: str) -> tuple[NewOutgoing, ...]:
@@ -143,8 +146,13 @@ def pending(ledger: Ledger, bug_id: int, *, is_open: bool) -> Outgoing | None:
     return mine[-1] if mine else None
 
 
+def last_change(ledger: Ledger, bug_id: int) -> Outgoing | None:
+    """The last closing or reopening that was put forward for a bug, by whomever and whatever became of it."""
+    return next(reversed(_states(ledger, bug_id, tuple(OutState))), None)
+
+
 def _states(ledger: Ledger, bug_id: int, states: Collection[OutState]) -> list[Outgoing]:
-    return [one for one in ledger.outbox.listed(states, bug_id) if one.kind is OutKind.STATE]
+    return [one for one in ledger.outbox.listed(states, bug_id, limit=_ALL) if one.kind is OutKind.STATE]
 
 
 def withdraw(

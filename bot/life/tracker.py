@@ -67,9 +67,12 @@ def compared(bug: Bug, key: str, login: str, issues: Mapping[int, IssueSeen]) ->
 def _holds(seen: IssueSeen, login: str) -> bool:
     """Whether an issue speaks for today: it is open, or people do not want to hear of it. What was fixed may be back.
 
-    Those that the bot wrote are other bugs: their failures have been told apart.
+    Those that the bot wrote are other bugs: their failures have been told apart. With a plain token its account is a
+    person's as well; the bot's own carry a mark.
     """
-    return seen.author != login and (seen.open or seen.reason in _REFUSED)
+    marked = any(key.startswith("issue:") for key in keys(seen.body))
+    written = seen.author == login and (marked or login.endswith("[bot]"))
+    return not written and (seen.open or seen.reason in _REFUSED)
 
 
 def _issue(seen: IssueSeen) -> Issue:

@@ -18,6 +18,7 @@ _HANDLERS: Mapping[Word, Handler] = {
     Word.FILE: requests.file,
     Word.APPROVE: requests.approve,
     Word.DUPLICATE: verdicts.duplicate,
+    Word.APART: verdicts.apart,
     Word.INVALID: verdicts.invalid,
     Word.MUTE: verdicts.mute,
     Word.LINK: verdicts.link,

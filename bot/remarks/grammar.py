@@ -29,6 +29,7 @@ class Word(StrEnum):
     BISECT = "bisect"
     RETEST = "retest"  # argument: a revision, or "" for the newest
     DUPLICATE = "duplicate of"  # argument: an issue's number, or owner/name#number
+    APART = "not a duplicate"  # argument: as of DUPLICATE, or ""
     INVALID = "not a bug"  # argument: the reason
     MUTE = "mute"
     FILE = "file"
@@ -59,6 +60,7 @@ _SOFT = r"(?:[\s,.:;!?…]|\b(?:please|pls|kindly|thanks|thank you|thx|now|again
 _CAN = r"(?:(?:can|could|would|will)\s+you\s+)?"
 _THIS = r"(?:\s+(?:it|this|that|the|one|bug|issue|failure|model|case)\b){0,3}?"
 _ABOUT = r"(?:\s+(?:of|for)?\s*bug\s+#?(?P<bug>\d{1,9}))?"
+_IT_IS = r"(?:(?:(?:this|it|that)(?:\s+(?:bug|issue|failure))?\s+)?is\s+)?"
 _QUOTED = r"[`'\"]?"
 _PLACE = r"[\w.-]{1,100}/[\w.-]{1,100}"
 _ISSUE = rf"(?:issue\s+)?(?P<repository>{_PLACE})?#?(?P<issue>\d{{1,9}})"
@@ -77,8 +79,12 @@ _SAID: tuple[tuple[Word, re.Pattern[str]], ...] = (
     (Word.REDUCE, _line(rf"(?:reduce|minimi[sz]e){_THIS}{_ABOUT}")),
     (Word.BISECT, _line(rf"bisect{_THIS}{_ABOUT}")),
     (Word.RETEST, _line(rf"re-?(?:test|run){_THIS}{_ABOUT}(?:\s+(?:on|with|at|against)\s+{_REVISION})?")),
-    (Word.DUPLICATE, _line(rf"(?:{_THIS}\s*is\s+(?:an?\s+)?)?dup(?:licate|e)?(?:\s+of)?\s+(?:{_URL}|{_ISSUE})")),
-    (Word.INVALID, _line(rf"(?:(?:this|it|that)\s+is\s+)?not\s+a\s+bug{_ABOUT}(?P<reason>[\s,.:;!(].*)?")),
+    (Word.DUPLICATE, _line(rf"{_IT_IS}(?:an?\s+)?dup(?:licate|e)?(?:\s+of)?\s+(?:{_URL}|{_ISSUE})")),
+    (
+        Word.APART,
+        _line(rf"{_IT_IS}not\s+(?:an?\s+)?dup(?:licate|e)?{_ABOUT}(?:\s+of\s+(?:{_URL}|{_ISSUE}))?"),
+    ),
+    (Word.INVALID, _line(rf"{_IT_IS}not\s+a\s+bug{_ABOUT}(?P<reason>[\s,.:;!(].*)?")),
     (Word.MUTE, _line(rf"mute{_THIS}{_ABOUT}")),
     (Word.FILE, _line(rf"file{_THIS}(?:\s+an?\s+issue)?{_ABOUT}")),
     (Word.EXPLAIN, _line(rf"explain{_THIS}{_ABOUT}")),

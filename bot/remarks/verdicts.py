@@ -5,9 +5,10 @@ from __future__ import annotations
 from bot import keys
 from bot.github.errors import Refused
 from bot.life import aside, human
+from bot.life.apart import undo, undone
 from bot.life.decide import may_speak
 from bot.life.human import Said
-from bot.life.saying import withdraw
+from bot.life.saying import in_issue, withdraw
 from bot.remarks.grammar import Command
 from bot.remarks.place import Declined, Place, Reply, today
 from triage.ledger.issues import Taken
@@ -38,6 +39,36 @@ def duplicate(command: Command, place: Place) -> Reply:
     aside.drop(place.desk.ledger, bug.id, f"duplicate of {name}, says {place.author}")
     said = f"Noted, bug {bug.id} is a duplicate of {name}."
     return Reply(said, outgoing=_put_aside(place, bug, human.DUPLICATE, f"duplicate of {name}", name))
+
+
+def apart(command: Command, place: Place) -> Reply:
+    """The bug is no duplicate after all: it is judged anew, and its issue opened again where the bot may do that."""
+    bug = place.bug(command)
+    issue = place.desk.ledger.issues.of_bug(bug.id)
+    said = human.read(issue.human) if issue else Said()
+    other = command.argument or said.duplicate_of
+    name = "{}#{}".format(*_reference(other, place)) if other else ""
+    note = f"no duplicate{f' of {name}' if name else ''}, says {place.author}"
+    if bug.state is not State.DUPLICATE and not undone(bug, note):
+        raise Declined(f"Bug {bug.id} is not put aside as a duplicate: it is {bug.state}.")
+    project = place.owner(bug)
+    try:
+        works, told = undo(place.desk.ledger, bug, project.name, note, name, place.author)
+    except (IllegalMove, StoreError) as problem:
+        raise Declined(f"That cannot be: {prose(str(problem))}.") from problem
+    withdraw(place.desk.ledger, bug.id, note, starts=("aside:",))
+    return Reply(told, works, () if issue is None else _opened(place, issue, said))
+
+
+def _opened(place: Place, issue: Issue, said: Said) -> tuple[NewOutgoing, ...]:
+    """Remember that a person wants the issue open, and open it where it is closed; a moderator is asked as ever."""
+    act = human.Done(human.Act.REOPENED, place.author, today(), "not a duplicate")
+    _remember(place, issue, human.after(said, act))
+    filing = place.project.filing
+    if issue.open or not filing.reopen or not may_speak(issue):
+        return ()
+    key, payload = f"apart:{place.comment}", {"open": True, "reason": "reopened"}
+    return (in_issue(OutKind.STATE, key, issue, payload, filing.moderation),)
 
 
 def invalid(command: Command, place: Place) -> Reply:

@@ -51,5 +51,7 @@ def test_half_an_option_is_refused(pair: str) -> None:
         choices.one_target("onnxruntime", [pair])
 
 
-def test_compilers_are_all_backends_but_the_reference() -> None:
+def test_compilers_are_all_backends_but_the_reference_and_those_that_must_be_named() -> None:
     assert "reference" not in choices.compilers() and "tvm" in choices.compilers()
+    assert "mnn" not in choices.compilers()
+    assert [target.backend for target in choices.hunt_targets(["mnn"], [])] == ["mnn"]

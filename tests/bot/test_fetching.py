@@ -99,6 +99,10 @@ def test_a_branch_that_the_remote_does_not_give_stays_as_it_was(origin: Path) ->
     assert git(compiler.path("repository"), "rev-parse", "origin/main") == before
 
 
-def test_a_compiler_that_is_no_repository_needs_nothing(tmp_path: Path) -> None:
-    fetching.fetch(support.wheels(tmp_path), "origin", ["0123456789" * 4])
-    fetching.update(support.wheels(tmp_path), "origin", "main")
+def test_a_compiler_that_is_no_repository_needs_nothing_and_is_left_as_it_is(tmp_path: Path) -> None:
+    compiler, missing = support.wheels(tmp_path), "0123456789" * 4
+    before = sorted(tmp_path.rglob("*"))
+    fetching.fetch(compiler, "origin", [missing])  # of a repository that would be refused
+    fetching.update(compiler, "origin", "main")
+    assert sorted(tmp_path.rglob("*")) == before
+    assert before and "repository" not in compiler.settings

@@ -65,6 +65,8 @@ def test_the_numbers_add_up(hunted: Hunted) -> None:
         "campaign", "cases", "passed", "skipped", "unsupported", "invalid", "failures", "bugs", "drafts", "seconds"
     }  # fmt: skip
     assert sum(document[kind] for kind in KINDS) == len(rows(hunted.folder, RESULTS))
+    assert document["classes"]["pass"] == document["passed"]
+    assert sum(document["classes"].values()) == document["passed"] + document["failures"]
     assert document["cases"] > 2000 and document["bugs"] == len(hunted.bugs)
     assert document["drafts"] == sum(bug["state"] == "drafted" for bug in hunted.bugs.values())
 

@@ -9,9 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from bot import settings
+from bot import builds, settings
 
 COMMAND = [sys.executable, "-m", "bot.cli", "init"]
+
+
+def compiler(file: Path) -> None:
+    """A configuration that can be used."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text('backend = "tvm"\n[provider]\nkind = "release"\npackage = "apache-tvm"\n')
 
 
 def init(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
@@ -19,6 +25,7 @@ def init(folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_configuration_is_usable_and_the_secret_is_ones_own(tmp_path: Path) -> None:
+    compiler(tmp_path / "compilers" / "mine.toml")
     done = init(tmp_path, "--repository", "me/compiler", "--compiler", "compilers/mine.toml", "--app-id", "77")
     assert done.returncode == 0, done.stderr
     found = settings.load(tmp_path / "graphwarden.toml")
@@ -28,6 +35,35 @@ def test_the_configuration_is_usable_and_the_secret_is_ones_own(tmp_path: Path) 
     assert len(found.webhook_secret) == 64
     assert stat.S_IMODE(secret.stat().st_mode) == 0o600
     assert secret.read_text().strip() not in done.stdout
+
+
+def test_a_compiler_counts_from_the_folder_of_the_configuration(tmp_path: Path) -> None:
+    compiler(tmp_path / "bot" / 'my "own" one.toml')
+    done = init(tmp_path, "--compiler", 'my "own" one.toml', "--out", "bot/graphwarden.toml")
+    assert done.returncode == 0, done.stderr
+    [project] = settings.load(tmp_path / "bot" / "graphwarden.toml").projects.values()
+    assert builds.compiler(project.compiler).provider == "release"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("nonesuch", "no configuration of a compiler 'nonesuch': choose one of"),
+        ("compilers/mine", "or a .toml file"),
+        ("", "choose one of"),
+        ("mine.toml", "mine.toml: cannot be read: No such file or directory"),
+        ("folder.toml", "folder.toml: cannot be read: Is a directory"),
+        ("broken.toml", "broken.toml: unknown provider 'magic'"),
+    ],
+)
+def test_a_compiler_that_cannot_be_used_leaves_nothing_behind(tmp_path: Path, name: str, told: str) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "broken.toml").write_text('backend = "tvm"\n[provider]\nkind = "magic"\n')
+    before = sorted(tmp_path.iterdir())
+    done = init(tmp_path, "--compiler", name)
+    assert done.returncode == 2 and sorted(tmp_path.iterdir()) == before
+    assert done.stderr.startswith(f"graphwarden: --compiler {name!r}: ") and told in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 def test_every_commented_setting_is_one_that_there_is(tmp_path: Path) -> None:

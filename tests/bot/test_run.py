@@ -16,7 +16,7 @@ from fuzz.case import Outcome, Stage, Status
 from fuzz.wire import Raw
 from tests.bot.support import FAULTY, Run, one_node, relu, saved, tensor
 
-KEYS = {"status", "stage", "seconds", "peak_mb", "outputs", "error"}
+KEYS = {"status", "stage", "class", "seconds", "peak_mb", "outputs", "error"}
 ERROR_KEYS = {"type", "message", "frames", "signal", "stderr"}
 
 
@@ -31,6 +31,7 @@ def test_a_model_that_runs_is_ok(gw: Run, tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert set(done.json) == KEYS
     assert (done.json["status"], done.json["stage"], done.json["error"]) == ("ok", "run", None)
+    assert done.json["class"] == "pass"
     assert done.json["seconds"] > 0 and done.json["peak_mb"] > 0
     expected = hashlib.sha256(np.array([1, 0, 3], np.float32).tobytes()).hexdigest()
     assert done.json["outputs"] == [{"name": "y", "dtype": "float32", "shape": [3], "sha256": expected}]
@@ -59,6 +60,8 @@ def test_a_backend_with_the_fault(fault: str, gw: Run, tmp_path: Path) -> None:
     limits = ("--timeout", 2, "--memory", 400)
     done = gw("run", model, "--backend", FAULTY, "--compare", *limits, "--json")
     assert (done.json["status"], done.code) == (status, code)
+    told = {"wrong": "comparison failure", "unsupported": None}
+    assert done.json["class"] == told.get(status, "inference failure")
     if known is None:
         assert done.json["error"] is None
     else:

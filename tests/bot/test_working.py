@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,7 +17,7 @@ from bot.failures import ExitCode, Refusal
 from bot.github.errors import Later, Refused
 from bot.kinds import Again, Answer, Done
 from triage.ledger import Ledger
-from triage.ledger.records import NewWork, Work, WorkState
+from triage.ledger.records import Counted, NewOutgoing, NewWork, OutKind, Work, WorkState
 from triage.revisions.git import GitError
 from triage.revisions.index import IndexUnreachable
 from triage.store import StoreError, open_store
@@ -54,6 +56,23 @@ def test_what_follows_from_work_is_queued_when_it_is_done(desk: Desk, kind: Call
     done = attempt(desk)
     assert (done.state, done.note) == (WorkState.DONE, "fine")
     assert [work.kind for work in desk.ledger.work.listed([WorkState.QUEUED])] == ["file"]
+
+
+def test_what_a_limit_allowed_is_decided_anew_where_another_process_was_faster(
+    desk: Desk, kind: Callable[..., None]
+) -> None:
+    moment = datetime.now(UTC) - timedelta(hours=1)
+    desk.ledger.outbox.add(NewOutgoing(OutKind.ISSUE, "issue:a", "a/b", {}, "bug:1"))
+    mine = NewOutgoing(OutKind.ISSUE, "issue:b", "a/b", {}, "bug:2")
+    stale = Counted(OutKind.ISSUE, "a/b", "issue:", moment, frozenset())
+    kind(lambda work, at: Done("filed", outgoing=(mine,), counted=stale))
+    desk.ledger.work.add(NewWork("file", "bug:2", "tvm"))
+    again = attempt(desk)
+    assert again.state is WorkState.QUEUED and "issue:a was said meanwhile" in again.note
+    assert [one.key for one in desk.ledger.outbox.listed()] == ["issue:a"]
+    fresh = replace(stale, ids=frozenset(one.id for one in desk.ledger.outbox.listed()))
+    kind(lambda work, at: Done("filed", outgoing=(mine,), counted=fresh))
+    assert attempt(desk).state is WorkState.DONE
 
 
 @pytest.mark.parametrize("problem", [Refusal("the head\nis unknown"), Refused("no permission", 403)])

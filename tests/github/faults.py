@@ -21,12 +21,13 @@ class How(StrEnum):
 
 @dataclass(frozen=True)
 class Fault:
-    """One way to fail. `status`, `message` and `headers` are those of ANSWER and AFTER."""
+    """One way to fail. `status`, `message`, `headers` and `more` of the body are those of ANSWER and AFTER."""
 
     how: How
     status: int = 500
     message: str = "Server Error"
     headers: dict[str, str] = field(default_factory=dict)
+    more: dict[str, str] = field(default_factory=dict)
 
 
 _SECONDARY = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."

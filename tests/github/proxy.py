@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -51,7 +52,8 @@ class Proxy:
     """The proxy's state. `faults`: the number of a call (from 0, since `forget`) -> how it fails.
 
     `violations` holds what was wrong with requests, `oddities` what was wrong with answers even after completion.
-    `stall` chooses calls that take place and are never answered; `stalled` tells that there was one.
+    `stall` chooses calls that take place and are never answered; `stalled` tells that there was one. `refused` holds
+    what may not be done, as long as it stands there: verb, pattern of a path, answer.
     """
 
     url: str = ""
@@ -64,6 +66,7 @@ class Proxy:
     oddities: list[str] = field(default_factory=list)
     stall: Callable[[Call], bool] | None = None
     stalled: threading.Event = field(default_factory=threading.Event)
+    refused: list[tuple[str, re.Pattern[str], Fault]] = field(default_factory=list)
     _numbers: int = 0
     _pending: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -73,11 +76,22 @@ class Proxy:
         with self._lock:
             self.calls, self.faults, self.violations, self.oddities = [], {}, [], []
             self._numbers, self.stall, self.patience = 0, None, 1.0
+            self.refused = []
             self.stalled.clear()
 
     def fail(self, at: int, fault: Fault, times: int = 1) -> None:
         """Let call number `at` fail, and the next ones up to `times`."""
         self.faults |= dict.fromkeys(range(at, at + times), fault)
+
+    def refuse(self, verb: str, path: str, status: int = 403, message: str = "Not accessible by integration") -> None:
+        """Refuse all calls whose whole path fits a pattern, until `refused` is emptied."""
+        self.refused.append((verb, re.compile(path), Fault(How.ANSWER, status, message)))
+
+    def fault(self, verb: str, target: str) -> Fault | None:
+        """How the next call fails, which is this one."""
+        path, planned = urlsplit(target).path, self.faults.get(self.number())
+        ruled = (fault for each, pattern, fault in self.refused if each == verb and pattern.fullmatch(path))
+        return planned or next(ruled, None)
 
     def restart(self, faults: Mapping[int, Fault]) -> None:
         """Count calls from 0 again, with these faults to come."""
@@ -151,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _take(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        fault = self.proxy.faults.get(self.proxy.number())
+        fault = self.proxy.fault(self.command, self.path)
         answer = Answer(0)
         if fault is None or fault.how in (How.AFTER, How.LATE, How.LOST, How.HALF, How.GARBLED):
             answer = self.proxy.answer(self.command, self.path, dict(self.headers.items()), body)
@@ -174,7 +188,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _fail(self, fault: Fault, answer: Answer) -> None:
         if fault.how in (How.ANSWER, How.AFTER):
-            self._send(Answer(fault.status, {"message": fault.message, "documentation_url": ""}, fault.headers))
+            body = {"message": fault.message, "documentation_url": "", **fault.more}
+            self._send(Answer(fault.status, body, fault.headers))
             return
         if fault.how in (How.SILENCE, How.LATE):
             threading.Event().wait(self.proxy.patience)

@@ -39,6 +39,28 @@ class Tested:
 
 
 @dataclass(frozen=True)
+class Merge:
+    """A merge with which a change came to the branch. `itself`: it is to blame, and no commit in it.
+
+    `why` is a part of a sentence: what speaks for that, or why nothing can be told of what is inside; "" where the
+    commit inside was found.
+    """
+
+    revision: str
+    itself: bool
+    why: str
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        if self.itself:
+            return f"{self.revision} is a merge and did it itself: {self.why}"
+        if self.why:
+            return f"{self.revision} is a merge, and which commit in it did it cannot be told: {self.why}"
+        return f"it came with the merge {self.revision}"
+
+
+@dataclass(frozen=True)
 class Answer:
     """What is known of the range between two revisions.
 
@@ -47,7 +69,8 @@ class Answer:
     with `first` itself; of several flips, that each lies where it is told to; None if there is no flip. `changes` are
     those that do not matter to the question: from one failure to another. `between` are the revisions between
     `last_before` and `first`, which side with neither, `unseen` those nobody has looked at. `finished`: time did not
-    run out before every flip was narrowed down as far as it can be.
+    run out before every flip was narrowed down as far as it can be. `merges` are those that the search went into, from
+    the branch inwards.
     """
 
     oldest: Tested
@@ -64,6 +87,7 @@ class Answer:
     between: tuple[str, ...]
     unseen: tuple[str, ...]
     finished: bool
+    merges: tuple[Merge, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The JSON document of `graphwarden bisect`."""
@@ -82,6 +106,7 @@ class Answer:
             "between": list(self.between),
             "not_tested": list(self.unseen),
             "finished": self.finished,
+            "merges": [{"revision": each.revision, "itself": each.itself, "reason": each.why} for each in self.merges],
         }
 
     def sentences(self, fix: bool) -> Iterator[str]:
@@ -95,6 +120,8 @@ class Answer:
                 else "could not be told apart or were not tested"
             )
             yield f"between them lie {_listed(self.between)}, which {why}: the change may have come with any of these"
+        for merge in self.merges:
+            yield merge.sentence
         for change in self.changes:
             yield f"{change.after}: {change.to_status} where {change.before} was {change.from_status}"
         for name, reason in self.skipped:

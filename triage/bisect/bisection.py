@@ -43,7 +43,8 @@ class Bisection:
     """One search between the first and the last of `revisions`, oldest first.
 
     `fix` asks for the first revision that passes, else for the first that does not. With `sweep` all revisions are
-    tested, in the order of a bisection. `deadline` is on the clock of `time.monotonic`. `say` hears of every step.
+    tested, in the order of a bisection. With `keep`, what was seen stays on disk: a further search depends on the
+    answer. `deadline` is on the clock of `time.monotonic`. `say` hears of every step.
     """
 
     revisions: Sequence[Revision]
@@ -51,6 +52,7 @@ class Bisection:
     progress: Progress
     fix: bool = False
     sweep: bool = False
+    keep: bool = False
     deadline: float = float("inf")
     jobs: int = 1
     say: Callable[[str], object] = lambda text: None
@@ -68,7 +70,7 @@ class Bisection:
         finally:
             pool.shutdown(cancel_futures=True)
         found = answer.told(self._ledger, finished)
-        if finished:
+        if finished and not self.keep:
             self.progress.finish()
         return found
 

@@ -23,7 +23,8 @@ class Found:
     """The first revision known to be of that kind, the last one before that is not, and how sure that is (0 to 1).
 
     `between` are revisions between the two of which nothing is known, e.g. since they cannot be built: the change may
-    have come with any of them. `others` is how many more of those there are.
+    have come with any of them. `others` is how many more of those there are. `merge` is the merge that brought
+    it to the branch; it is `first` where the merge did it itself.
     """
 
     first: str
@@ -31,6 +32,7 @@ class Found:
     confidence: float
     between: tuple[str, ...] = ()
     others: int = 0
+    merge: str = ""
 
     def among(self, spell: Callable[[str], str]) -> str:
         """The revisions between, in words; "" where there are none. `spell` writes a revision's name."""
@@ -54,6 +56,8 @@ _BETWEEN = {
     Kind.GOOD: "It was fixed after {before}, which fails, and at the latest with {first}, which passes. Between them, "
     "and not tested: {among}.",
 }
+_BROUGHT = "It came to the branch with the merge {merge}."
+_ITSELF = "This is a merge, and no commit that it takes in is to blame."
 #: Revisions between that are kept, and those that are named.
 MOST_BETWEEN, _SHOWN = 20, 5
 
@@ -83,6 +87,10 @@ def with_section(body: str, found: Bisected) -> str:
 
 def _line(kind: Kind, found: Found) -> str:
     words = _BETWEEN if found.between else _WORDS
-    return words[kind].format(
+    told = words[kind].format(
         first=code(found.first), before=code(found.last_before), confidence=found.confidence, among=found.among(code)
     )
+    if not found.merge or found.between:
+        return told
+    brought = _ITSELF if found.merge == found.first else _BROUGHT
+    return f"{told} {brought.format(merge=code(found.merge))}"

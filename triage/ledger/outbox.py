@@ -14,15 +14,18 @@ from typing import Any
 from sqlalchemy import and_, or_
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import SelectOfScalar
 
 from triage.ledger.owners import LEASE, free, me, now
-from triage.ledger.records import REPLACED, NewOutgoing, Outgoing, OutKind, OutState
+from triage.ledger.records import REPLACED, Counted, NewOutgoing, Outgoing, OutKind, OutState
 from triage.ledger.rows import OutgoingRow, SwitchRow
 from triage.records import clean, dump
 from triage.store import Store, Unknown
 
 #: The emergency stop's name among the switches.
 STOP = "stop"
+#: In a result: the acts that GitHub has told of, and when they took place.
+_HEARD = "heard"
 _UNSENT = (OutState.HELD.value, OutState.READY.value, OutState.SENDING.value)
 _GOING = (OutState.READY.value, OutState.SENDING.value)
 _NEVER_SAID = (OutState.REJECTED.value, OutState.FAILED.value, OutState.WITHDRAWN.value)
@@ -73,9 +76,18 @@ class Outbox:
             row = _row(session, one.id)
             newer = row.version != one.version
             row.state = (OutState.READY if newer else OutState.SENT).value
-            row.result, row.note, row.owner, row.lease, row.updated = dump(result), "", "", None, now()
+            heard = {name: value for name, value in json.loads(row.result).items() if name == _HEARD}
+            row.result = dump({**heard, **result})
+            row.note, row.owner, row.lease, row.updated = "", "", None, now()
             if newer:
                 row.attempts = 0
+
+    def heard(self, outgoing_id: int, act: str, at: str) -> None:
+        """GitHub has told of an act that this was (`bot.life.own`), and when it took place there. Raises Unknown."""
+        with self._store.writing() as session:
+            row = _row(session, outgoing_id)
+            result = json.loads(row.result)
+            row.result = dump({**result, _HEARD: {**result.get(_HEARD, {}), act: at}})
 
     def later(self, one: Outgoing, seconds: float, why: str) -> None:
         """It could not be sent, or nobody knows; try again after `seconds`."""
@@ -146,15 +158,8 @@ class Outbox:
 
     def since(self, moment: datetime, kind: OutKind | None = None, repository: str = "") -> list[Outgoing]:
         """What was put in since a moment (UTC) and is or may yet be said: for limits."""
-        query = select(OutgoingRow).where(
-            col(OutgoingRow.created) >= moment, col(OutgoingRow.state).not_in(_NEVER_SAID)
-        )
-        if kind is not None:
-            query = query.where(OutgoingRow.kind == kind.value)
-        if repository:
-            query = query.where(OutgoingRow.repository == repository)
         with self._store.reading() as session:
-            return [_outgoing(row) for row in session.exec(query.order_by(col(OutgoingRow.id)))]
+            return [_outgoing(row) for row in session.exec(_since(moment, kind, repository))]
 
     def _ended(self, one: Outgoing, state: OutState, why: str) -> None:
         with self._store.writing() as session:
@@ -176,6 +181,27 @@ class NotHeld(Exception):
     """A moderator's word about something that does not wait for one."""
 
 
+class Overtaken(Exception):
+    """Another process has said something of the kind since it was counted: what was decided may exceed a limit."""
+
+
+def recount(session: Session, counted: Counted) -> None:
+    """See within a transaction whether a count still holds. Raises Overtaken. For this package alone."""
+    rows = session.exec(_since(counted.since, counted.kind, counted.repository))
+    new = [row.key for row in rows if row.key.startswith(counted.prefix) and row.id not in counted.ids]
+    if new:
+        raise Overtaken(f"decided anew, since {new[0]} was said meanwhile")
+
+
+def _since(moment: datetime, kind: OutKind | None, repository: str) -> SelectOfScalar[OutgoingRow]:
+    query = select(OutgoingRow).where(col(OutgoingRow.created) >= moment, col(OutgoingRow.state).not_in(_NEVER_SAID))
+    if kind is not None:
+        query = query.where(OutgoingRow.kind == kind.value)
+    if repository:
+        query = query.where(OutgoingRow.repository == repository)
+    return query.order_by(col(OutgoingRow.id))
+
+
 def put(session: Session, new: NewOutgoing) -> int:
     """Put something in within a transaction; its id. For this package alone."""
     row = session.exec(select(OutgoingRow).where(OutgoingRow.key == new.key)).first()
@@ -189,6 +215,7 @@ def put(session: Session, new: NewOutgoing) -> int:
             state=(OutState.HELD if new.held else OutState.READY).value,
             number=new.number,
             bug_id=new.bug_id,
+            note=clean(new.note),
             created=now(),
             updated=now(),
         )

@@ -100,7 +100,7 @@ class Work:
 class OutKind(StrEnum):
     """What can be sent to GitHub."""
 
-    ISSUE = "issue"  # {title, body, labels}
+    ISSUE = "issue"  # {title, body, labels, file?: the key of the FILE that `body` links, without_file?: else the body}
     COMMENT = "comment"  # {body}
     EDIT_COMMENT = "edit_comment"  # {body}; the comment with this key, made if it is not there
     STATE = "state"  # {open: bool, reason: completed|not_planned|duplicate|reopened, duplicate_of?}
@@ -130,7 +130,7 @@ class NewOutgoing:
     """Something to be sent. `key` is unique for ever: the hidden marker and the idempotency key.
 
     Within one `stream` things are sent strictly in order. `number` is the issue or pull request; where it is None
-    and `bug_id` is given, it is that bug's issue at the time of sending.
+    and `bug_id` is given, it is that bug's issue at the time of sending. `note` is for a moderator to read.
     """
 
     kind: OutKind
@@ -141,6 +141,21 @@ class NewOutgoing:
     number: int | None = None
     bug_id: int | None = None
     held: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a decision within a limit has counted: things of one kind and repository with keys that begin so.
+
+    `ids` are those that were put in `since` a moment (UTC). The decision holds only while there are no others.
+    """
+
+    kind: OutKind
+    repository: str
+    prefix: str
+    since: datetime
+    ids: frozenset[int]
 
 
 @dataclass(frozen=True)

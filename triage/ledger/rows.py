@@ -26,8 +26,20 @@ class DeliveryRow(SQLModel, table=True):
     note: str = ""
 
 
-class WorkRow(SQLModel, table=True):
-    """A piece of work. `owner` is the process that has it, until `lease` (UTC) unless it says that it lives."""
+class _TakenRow(SQLModel):
+    """What a process takes and ends. `owner` has it, until `lease` (UTC) unless it says that it lives."""
+
+    attempts: int = 0
+    note: str = ""
+    not_before: datetime | None = None
+    owner: str = ""
+    lease: datetime | None = None
+    created: datetime
+    updated: datetime
+
+
+class WorkRow(_TakenRow, table=True):
+    """A piece of work."""
 
     __tablename__ = "work"
     __table_args__ = (
@@ -43,16 +55,9 @@ class WorkRow(SQLModel, table=True):
     payload: str
     state: str
     priority: int
-    attempts: int = 0
-    note: str = ""
-    not_before: datetime | None = None
-    owner: str = ""
-    lease: datetime | None = None
-    created: datetime
-    updated: datetime
 
 
-class OutgoingRow(SQLModel, table=True):
+class OutgoingRow(_TakenRow, table=True):
     """Something for GitHub: the outbox."""
 
     __tablename__ = "outgoing"
@@ -71,15 +76,8 @@ class OutgoingRow(SQLModel, table=True):
     state: str
     number: int | None = None
     bug_id: int | None = None
-    attempts: int = 0
     version: int = 1
-    note: str = ""
     result: str = "{}"
-    not_before: datetime | None = None
-    owner: str = ""
-    lease: datetime | None = None
-    created: datetime
-    updated: datetime
 
 
 class IssueRow(SQLModel, table=True):

@@ -12,7 +12,7 @@ from sqlmodel.sql.expression import SelectOfScalar
 
 from triage.ledger import outbox
 from triage.ledger.owners import LEASE, free, me, now
-from triage.ledger.records import OPEN, NewOutgoing, NewWork, Work, WorkState
+from triage.ledger.records import OPEN, Counted, NewOutgoing, NewWork, Work, WorkState
 from triage.ledger.rows import WorkRow
 from triage.records import clean, dump
 from triage.store import Store, Unknown
@@ -62,12 +62,22 @@ class Works:
             return True
 
     def done(
-        self, work: Work, note: str = "", works: Iterable[NewWork] = (), outgoing: Iterable[NewOutgoing] = ()
+        self,
+        work: Work,
+        note: str = "",
+        works: Iterable[NewWork] = (),
+        outgoing: Iterable[NewOutgoing] = (),
+        counted: Counted | None = None,
     ) -> bool:
-        """The work is done, with what follows from it, all or nothing; False if it was no longer ours."""
+        """The work is done, with what follows from it, all or nothing; False if it was no longer ours.
+
+        Raises triage.ledger.outbox.Overtaken, and saves nothing, where what was `counted` does not hold any more.
+        """
         with self._store.writing() as session:
             if not _end(session, work, WorkState.DONE, note):
                 return False
+            if counted is not None:
+                outbox.recount(session, counted)
             for each in works:
                 queue(session, each)
             for one in outgoing:
@@ -115,6 +125,21 @@ class Works:
             for row in rows:
                 row.state, row.note, row.updated = WorkState.CANCELLED.value, why, now()
             return len(rows)
+
+    def done_before(self, work: Work) -> bool:
+        """Whether other work of the kind with the very same payload is done: what asked for it was delivered twice.
+
+        For payloads that hold when it was asked for.
+        """
+        same = select(WorkRow.id).where(
+            WorkRow.kind == work.kind,
+            WorkRow.project == work.project,
+            WorkRow.payload == dump(work.payload),
+            WorkRow.state == WorkState.DONE.value,
+            WorkRow.id != work.id,
+        )
+        with self._store.reading() as session:
+            return session.exec(same).first() is not None
 
     def get(self, work_id: int) -> Work:
         """One piece of work. Raises Unknown."""

@@ -15,6 +15,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from fuzz import registry
 from fuzz.data import data_path
 from triage.revisions import providers
+from triage.revisions.kinds import Kind, flag, text, texts
 
 _TOP = {"backend", "options", "python", "untrusted", "provider", "requires"}
 _REQUIRES = {"packages", "versions", "why"}
@@ -103,6 +104,9 @@ def _compiler(path: Path, told: Mapping[str, object]) -> Compiler:
     kind = str(settings.get("kind", ""))
     module = _provider(path, kind)
     _only(path, "provider.", settings, {"kind", *module.SETTINGS})
+    for key, value in settings.items():
+        _must(path, f"provider.{key}", value, module.SETTINGS.get(key, text))
+    _must(path, "untrusted", told.get("untrusted", False), flag)
     missing = sorted(key for key in module.NEEDED if key not in settings)
     if missing:
         raise BadConfiguration(f"{path}: provider {kind!r} needs {missing[0]!r} (docs/revisions.md)")
@@ -142,6 +146,13 @@ def _table(path: Path, told: Mapping[str, object], key: str) -> Mapping[str, obj
     return found
 
 
+def _must(path: Path, key: str, value: object, be: Kind) -> None:
+    try:
+        be(value)
+    except ValueError as error:
+        raise BadConfiguration(f"{path}: {key} is {repr(value)[:100]}: it must be {error}") from error
+
+
 def _only(path: Path, where: str, told: Mapping[str, object], allowed: set[str]) -> None:
     unknown = sorted(set(told) - allowed)
     if unknown:
@@ -154,6 +165,7 @@ def _requires(path: Path, told: object) -> tuple[Requires, ...]:
     found = []
     for entry in told:
         _only(path, "requires.", entry, _REQUIRES)
+        _must(path, "requires.packages", entry.get("packages", ["numpy"]), texts)
         try:
             packages = tuple(str(Requirement(str(text))) for text in entry.get("packages", []))
             found.append(Requires(packages, SpecifierSet(str(entry.get("versions", "")), prereleases=True)))

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import BaseFileLock, FileLock, Timeout
 
 from fuzz.case import Revision, Target, options_from
 from fuzz.runner import Runner
@@ -30,6 +30,7 @@ from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import create, install
 from triage.revisions.recipe import CannotBuild, Recipe, Site
+from triage.revisions.waiting import LOOK_SECONDS, GoesOn, wanted
 
 #: Least recently used environments go when all of them together hold more (`GRAPHWARDEN_REVISIONS_GIB`).
 DEFAULT_GIB = 30.0
@@ -81,11 +82,15 @@ class Environment:
 
 
 class Environments:
-    """The environments below `root`. `runner` runs the preflight; it may be shared."""
+    """The environments below `root`. `runner` runs the preflight; it may be shared.
 
-    def __init__(self, runner: Runner, root: Path | None = None) -> None:
+    `goes_on` is called every few seconds while one is made or waited for; what it raises ends that, and comes through.
+    """
+
+    def __init__(self, runner: Runner, root: Path | None = None, goes_on: GoesOn = wanted) -> None:
         self.root = root or places.root()
         self._runner = runner
+        self._goes_on = goes_on
         self._ready: dict[tuple[str, str], Ready] = {}
 
     def ensure(self, compiler: Compiler, revision: Revision, *, fresh: bool = False) -> Revision:
@@ -153,8 +158,13 @@ class Environments:
     def _held(self, folder: Path) -> Iterator[None]:
         locks = self.root / "locks"
         locks.mkdir(parents=True, exist_ok=True)
-        with FileLock(locks / f"{folder.name}.lock"):
+        lock = FileLock(locks / f"{folder.name}.lock")
+        while not _acquired(lock):
+            self._goes_on()
+        try:
             yield
+        finally:
+            lock.release()
 
     def _looked_at(self, compiler: Compiler, revision: Revision, recipe: Recipe, folder: Path, fresh: bool) -> Ready:
         """What another process may have made meanwhile, a second look at what had a passing problem, or a new one."""
@@ -170,7 +180,7 @@ class Environments:
     def _made(self, compiler: Compiler, revision: Revision, recipe: Recipe, folder: Path) -> Ready:
         self.collect()
         started = time.monotonic()
-        site = _site(folder, revision)
+        site = replace(_site(folder, revision), goes_on=self._goes_on)
         problem, lasting = "", True
         try:
             leftovers.end(folder)
@@ -185,6 +195,9 @@ class Environments:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise _untestable(revision, refusal) from refusal
             problem = refusal.reason
+        except BaseException:  # nobody wants it any more: half a build is of no use
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
         identity = _identity(site) if site.folder.joinpath("env").is_dir() else ""
         seconds = time.monotonic() - started
         size = round(places.mebibytes(folder), 1)
@@ -196,7 +209,7 @@ class Environments:
         """Why the environment cannot be used ("": it can), and whether that will stay so."""
         target = Target(compiler.backend, revision, options_from(dict(compiler.options)))
         try:
-            said = preflight.problem(self._runner, target)
+            said = preflight.problem(self._runner, target, self._goes_on)
         except BackendUnavailable as error:
             return f"it cannot be imported: {error}", False
         finally:
@@ -214,6 +227,15 @@ class Environments:
 
 def _untestable(revision: Revision, refusal: CannotBuild) -> Untestable:
     return Untestable(revision.version, refusal.reason, refusal.log, missing=refusal.missing, passing=refusal.passing)
+
+
+def _acquired(lock: BaseFileLock) -> bool:
+    """Whether a lock is ours within a few seconds."""
+    try:
+        lock.acquire(timeout=LOOK_SECONDS)
+    except Timeout:
+        return False
+    return True
 
 
 def _limit() -> float:

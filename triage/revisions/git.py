@@ -50,6 +50,17 @@ class Repository:
         told = self._run("log", "--first-parent", "--reverse", f"--format={_FIELDS}", span, "--")
         return [_commit(line) for line in told.splitlines()]
 
+    def parents(self, commit: str) -> list[str]:
+        """The hashes of a commit's parents; of a merge the branch that took first, then those that it took in."""
+        return self._run("log", "-1", "--format=%P", commit, "--").split()
+
+    def brought_by(self, branch: str, commit: str) -> str:
+        """The commit along a branch's first parents with which this one came: itself, or a merge; "" if none did."""
+        along = self._run("rev-list", "--first-parent", f"{commit}..{branch}", "--").split()
+        after = set(self._run("rev-list", "--ancestry-path", f"{commit}..{branch}", "--").split())
+        merges = [each for each in along if each in after]
+        return merges[-1] if merges else ""
+
     def merge_base(self, old: str, new: str) -> str:
         """The hash of the newest commit that both have in their history, "" where they share none. Raises GitError."""
         return self._run("merge-base", old, new, fine=(0, 1)).strip()
@@ -80,9 +91,16 @@ class Repository:
         return self._run("show", "--no-textconv", f"{commit}:{path}")
 
     def export(self, commit: str, path: str, target: Path) -> None:
-        """Write what lies below `path` (everything: "") in a commit into `target`; links that lead out are refused."""
+        """Write what lies at `path` (everything: "") in a commit into `target`, below `path` there, too.
+
+        Links that lead out are refused. Attributes count from `path` on: what a commit says elsewhere does not change
+        what comes of the same tree. Raises GitError.
+        """
         target.mkdir(parents=True, exist_ok=True)
-        command = ["git", "-C", str(self.folder), "archive", "--format=tar", commit, *(["--", path] if path else [])]
+        if path and self._run("cat-file", "-t", f"{commit}:{path}").strip() == "blob":
+            return self._write(commit, path, target / path)
+        below = [f"--prefix={path.strip('/')}/", f"{commit}:{path}"] if path else [commit]
+        command = ["git", "-C", str(self.folder), "archive", "--format=tar", *below]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment()) as process:
             assert process.stdout is not None and process.stderr is not None
             try:
@@ -92,6 +110,14 @@ class Repository:
                 process.kill()
                 said = process.stderr.read().decode(errors="replace").strip()
                 raise GitError(f"{path or 'the tree'} of {commit[:12]} cannot be read: {said or error}") from error
+
+    def _write(self, commit: str, path: str, file: Path) -> None:
+        """One file, as it is kept: a link is one that holds its goal's name."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if self._run("ls-tree", commit, "--", path).startswith("120000"):
+            raise GitError(f"{path} of {commit[:12]} is a link; files alone can be laid over a package")
+        with file.open("wb") as out:
+            out.write(self._bytes("cat-file", "blob", f"{commit}:{path}"))
 
     def remotes(self) -> list[str]:
         """The names of the repositories that this one knows."""
@@ -114,6 +140,9 @@ class Repository:
 
     def _run(self, *arguments: str, fine: Collection[int] = (0,), seconds: float = _SECONDS) -> str:
         """What git prints. Raises GitError where it ends with a status that is not `fine`."""
+        return self._bytes(*arguments, fine=fine, seconds=seconds).decode(errors="replace")
+
+    def _bytes(self, *arguments: str, fine: Collection[int] = (0,), seconds: float = _SECONDS) -> bytes:
         command = ["git", "-C", str(self.folder), "--no-pager", *arguments]
         try:
             done = subprocess.run(
@@ -129,7 +158,7 @@ class Repository:
         if done.returncode not in fine:
             said = done.stderr.decode(errors="replace").strip().splitlines()
             raise GitError(f"{self.folder}: {said[-1] if said else 'git failed'}")
-        return done.stdout.decode(errors="replace")
+        return done.stdout
 
 
 def _commit(line: str) -> Commit:

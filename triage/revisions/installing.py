@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from uv import find_uv_bin
 
-from triage.revisions import index, leftovers
+from triage.revisions import index, leftovers, waiting
 from triage.revisions.recipe import CannotBuild, Site
 
 SECONDS = 900.0
@@ -30,19 +30,20 @@ def install(site: Site, packages: Sequence[str], as_of: str = "") -> None:
 
 def _run(site: Site, arguments: list[str]) -> None:
     with site.log.open("ab") as log:
+        process = subprocess.Popen(
+            [find_uv_bin(), *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env={**index.installer_environment(), **leftovers.mark(site.folder)},
+        )
         try:
-            subprocess.run(
-                [find_uv_bin(), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env={**index.installer_environment(), **leftovers.mark(site.folder)},
-                timeout=SECONDS,
-                check=True,
-            )
+            waiting.wait(process, SECONDS, site.goes_on)
         except subprocess.TimeoutExpired as error:
             raise CannotBuild(f"installing did not end within {SECONDS:.0f} s", site.said, passing=True) from error
-        except subprocess.CalledProcessError as error:
-            said = site.said.strip()
-            reason = f"installing failed: {' '.join(said.split())[-600:]}"
-            raise CannotBuild(reason, said, passing=True) from error
+        finally:
+            process.kill()  # nothing to one that has ended
+            process.wait()
+    if process.returncode:
+        said = site.said.strip()
+        raise CannotBuild(f"installing failed: {' '.join(said.split())[-600:]}", said, passing=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 
 from fuzz.case import Revision
-from triage.revisions import providers
+from triage.revisions import merges, providers
 from triage.revisions.config import Compiler
 
 
@@ -31,7 +31,10 @@ def find(compiler: Compiler, name: str) -> Revision:
 
 
 def between(compiler: Compiler, first: str, last: str) -> tuple[Revision, ...]:
-    """The listed revisions from `first` to `last`, both included. Raises UnknownRevision."""
+    """The listed revisions from `first` to `last`, both included. Raises UnknownRevision, git.GitError.
+
+    A commit that came to the branch inside a merge is not listed; the merge stands for it.
+    """
     ends = [find(compiler, first), find(compiler, last)]
     known = list(revisions(compiler))
     places = [_place(compiler, known, end) for end in ends]
@@ -41,7 +44,10 @@ def between(compiler: Compiler, first: str, last: str) -> tuple[Revision, ...]:
 
 
 def _place(compiler: Compiler, known: list[Revision], wanted: Revision) -> int:
-    found = next((place for place, revision in enumerate(known) if revision.version == wanted.version), None)
+    places = {revision.version: place for place, revision in enumerate(known)}
+    found = places.get(wanted.version)
+    if found is None:
+        found = places.get(merges.bringer(compiler, wanted))
     if found is None:
         raise UnknownRevision(f"{wanted.version} is not on the list of {compiler.name}'s revisions")
     return found

@@ -18,6 +18,7 @@ from fuzz import catalogue, registry
 from fuzz.case import Case, Origin, Outcome, Status, Target
 from fuzz.oracles import differential
 from fuzz.runner import Runner
+from triage.revisions.waiting import GoesOn, wanted
 
 #: An environment is refused when more than this share of the tiny models fails.
 TOLERATED = 0.5
@@ -34,13 +35,17 @@ class Problem:
     lasting: bool = True
 
 
-def problem(runner: Runner, target: Target) -> Problem | None:
-    """What speaks against `target`'s environment, None when it can be used. Raises BackendUnavailable."""
+def problem(runner: Runner, target: Target, goes_on: GoesOn = wanted) -> Problem | None:
+    """What speaks against `target`'s environment, None when it can be used.
+
+    Raises BackendUnavailable, and what `goes_on` raises, which is called before each model.
+    """
     if "onnx" not in registry.backend(target.backend).kinds:
         said = catalogue.trial(runner, target)
         return Problem(said, lasting=False) if said else None
     failed, passing = [], False
     for case, expected in _cases():
+        goes_on()
         outcome = runner.run_fresh(case, target, limits=catalogue.PATIENT)
         said = _objection(outcome, expected)
         if said:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from triage.revisions.waiting import GoesOn, wanted
+
 #: Raised when what is installed into environments, or how, changes: older ones are then built anew.
 VERSION = 1
 #: Of what a build printed, so many bytes are told.
@@ -35,11 +37,15 @@ class CannotBuild(RuntimeError):
 
 @dataclass(frozen=True)
 class Site:
-    """An environment under construction: its folder and the interpreter in it."""
+    """An environment under construction: its folder and the interpreter in it.
+
+    Whoever waits for a program that works on it calls `goes_on` now and then; what that raises ends the program.
+    """
 
     folder: Path
     python: Path
     log: Path
+    goes_on: GoesOn = wanted
 
     @property
     def said(self) -> str:

@@ -40,7 +40,10 @@ class Replays(Protocol):
 
 @dataclass(frozen=True)
 class Ran:
-    """What one entry did on one build; `name` and `id` are the entry's, `seconds` those of its first run."""
+    """What one entry did on one build; `name` and `id` are the entry's, `seconds` those of its first run.
+
+    `tried` is what a confined build reached for and must not have (`fuzz.watching.KINDS`).
+    """
 
     name: str
     id: str
@@ -49,6 +52,7 @@ class Ran:
     symptom: str = ""
     detail: str = ""
     seconds: float = 0.0
+    tried: tuple[str, ...] = ()
 
     @property
     def remembered(self) -> str:
@@ -56,7 +60,7 @@ class Ran:
         return REFUSED if self.status is Status.UNSUPPORTED else self.letter
 
     @property
-    def record(self) -> dict[str, str | float]:
+    def record(self) -> dict[str, str | float | list[str]]:
         """The line of a journal."""
         return {
             "name": self.name,
@@ -66,6 +70,7 @@ class Ran:
             "symptom": self.symptom,
             "detail": self.detail,
             "seconds": round(self.seconds, 4),
+            "tried": list(self.tried),
         }
 
 
@@ -76,13 +81,16 @@ _MOST_DETAIL = 500
 def ran(entry: Entry, found: Replayed) -> Ran:
     """What a replay says of an entry."""
     letter = found.letter if found.status is not Status.SKIPPED and found.status is not Status.INVALID else UNKNOWN
-    return Ran(entry.name, entry.id, letter, found.status, found.symptom, found.detail[:_MOST_DETAIL], found.seconds)
+    outcome, detail = found.verdict.outcome if found.verdict else None, found.detail[:_MOST_DETAIL]
+    tried = outcome.tried if outcome else ()
+    return Ran(entry.name, entry.id, letter, found.status, found.symptom, detail, found.seconds, tried)
 
 
 def read(record: Mapping[str, Any]) -> Ran:
     """What a line of a journal says."""
     told = {key: record[key] for key in ("name", "id", "letter", "symptom", "detail")}
-    return Ran(**told, status=Status(record["status"]), seconds=float(record["seconds"]))
+    tried = tuple(record.get("tried", ()))
+    return Ran(**told, status=Status(record["status"]), seconds=float(record["seconds"]), tried=tried)
 
 
 @dataclass(frozen=True)

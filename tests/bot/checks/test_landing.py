@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 
 from bot.checks.landing import Landed, follow
-from fuzz.case import FAILING, Revision, Status, Target
+from fuzz.case import FAILING, Status
+from tests.triage import bugs
 from triage.lifecycle import State
 from triage.records import Bug
 from triage.suite.running import Ran
@@ -20,27 +20,7 @@ FIXED = {State.FIXED, State.CLOSED}
 
 
 def bug(state: State, number: int = 3) -> Bug:
-    moment = datetime(2026, 1, 1, tzinfo=UTC)
-    return Bug(
-        id=number,
-        fingerprint="sub",
-        target=Target("tiny", Revision("1.0")),
-        state=state,
-        symptom="wrong:values",
-        conversion_function="",
-        operators=("Sub",),
-        message="",
-        why="",
-        count=1,
-        best_failure_id=1,
-        reduced_case_id=CASE,
-        nodes=1,
-        report_path=None,
-        title=None,
-        note="",
-        created=moment,
-        updated=moment,
-    )
+    return bugs.bug(id=number, state=state, reduced_case_id=CASE)
 
 
 def ran(status: Status, symptom: str = "") -> Ran:
@@ -76,9 +56,18 @@ def test_a_bug_that_is_back_in_two_ways_is_looked_at_once() -> None:
     assert [(work.kind, work.key) for work in works] == [("reopen", "bug:3"), ("triage", "bug:4")]
 
 
+@pytest.mark.parametrize("state", list(State))
+def test_a_fixed_bug_that_the_suite_did_not_come_to_is_run_by_itself(state: State) -> None:
+    works = follow(LANDED, [Ran("other", "d" * 16, "P", Status.OK)], {CASE: [bug(state)]}, {}, [])
+    expected = [("retest", "bug:3", {"bug": 3, "revision": "c" * 40})] if state in FIXED else []
+    assert [(work.kind, work.key, dict(work.payload)) for work in works] == expected
+    met = follow(LANDED, [], {CASE: [bug(state)]}, {}, [bug(state)])
+    assert "retest" not in [work.kind for work in met], "what is met again is looked at anyhow"
+
+
 def test_a_case_that_is_no_bugs_means_nothing() -> None:
-    bugs = {"1" * 16: [bug(State.CLOSED)]}
-    assert follow(LANDED, [ran(Status.WRONG, "wrong:values"), ran(Status.OK)], bugs, bugs, []) == []
+    known = {"1" * 16: [bug(State.REPORTED)]}
+    assert follow(LANDED, [ran(Status.WRONG, "wrong:values"), ran(Status.OK)], known, known, []) == []
 
 
 @pytest.mark.parametrize(("symptom", "expected"), [("wrong:values", []), ("crash", ["close"])])
@@ -93,8 +82,8 @@ def test_a_bug_that_another_of_its_cases_still_shows_is_not_fixed(symptom: str, 
 def test_each_bug_that_was_reduced_to_a_case_is_looked_at() -> None:
     """An operator that breaks twice in two ways: both times the smallest model may be the same."""
     first, second = bug(State.CLOSED), replace(bug(State.REPORTED, 4), symptom="crash")
-    bugs = {CASE: [first, second]}
-    assert [(one.kind, one.key) for one in follow(LANDED, [ran(Status.OK)], bugs, bugs, [])] == [("close", "bug:4")]
-    back = follow(LANDED, [ran(Status.WRONG, "wrong:values")], bugs, bugs, [])
+    known = {CASE: [first, second]}
+    assert [(one.kind, one.key) for one in follow(LANDED, [ran(Status.OK)], known, known, [])] == [("close", "bug:4")]
+    back = follow(LANDED, [ran(Status.WRONG, "wrong:values")], known, known, [])
     assert [(one.kind, one.key) for one in back] == [("reopen", "bug:3")]
-    assert follow(LANDED, [ran(Status.EXCEPTION, "crash")], bugs, bugs, []) == []
+    assert follow(LANDED, [ran(Status.EXCEPTION, "crash")], known, known, []) == []

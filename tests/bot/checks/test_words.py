@@ -20,6 +20,7 @@ from fuzz.case import Revision, Status, Target
 from triage.ledger.records import Issue
 from triage.lifecycle import State
 from triage.records import Bug
+from triage.scrub import guarded
 from triage.suite.changed import Place
 from triage.suite.compare import Change
 from triage.suite.gate import Conclusion, Pair, Result
@@ -112,7 +113,8 @@ def test_hostile_words_act_on_nothing_and_fit(many: int) -> None:
         assert "@\u200beveryone" in note["title"] and "#1" not in note["title"] + note["message"]
         assert "alice" not in note["message"] and limits.length(note["title"]) <= limits.ANNOTATION_TITLE
     payload = {"name": "Graphwarden (tiny)", "status": "completed", "title": said.title, "summary": said.summary}
-    assert check_body(payload)["output"] == {"title": said.title, "summary": said.summary}  # nothing had to be cut
+    sent = {"title": said.title, "summary": guarded(said.summary)}
+    assert check_body(payload)["output"] == sent  # nothing else had to be cut
 
 
 def test_hostile_reasons_names_and_logs_act_on_nothing() -> None:

@@ -6,13 +6,15 @@ import pytest
 
 from tests.bot.events.support import A, B, event, why_not, work
 
+DONE = "2026-01-02T03:04:05Z"
+
 
 @pytest.mark.parametrize("action", ["rerequested", "requested_action"])
 def test_a_check_run_that_is_wanted_again_is_named_by_head_and_our_id(action: str) -> None:
     """Of a fork GitHub tells no pull request: the list is empty."""
-    told = {"head_sha": B, "external_id": "ours-1", "pull_requests": []}
+    told = {"head_sha": B, "external_id": "ours-1", "pull_requests": [], "completed_at": DONE}
     found = work(event("check_run", action, {"check_run": told, "sender": {"login": "ann"}}))
-    assert (found.kind, found.payload) == ("recheck", {"commit": B, "external_id": "ours-1", "by": "ann"})
+    assert (found.kind, found.payload) == ("recheck", {"commit": B, "external_id": "ours-1", "by": "ann", "at": DONE})
 
 
 def test_check_runs_of_others_are_none_of_ours() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from bot.events import Event
-from bot.github.markers import marker
 from tests.bot.events.support import event, why_not, work
 
 
@@ -48,11 +47,6 @@ def test_programs_are_not_answered() -> None:
     assert "program" in why_not(comment("@graphwarden mute", user={"type": "Bot"}))
     assert "program" in why_not(comment("@graphwarden mute", user={"login": "renovate[bot]"}))
     assert "program" in why_not(comment("@graphwarden mute", user={"login": None}))
-
-
-def test_the_bot_does_not_obey_itself() -> None:
-    """With a plain token its comments are a person's; its help text holds commands."""
-    assert "bot" in why_not(comment(f"@graphwarden mute\n\n{marker('help:1')}"))
 
 
 @pytest.mark.parametrize("action", ["closed", "reopened", "labeled", "unlabeled", "transferred", "deleted"])

@@ -264,3 +264,15 @@ def test_tokens_are_in_no_log_even_at_the_lowest_level(github_world: World, capl
     with caplog.at_level("DEBUG"):
         Access(github_world.settings()).client(github_world.repository).default_branch()
     assert "ghs_" not in caplog.text
+
+
+@pytest.mark.parametrize("verb", ["POST", "PATCH"])
+def test_what_has_moved_elsewhere_is_refused_and_not_asked_for_ever(
+    app: Client, github_world: World, verb: str
+) -> None:
+    """GitHub answers writes to a repository that was renamed so."""
+    moved = {"url": "https://api.github.com/repositories/7/issues/1", "documentation_url": "https://docs.github.com"}
+    github_world.proxy.fail(0, Fault(How.ANSWER, 307, "Moved Permanently", more=moved))
+    with pytest.raises(Refused, match=r"it lies elsewhere now .*repositories/7") as error:
+        app.comment(1, "so") if verb == "POST" else app.set_state(1, open=False)
+    assert error.value.status == 301

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot import working
+from bot import kinds, working
 from bot.desk import Desk
 from bot.github.auth import Access
 from bot.github.pace import Pace
@@ -21,6 +21,7 @@ from tests.bot.life.support import BODY, DRAFT, moved
 from tests.builds import tinyc
 from tests.github.support import World
 from triage.ledger import Ledger
+from triage.ledger.outbox import Overtaken
 from triage.ledger.records import Issue, NewWork, OutState, Work, WorkState
 from triage.lifecycle import State
 from triage.records import Bug, NewFailure, StoredDraft
@@ -127,6 +128,36 @@ def test_a_script_that_is_too_long_lies_on_a_branch_and_is_linked(office: Office
     assert office.world.file("graphwarden/reproducers", "bugs/f-long.py").decode() == script
 
 
+@pytest.mark.parametrize(("lines", "words"), [(3000, "stands at the end"), (6000, "is kept with the bug")])
+def test_a_file_that_github_refuses_is_not_linked_by_its_issue(office: Office, lines: int, words: str) -> None:
+    office.world.proxy.refuse("PUT", r".*/contents/.*")
+    bug = long(office, lines)
+    office.file(bug.id)
+    office.send()
+    [issue] = office.world.issues()
+    assert f"The script is long ({lines} lines) and {words}" in issue["body"] and "/blob/" not in issue["body"]
+    assert issue["body"].count("print('PASS')") == (lines if lines == 3000 else 0)
+    assert "left out" not in issue["body"] and office.ledger.store.bug(bug.id).state is State.REPORTED
+
+
+def test_a_file_that_a_moderator_rejects_is_not_linked_by_its_issue(office: Office) -> None:
+    office.configure()
+    bug = long(office, 3000)
+    office.file(bug.id)
+    file, issue = office.ledger.outbox.listed([OutState.HELD])
+    office.ledger.outbox.reject(file.id, "ada")
+    office.ledger.outbox.approve(issue.id, "ada")
+    office.send()
+    assert "stands at the end" in office.world.issues()[0]["body"] and "/blob/" not in office.world.issues()[0]["body"]
+
+
+def long(office: Office, lines: int) -> Bug:
+    """A drafted bug whose script is too long for its report."""
+    words = f"The script is long ({lines} lines) and is attached as `repro.py`. It prints `PASS` once the bug is gone."
+    draft = StoredDraft("[Bug] Neg raises", f"{words}\n\n{BODY}", "print('PASS')\n" * lines)
+    return add(office.ledger, "long", draft)
+
+
 def test_with_moderation_nothing_goes_out_before_somebody_has_approved_it(office: Office) -> None:
     office.configure()
     assert "waits for a moderator" in office.file().note
@@ -203,6 +234,25 @@ def test_of_one_component_one_issue_a_day_is_filed(office: Office) -> None:
     assert later.not_before is not None and later.not_before > done.updated
     office.send()
     assert len(office.world.issues()) == 1
+
+
+def test_two_processes_that_count_at_the_same_moment_file_no_more_than_one(office: Office) -> None:
+    second = add(office.ledger, "two")
+    access = Access(office.settings, Pace(lambda: 0.0))
+    desk, works, outbox = Desk(office.settings, office.ledger, access.client), office.ledger.work, office.ledger.outbox
+    both = []
+    for bug_id in (1, second.id):
+        works.add(saying.to_file(bug_id, "compiler"))
+        work = works.claim(["file"])
+        assert work is not None
+        answer = kinds.load("file").run(work, desk)  # each before the other has said anything
+        assert isinstance(answer, kinds.Done) and answer.note.endswith("is filed")
+        both.append((work, answer))
+    (one, first), (other, late) = both
+    assert works.done(one, first.note, first.works, first.outgoing, first.counted)
+    with pytest.raises(Overtaken, match="issue:f-one was said meanwhile"):
+        works.done(other, late.note, late.works, late.outgoing, late.counted)
+    assert [each.key for each in outbox.listed()] == ["issue:f-one"] and works.get(other.id).state is WorkState.RUNNING
 
 
 def test_a_bug_of_the_reference_is_not_filed_at_the_compiler(office: Office) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from bot import working
 from bot.checks.run import CheckRun
@@ -18,6 +19,7 @@ from tests.bot.checks.support import Shop, git, overlay, shop
 from tests.builds import tinyc
 from triage.ledger.records import Issue, NewWork, WorkState
 from triage.lifecycle import State
+from triage.revisions import installing
 
 
 @pytest.fixture
@@ -116,6 +118,23 @@ def test_a_commit_that_nobody_has_ends_neutral(tiny_shop: Shop) -> None:
         work = tiny_shop.go_on(number, "gate")
     assert work.state is WorkState.FAILED and head in work.note
     assert tiny_shop.said(head)["conclusion"] == "neutral"
+
+
+def test_a_machine_in_trouble_is_given_a_few_tries_before_nothing_is_concluded(
+    tiny_shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = tmp_path / "away"
+    away.write_text("#!/bin/sh\necho 'error: Could not connect' >&2\nexit 2\n")
+    away.chmod(0o755)
+    head = tiny_shop.pull(files={"tinyc/new.py": f"# {tmp_path}"})  # a build that no other test has made
+    base = tiny_shop.git("rev-parse", "main").strip()
+    monkeypatch.setattr(installing, "find_uv_bin", lambda: str(away))
+    work = tiny_shop.do("gate", "it", commit=head, base=base, pull=7, fork=False)
+    for _ in range(2):
+        assert work.state is WorkState.QUEUED and "conclusion" not in tiny_shop.said(head)
+        tiny_shop.ledger.work.wake("gate", "it")
+        work = tiny_shop.go_on(work.id, "gate")
+    assert work.state is WorkState.DONE and tiny_shop.said(head)["conclusion"] == "neutral"
 
 
 def test_a_build_that_a_ci_still_makes_is_waited_for(tiny_shop: Shop, tiny: suites.Builds) -> None:
@@ -279,11 +298,23 @@ def test_a_pull_request_that_reaches_for_keys_files_and_network_gets_hold_of_not
         for name, value in told.items():
             text = text.replace(f"{{{name}}}", str(value))
         frontend = tinyc.sources()["tinyc/frontend.py"].replace("        return -x\n", text.lstrip("\n"))
-        said = tiny_shop.gate(tiny_shop.pull(files={"tinyc/frontend.py": frontend}))
+        with structlog.testing.capture_logs() as lines:
+            said = tiny_shop.gate(tiny_shop.pull(files={"tinyc/frontend.py": frontend}))
     assert said["conclusion"] == "failure"
+    refused = [(line["case"], line["what"]) for line in lines if line["event"] == "refused"]
+    assert refused == [("Neg", "network"), ("Neg", "process"), ("Neg", "reading"), ("Neg", "writing")]
     assert any("got hold of: nothing." in note["message"] for note in said["annotations"]), said["annotations"]
     assert not (tmp_path / "written").exists() and "mine" not in (tmp_path / "tinyc.toml").read_text()
     assert not _strays(stray)
+
+
+def test_what_an_import_reaches_for_is_logged_and_an_honest_change_is_not(tiny_shop: Shop) -> None:
+    frontend = tinyc.sources()["tinyc/frontend.py"]
+    telling = 'import socket\ntry:\n    socket.create_connection(("192.0.2.1", 80), 1)\nexcept OSError:\n    pass\n'
+    for files, told in (({}, set()), ({"tinyc/frontend.py": telling + frontend}, {"network"})):
+        with structlog.testing.capture_logs() as lines:
+            assert tiny_shop.gate(tiny_shop.pull("sub swaps", files=files))["status"] == "completed"
+        assert {line["what"] for line in lines if line["event"] == "refused"} == told
 
 
 def test_a_gate_shows_as_queued_before_its_turn_has_come(tiny_shop: Shop) -> None:

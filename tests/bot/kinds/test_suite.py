@@ -101,6 +101,7 @@ def test_a_commit_that_could_not_be_installed_just_now_is_waited_for_and_not_los
     away = tmp_path / "away"
     away.write_text("#!/bin/sh\necho 'error: Could not connect' >&2\nexit 2\n")
     away.chmod(0o755)
+    (tiny_shop.repository / "tinyc" / "new.py").write_text(f"# {tmp_path}")  # a build that no other test has made
     broken = tiny_shop.lands("sub swaps")
     with monkeypatch.context() as changed:
         changed.setattr(installing, "find_uv_bin", lambda: str(away))

@@ -9,31 +9,10 @@ import pytest
 from bot.github.markers import marker
 from bot.github.shapes import IssueSeen
 from bot.life import tracker
-from fuzz.case import Revision, Target
-from triage.lifecycle import State
-from triage.records import Bug
+from tests.triage.bugs import bug
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
-BUG = Bug(
-    id=1,
-    fingerprint="f-1",
-    target=Target("openvino", Revision("1.0")),
-    state=State.DRAFTED,
-    symptom="wrong:values",
-    conversion_function="",
-    operators=("Sub",),
-    message="values differ",
-    why="",
-    count=1,
-    best_failure_id=1,
-    reduced_case_id=None,
-    nodes=1,
-    report_path=None,
-    title="Sub of int8 returns 2 instead of -2",
-    note="",
-    created=NOW,
-    updated=NOW,
-)
+BUG = bug("openvino", title="Sub of int8 returns 2 instead of -2")
 
 
 def seen(number: int, title: str, reason: str = "", author: str = "ada", body: str = "") -> IssueSeen:
@@ -58,14 +37,21 @@ def test_a_closed_one_is_the_bug_only_if_people_refused_it(reason: str, refused:
 
 
 def test_the_same_operator_alone_is_not_the_bug() -> None:
-    plain = Bug(**{**BUG.__dict__, "title": "Sub returns 2 instead of -2"})
-    found = tracker.compared(plain, "issue:f-1", "bot[bot]", {5: seen(5, "Sub returns wrong values")})
+    found = tracker.compared(bug("openvino"), "issue:f-1", "bot[bot]", {5: seen(5, "Sub returns wrong values")})
     assert found.same is None and [one.issue.number for one in found.alike] == [5]
 
 
 def test_what_the_bot_has_filed_for_another_bug_is_another_bug() -> None:
     found = compared(seen(5, "Sub with int8 returns wrong values", author="bot[bot]"))
     assert found.same is None and found.own is None
+
+
+@pytest.mark.parametrize("filed", [False, True], ids=["the owner's", "the bot's"])
+def test_what_the_owner_of_a_plain_token_has_filed_by_hand_is_no_work_of_the_bots(filed: bool) -> None:
+    body = marker("issue:f-2") if filed else "It is wrong."
+    one = seen(5, "Sub with int8 returns wrong values", author="ann", body=body)
+    found = tracker.compared(BUG, "issue:f-1", "ann", {5: one})
+    assert (found.same is None) is filed
 
 
 def test_the_bots_own_issue_is_known_by_its_mark_and_nobody_elses() -> None:

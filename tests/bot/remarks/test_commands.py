@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from bot.life import human
 from bot.settings import Filing
-from tests.bot.remarks.support import Room
+from tests.bot.remarks.support import OVERLAY, Room
+from tests.builds import tinyc
 from triage.bisect.found import Found, Kind
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.ledger.records import Check, Issue, NewOutgoing, NewWork, OutKind, OutState, WorkState
@@ -363,6 +366,16 @@ def test_explain_tells_the_evidence(room: Room) -> None:
         "- First bad revision: `1.20`; `1.19` passes (confidence 0.9990).",
     ):
         assert told in answer
+
+
+def test_explain_names_a_backend_of_ones_own_and_not_where_it_lies(room: Room, tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(OVERLAY.replace('"onnxruntime"', f'"{tinyc.BACKEND}"', 1))
+    room.configure(compiler=str(own))
+    room.says("@graphwarden explain", room.issue(room.bug(backend=str(tinyc.BACKEND))))
+    [answer] = room.out()
+    assert f"Seen on `{tinyc.BACKEND.name}@1.20`" in answer.payload["body"]
+    assert str(tinyc.BACKEND.parent) not in answer.payload["body"]
 
 
 def test_explain_tells_why_and_what_happened_and_acts_on_nothing(room: Room) -> None:

@@ -11,6 +11,8 @@ from triage.revisions import config
 from triage.revisions.config import BadConfiguration
 
 GOOD = 'backend = "onnxruntime"\n[provider]\nkind = "release"\npackage = "onnxruntime"\n'
+WHEELS = 'backend = "onnxruntime"\n[provider]\nkind = "wheel"\nwheels = {}\n'
+COMMITS = 'backend = "onnxruntime"\n[provider]\nkind = "{}"\nrepository = "."\n{}\n'
 
 
 @pytest.mark.parametrize("name", config.names())
@@ -32,6 +34,21 @@ def test_every_shipped_configuration_can_be_used(name: str) -> None:
         (GOOD + '[options]\nopt = "most"\n', "option opt='most'"),
         (GOOD + '[[requires]]\npackages = ["numpy<<2"]\n', "requires"),
         (GOOD + '[[requires]]\nversions = "soon"\n', "requires"),
+        (GOOD + '[[requires]]\npackages = "numpy"\n', "requires.packages is 'numpy': it must be an array of texts"),
+        ('untrusted = "no"\n' + GOOD, "untrusted is 'no': it must be true or false"),
+        (GOOD + 'oldest = "soon"\n', "provider.oldest is 'soon': it must be a version"),
+        (GOOD + "settle_days = 1.5\n", "provider.settle_days is 1.5: it must be a whole number"),
+        (GOOD + "prereleases = 1\n", "provider.prereleases is 1: it must be true or false"),
+        (GOOD.replace('"onnxruntime"\n', "7\n").replace("= 7", '= "onnxruntime"', 1), "provider.package is 7"),
+        (WHEELS.format('"a.whl"'), "provider.wheels is 'a.whl': it must be an array of tables"),
+        (WHEELS.format('["a.whl"]'), "it must be an array of tables"),
+        (WHEELS.format('[{file = "a.whl"}]'), "{revision, file or url}"),
+        (WHEELS.format('[{revision = 1, file = "a.whl"}]'), "{revision, file or url}"),
+        (WHEELS.format('[{revision = "1", file = "a.whl", url = "https://a/b"}]'), "{revision, file or url}"),
+        (COMMITS.format("overlay", 'package = "a"\npaths = "src"'), "provider.paths is 'src': it must be a table"),
+        (COMMITS.format("command", 'command = "make all"'), "provider.command is 'make all': it must be an array"),
+        (COMMITS.format("command", 'command = ["make"]\ntimeout = "soon"'), "provider.timeout is 'soon'"),
+        (COMMITS.format("command", 'command = ["make"]\ndisk_mb = -1'), "provider.disk_mb is -1"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_that_names_the_file(tmp_path: Path, text: str, told: str) -> None:

@@ -15,13 +15,13 @@ def repository(compiler: Compiler) -> Repository:
 def revisions(compiler: Compiler) -> tuple[Revision, ...]:
     """The commits of the configured branch after `since`, oldest first. Raises git.GitError."""
     history = repository(compiler).history(compiler.text("branch", "HEAD"), compiler.text("since"))
-    return tuple(_revision(commit) for commit in history)
+    return tuple(revision(commit) for commit in history)
 
 
 def resolve(compiler: Compiler, name: str) -> Revision | None:
     """Any commit of the repository, on the branch or not: the head of a pull request is on none."""
     commit = repository(compiler).resolve(name)
-    return _revision(commit) if commit else None
+    return revision(commit) if commit else None
 
 
 def foreign(compiler: Compiler, revision: Revision) -> bool:
@@ -34,5 +34,6 @@ def word(compiler: Compiler, revision: Revision) -> str:
     return revision.commit
 
 
-def _revision(commit: Commit) -> Revision:
+def revision(commit: Commit) -> Revision:
+    """A commit as a revision."""
     return Revision(commit.id, commit=commit.id, date=commit.date, parent=commit.parent)

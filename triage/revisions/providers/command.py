@@ -8,34 +8,36 @@ is installed: wheels if there are any, else everything is copied into site-packa
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
 import shutil
 import signal
 import stat
 import subprocess
-import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from fuzz import confine
 from fuzz.case import Revision
-from triage.revisions import leftovers, places
+from triage.revisions import kinds, leftovers, places, waiting
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import install
 from triage.revisions.providers._commits import foreign, repository, resolve, revisions, word
 from triage.revisions.recipe import CannotBuild, Recipe, Site
 
-SETTINGS = ("repository", "command", "branch", "since", "timeout", "memory_mb", "disk_mb")
+SETTINGS = {
+    **dict.fromkeys(("repository", "branch", "since"), kinds.text),
+    "command": kinds.texts,
+    "timeout": kinds.positive,
+    **dict.fromkeys(("memory_mb", "disk_mb"), kinds.whole),
+}
 NEEDED = ("repository", "command")
 UNTRUSTED = True
 __all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "foreign", "recipe", "resolve", "revisions", "word"]
 _SECONDS, _MEMORY_MB, _DISK_MB = 7200, 16384, 20480
 _FILE_BYTES = 4 << 30
-_LOOK_SECONDS = 5.0
 #: Home and /tmp of a build lie in memory.
 _SCRATCH_MB = 2048
 
@@ -148,15 +150,17 @@ def _wait(program: list[str], site: Site, environment: dict[str, str], limits: L
 
 
 def _watch(process: subprocess.Popen[bytes], site: Site, limits: Limits) -> None:
-    """Wait for the end. Raises CannotBuild at the first limit that is passed."""
-    ends = time.monotonic() + limits.seconds
-    while process.poll() is None:
-        if time.monotonic() > ends:
-            raise CannotBuild(f"its build did not end within {limits.seconds:.0f} s", site.said, lasting=True)
+    """Wait for the end. Raises CannotBuild at the first limit that is passed, and what `site.goes_on` raises."""
+
+    def look() -> None:
+        site.goes_on()
         if places.mebibytes(site.folder) > limits.disk_mb:
             raise CannotBuild(f"its build wrote more than {limits.disk_mb} MiB", site.said, lasting=True)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(min(_LOOK_SECONDS, max(0.0, ends - time.monotonic())))
+
+    try:
+        waiting.wait(process, limits.seconds, look)
+    except subprocess.TimeoutExpired as error:
+        raise CannotBuild(f"its build did not end within {limits.seconds:.0f} s", site.said, lasting=True) from error
 
 
 def _limit(memory_mb: int) -> None:

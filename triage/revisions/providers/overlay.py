@@ -14,12 +14,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fuzz.case import Revision
+from triage.revisions import kinds
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError, Repository
 from triage.revisions.providers._commits import foreign, repository, resolve, revisions, word
 from triage.revisions.recipe import CannotBuild, Recipe, Site
 
-SETTINGS = ("repository", "package", "paths", "branch", "since", "anchor", "compiled")
+SETTINGS = {
+    **dict.fromkeys(("repository", "package", "branch", "since", "anchor"), kinds.text),
+    "paths": kinds.places,
+    "compiled": kinds.texts,
+}
 NEEDED = ("repository", "package", "paths")
 UNTRUSTED = True
 __all__ = ["NEEDED", "SETTINGS", "UNTRUSTED", "foreign", "recipe", "resolve", "revisions", "word"]
@@ -45,6 +50,9 @@ def recipe(compiler: Compiler, revision: Revision) -> Recipe:
                 _lay(source, revision.commit, path, site, target)
         except GitError as error:
             raise CannotBuild(str(error)) from error
+        except (IsADirectoryError, NotADirectoryError, FileExistsError) as error:
+            place = Path(error.filename or "").name
+            raise CannotBuild(f"{place} is a file in one and a folder in the other of it and the package") from error
         (site.folder / "overlaid").write_text(_digest(trees))
 
     return Recipe((compiler.text("package"), *packages), content=("overlay", *trees), finish=finish)

@@ -13,11 +13,16 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from fuzz.case import Revision
-from triage.revisions import index
+from triage.revisions import index, kinds
 from triage.revisions.config import Compiler
 from triage.revisions.recipe import Recipe
 
-SETTINGS = ("package", "oldest", "prereleases", "settle_days")
+SETTINGS = {
+    "package": kinds.text,
+    "oldest": kinds.version,
+    "prereleases": kinds.flag,
+    "settle_days": kinds.whole,
+}
 NEEDED = ("package",)
 UNTRUSTED = False
 _SETTLE_DAYS = 14

@@ -19,13 +19,17 @@ from pathlib import Path
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from fuzz.case import Revision
-from triage.revisions import index
+from triage.revisions import index, kinds
 from triage.revisions.config import Compiler
 from triage.revisions.installing import install
 from triage.revisions.providers import _commits
 from triage.revisions.recipe import CannotBuild, Recipe, Site
 
-SETTINGS = ("wheels", "folder", "url", "repository", "branch", "since", "forks")
+SETTINGS = {
+    **dict.fromkeys(("folder", "url", "repository", "branch", "since"), kinds.text),
+    "wheels": kinds.wheels,
+    "forks": kinds.flag,
+}
 NEEDED = ()
 UNTRUSTED = True
 _LARGEST = 4 << 30

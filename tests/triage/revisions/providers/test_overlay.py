@@ -34,6 +34,55 @@ def test_a_commits_sources_take_the_place_of_the_packages_and_equal_ones_share_a
     assert environments.identity(compiler, first) != environments.identity(compiler, second)
 
 
+def test_what_a_commit_says_elsewhere_does_not_change_what_equal_sources_give(
+    environments: Environments, tmp_path: Path
+) -> None:
+    """Else a pull request could spoil the environment that it shares with its base."""
+    sources = tinyc.sources()
+    hiding = {**sources, ".gitattributes": "tinyc/frontend.py export-ignore\n"}
+    hidden, plain = tinyc.repository(tmp_path / "repository", [hiding, {".gitattributes": ""}])
+    compiler = support.overlaid(tmp_path, tmp_path / "repository", tinyc.wheel(tmp_path, "1.0"))
+    for commit in (hidden, plain):
+        ready = environments.ensure(compiler, listing.find(compiler, commit))
+        assert _frontend(ready.python) == sources["tinyc/frontend.py"]
+
+
+def test_one_file_may_be_laid_over_the_package(environments: Environments, tmp_path: Path) -> None:
+    hiding = {"src/new name.py": tinyc.sources("sub swaps")["tinyc/frontend.py"], ".gitattributes": "* export-ignore\n"}
+    [commit] = tinyc.repository(tmp_path / "repository", [hiding])
+    base = tinyc.wheel(tmp_path, "1.0").as_uri()
+    table = f'kind = "overlay"\nrepository = "{tmp_path}/repository"\npackage = "tinyc @ {base}"\n'
+    paths = '[provider.paths]\n"src/new name.py" = "tinyc/frontend.py"'
+    compiler = support.configured(tmp_path, table + paths)
+    ready = environments.ensure(compiler, listing.find(compiler, commit))
+    assert "return y - x" in _frontend(ready.python) and _place(ready.python).joinpath("__init__.py").exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link"])
+def test_what_cannot_be_laid_over_the_package_is_told_as_its_environment(
+    environments: Environments, tmp_path: Path, kind: str
+) -> None:
+    repository = tmp_path / "repository"
+    tinyc.repository(repository, [{"README": "nothing"}])
+    if kind == "file":
+        (repository / "tinyc").write_text("no folder")
+    elif kind == "folder":
+        (repository / "tinyc" / "frontend.py").mkdir(parents=True)
+        (repository / "tinyc" / "frontend.py" / "x.so").write_text("no file")
+    else:
+        (repository / "tinyc").symlink_to("/etc/passwd")
+    [commit] = tinyc.repository(repository, [{}])
+    table = f'kind = "overlay"\nrepository = "{repository}"\n'
+    package = tinyc.wheel(tmp_path, "1.0").as_uri()
+    over = "tinyc" if kind != "folder" else "tinyc/__init__.py"
+    paths = f'package = "tinyc @ {package}"\n[provider.paths]\n"tinyc" = "{over}"'
+    compiler = support.configured(tmp_path, table + paths)
+    with pytest.raises(
+        Untestable, match="is a link" if kind == "link" else "is a file in one and a folder in the other"
+    ):
+        environments.ensure(compiler, listing.find(compiler, commit))
+
+
 def test_a_file_that_the_commit_has_not_does_not_stay_from_the_package(
     environments: Environments, tmp_path: Path
 ) -> None:
