@@ -2,7 +2,8 @@
 
 Independent of what the strategies look at: a condition reads the instance itself. Operators are drawn by how many
 parameters they have, since branches are where faults live; a fault is the whole operator's, of one property of one
-parameter, or of two at once.
+parameter, or of two at once. A weakness is one property that several operators' conversions get wrong, each a fault of
+its own; a compiler also refuses some operators and some element types.
 """
 
 from __future__ import annotations
@@ -15,15 +16,14 @@ from fuzz.ranking.item import Item, Tensor, Value
 
 #: How many faults of each kind: all uses of an operator, one property, two properties together.
 KINDS = {"operator": 2, "property": 5, "pair": 3}
+#: Shares of the operators and of the element types that are refused, and of the operators that share a weakness.
+REFUSED_OPERATORS, REFUSED_TYPES, WEAK = 0.2, 0.1, 0.5
 
 
 def plant(items: Sequence[Item], count: int, seed: int) -> dict[str, list[int]]:
     """`count` faults: name -> the positions of the tests that fail because of it, at least one each."""
     rng = random.Random(seed)
-    groups: dict[str, list[int]] = defaultdict(list)
-    for at, item in enumerate(items):
-        if len(item.calls) == 1:
-            groups[item.operator].append(at)
+    groups = _groups(items)
     operators = sorted(groups)
     sizes = [1 + max(len(items[at].call.parameters) for at in groups[name]) for name in operators]
     found: dict[str, list[int]] = {}
@@ -34,6 +34,40 @@ def plant(items: Sequence[Item], count: int, seed: int) -> dict[str, list[int]]:
         if failing:
             found[f"{operator}: {name}"] = failing
     return found
+
+
+def plant_weaknesses(items: Sequence[Item], count: int, seed: int) -> dict[str, list[int]]:
+    """At least `count` faults as `plant` gives them; each weakness is in several operators with the property."""
+    rng = random.Random(seed)
+    groups = _groups(items)
+    found: dict[str, list[int]] = {}
+    while len(found) < count:
+        own = groups[rng.choice(sorted(groups))]
+        properties = sorted(set(_properties(items[rng.choice(own)])))
+        weakness = rng.choice(properties) if properties else ""
+        for operator in sorted(groups):
+            failing = [at for at in groups[operator] if weakness in set(_properties(items[at]))]
+            if failing and rng.random() < WEAK:
+                found[f"{operator}: {weakness}"] = failing
+    return found
+
+
+def refusals(items: Sequence[Item], seed: int) -> list[bool]:
+    """By test whether a compiler refuses it, for its operator or for an element type of a parameter."""
+    rng = random.Random(seed)
+    kinds = [{v.dtype for v in item.call.parameters.values() if isinstance(v, Tensor)} for item in items]
+    refused = {name for name in sorted({item.operator for item in items}) if rng.random() < REFUSED_OPERATORS}
+    types = {name for name in sorted(set().union(*kinds)) if rng.random() < REFUSED_TYPES}
+    return [item.operator in refused or bool(own & types) for item, own in zip(items, kinds, strict=True)]
+
+
+def _groups(items: Sequence[Item]) -> dict[str, list[int]]:
+    """The positions of each operator's tests, models of several operators left out."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for at, item in enumerate(items):
+        if len(item.calls) == 1:
+            groups[item.operator].append(at)
+    return groups
 
 
 def _operator(items: Sequence[Item], own: Sequence[int], rng: random.Random) -> tuple[str, list[int]]:

@@ -1,6 +1,6 @@
 """What ordering 30,000 instances costs, and how early orders find planted faults.
 
-`python -m benchmarks.prioritizers scale` and `python -m benchmarks.prioritizers planted INSTANCES.jsonl`.
+`python -m benchmarks.prioritizers scale` and `python -m benchmarks.prioritizers planted INSTANCES.jsonl [STRATEGY …]`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.planted_faults import plant
+from benchmarks.planted_faults import plant, plant_weaknesses, refusals
 from fuzz import prioritize
 from fuzz.ranking import metrics, reading
 from fuzz.ranking.item import Call, Item, Tensor
+from fuzz.ranking.replay import learning_order
+from triage.comparing import LEARNING
 
 SEEDS = 20
 FAULTS = 15
@@ -71,17 +73,34 @@ def scale() -> None:
             print(f"  {name:20} {time.process_time() - started:6.1f} s", flush=True)
 
 
-def planted(items: Sequence[Item]) -> None:
-    """The mean APFD of every strategy over planted sets of faults, one a seed."""
-    worlds = [plant(items, FAULTS, seed) for seed in range(SEEDS)]
-    for name in prioritize.names():
-        order = prioritize.load(name)
-        found = [metrics.apfd(order(items, (), seed), bugs) for seed, bugs in enumerate(worlds)]
-        print(f"{name:20} {statistics.mean(found):.3f} ± {statistics.stdev(found):.3f}", flush=True)
+def planted(items: Sequence[Item], names: Sequence[str]) -> None:
+    """The mean APFD of strategies over planted sets of faults, one a seed: lone ones, and weaknesses of compilers."""
+    for title, planting in (("lone faults", plant), ("weaknesses of several operators", plant_weaknesses)):
+        worlds = [_world(items, planting(items, FAULTS, seed), seed) for seed in range(SEEDS)]
+        print(f"{title}: APFD over {SEEDS} sets")
+        for name in names:
+            found = [
+                metrics.apfd(_order(items, name, seed, bugs, refused), bugs)
+                for seed, (bugs, refused) in enumerate(worlds)
+            ]
+            print(f"  {name:20} {statistics.mean(found):.3f} ± {statistics.stdev(found):.3f}", flush=True)
+
+
+def _world(items: Sequence[Item], faults: dict[str, list[int]], seed: int) -> tuple[dict[str, list[int]], list[bool]]:
+    """The faults that a compiler shows which refuses some of the tests, and which those are."""
+    refused = refusals(items, seed)
+    shown = {name: [at for at in tests if not refused[at]] for name, tests in faults.items()}
+    return {name: tests for name, tests in shown.items() if tests}, refused
+
+
+def _order(items: Sequence[Item], name: str, seed: int, bugs: metrics.Bugs, refused: Sequence[bool]) -> list[int]:
+    if name == LEARNING:
+        return learning_order(items, (), seed, bugs, refused)
+    return prioritize.load(name)(items, (), seed)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["planted"]:
-        planted(reading.items(Path(sys.argv[2])))
+        planted(reading.items(Path(sys.argv[2])), sys.argv[3:] or [*prioritize.names(), LEARNING])
     else:
         scale()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from fuzz import prioritize
 from fuzz.case import FAILING, Case, Status
-from fuzz.generators import Skip
+from fuzz.generators import Feedback, Skip
 from fuzz.ranking import cases
 from fuzz.ranking.schedule import Schedule, Seen
 
@@ -29,6 +29,9 @@ class Ordered:
         self._skips = [entry for entry in found if isinstance(entry, Skip)]
         self._cases = list({entry.id: entry for entry in found if isinstance(entry, Case)}.values())
         self._at = {case.id: at for at, case in enumerate(self._cases)}
+        self.has_cases = bool(self._cases)
+        #: Why the source's first entry has no case; "" for a source without entries.
+        self.why_none = f" ({self._skips[0].reason})" if self._skips else ""
         items = [cases.item(case) for case in self._cases]
         before = [self._at[case_id] for case_id in failed if case_id in self._at]
         self._schedule = Schedule(items, (), seed, before) if strategy == LEARNS else None
@@ -39,16 +42,6 @@ class Ordered:
         yield from self._skips
         for at in self._order:
             yield self._cases[at]
-
-    @property
-    def has_cases(self) -> bool:
-        """Whether the source gave any case."""
-        return bool(self._cases)
-
-    @property
-    def why_none(self) -> str:
-        """Why the source's first entry has no case; "" for a source without entries."""
-        return f" ({self._skips[0].reason})" if self._skips else ""
 
     def observe(self, case_id: str, status: Status, bug: str = "") -> None:
         """Learn what a case did on some target; `bug` is a failure's fingerprint. Foreign cases are ignored."""
@@ -65,7 +58,7 @@ class Ordered:
 class Mixed:
     """Several sources, in turns of so many cases each, so that a short campaign sees all."""
 
-    def __init__(self, sources: Sequence[tuple[Ordered, int]]) -> None:
+    def __init__(self, sources: Sequence[tuple[Feedback, int]]) -> None:
         self._sources = sources
 
     def __iter__(self) -> Iterator[Case | Skip]:

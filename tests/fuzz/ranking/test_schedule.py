@@ -37,6 +37,51 @@ def test_an_operator_that_is_refused_waits() -> None:
         assert (following.count("Op0") > 3) is early, (seen, following)
 
 
+def _turns(first: Seen, later: Seen, dtype: str = "float") -> int:
+    """How many of the first 60 tests are of the operator that shows that; 5 others pass, 20 tests each."""
+    items = [item(at, f"Op{at % 6}", x=tensor(2, dtype=dtype), axis=at // 6) for at in range(120)]
+    schedule, mine = Schedule(items, (), 0), 0
+    for at in islice(schedule, 60):
+        own = items[at].operator == "Op0"
+        schedule.observe(at, (later if mine else first) if own else Seen.PASSED)
+        mine += own
+    return mine
+
+
+def test_a_refusal_says_little_of_an_operator_that_was_converted_once() -> None:
+    never, once = _turns(Seen.REFUSED, Seen.REFUSED), _turns(Seen.PASSED, Seen.REFUSED)
+    assert never < 5 < once
+
+
+def test_a_refusal_of_a_rare_element_type_says_little_of_the_operator() -> None:
+    usual, rare = (_turns(Seen.REFUSED, Seen.REFUSED, dtype) for dtype in ("float", "float8e4m3fn"))
+    assert usual < rare
+
+
+def test_what_broke_other_operators_comes_next() -> None:
+    names = ("int32", "int64", "double", "bool")
+    items = [
+        item(20 * row + at, f"Op{at}", x=tensor(2, dtype=name)) for row, name in enumerate(names) for at in range(20)
+    ]
+    orders = []
+    for broken in names:
+        schedule, order = Schedule(items, (), 0), []
+        for at in schedule:
+            order.append(at)
+            schedule.observe(at, Seen.NEW if items[at].call.parameters["x"].dtype == broken else Seen.PASSED)
+        wanted = range(20 * names.index(broken), 20 * names.index(broken) + 20)
+        orders.append(sum(order.index(at) for at in wanted) / 20)
+    assert max(orders) < 30  # 39.5 without learning
+
+
+def test_an_observation_of_a_test_that_another_source_gave_does_no_harm() -> None:
+    items = spread(3, 5)
+    schedule = Schedule(items, (), 0)
+    schedule.observe(7, Seen.NEW)
+    schedule.observe(8, Seen.PASSED)
+    assert sorted(schedule) == list(range(len(items)))
+
+
 def test_what_failed_before_comes_first_one_of_each_operator_in_turn() -> None:
     items = spread(5, 6)
     failed = [at for at in range(30) if items[at].operator in ("Op1", "Op3")]
