@@ -14,7 +14,8 @@ from fuzz.operators import dtypes
 NAME = "isra"
 #: Cases in a row when several sources share a campaign.
 PER_TURN = 8
-#: Its failures have not been read for false alarms yet, as those of the tests have.
+#: Of 89 groups of failures of 528 models 52 turned out duplicates, but only when they were reduced, which a hunt of a
+#: few minutes has no time for: the tests are the better use of it (docs/generators.md).
 ON_REQUEST = True
 #: Models of one campaign. All cases of a source are ordered before the first runs, so there must be an end.
 COUNT = 2000

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 
 _VARINT, _LENGTH, _FIXED32 = 0, 2, 5
 #: AttributeProto.AttributeType
-_FLOAT, _INT, _STRING, _TENSOR, _FLOATS, _INTS = 1, 2, 3, 4, 6, 7
+_FLOAT, _INT, _STRING, _TENSOR, _GRAPH, _FLOATS, _INTS = 1, 2, 3, 4, 5, 6, 7
 
 #: Encodings of shapes and lists that are remembered. There is no end of them in a long campaign.
 _KEPT = 1 << 13
@@ -85,6 +85,16 @@ def integers(name: str, values: tuple[int, ...]) -> bytes:
 def tensor_attribute(name: str, code: int, shape: tuple[int, ...], data: bytes) -> bytes:
     """A TENSOR attribute as a field of NodeProto; `data` is raw_data."""
     return _attribute(name, _TENSOR, delimited(5, tensor_content(code, shape, data)))
+
+
+def graph(name: str, nodes: bytes, initializers: bytes, inputs: bytes, outputs: bytes) -> bytes:
+    """A GraphProto; the parts are its repeated fields, encoded."""
+    return nodes + delimited(2, name.encode()) + initializers + inputs + outputs
+
+
+def graph_attribute(name: str, content: bytes) -> bytes:
+    """A GRAPH attribute as a field of NodeProto; `content` is the GraphProto."""
+    return _attribute(name, _GRAPH, delimited(6, content))
 
 
 def attribute(name: str, value: object) -> bytes:
@@ -177,5 +187,5 @@ def node(content: bytes) -> bytes:
 
 def model(opset: int, ir_version: int, nodes: bytes, initializers: bytes, inputs: bytes, outputs: bytes) -> bytes:
     """A ModelProto; the parts are repeated fields of its graph, encoded."""
-    graph = nodes + delimited(2, b"g") + initializers + inputs + outputs
-    return _integer(1, ir_version) + delimited(7, graph) + delimited(8, delimited(1, b"") + _integer(2, opset))
+    content = graph("g", nodes, initializers, inputs, outputs)
+    return _integer(1, ir_version) + delimited(7, content) + delimited(8, delimited(1, b"") + _integer(2, opset))

@@ -73,6 +73,7 @@ class Growth:
     """
 
     __slots__ = (
+        "_draw",
         "_given",
         "_groups",
         "_initializers",
@@ -84,18 +85,31 @@ class Growth:
         "_rate",
         "_unknown",
         "_used",
+        "depth",
         "dtype",
         "high",
         "low",
+        "operators",
         "pool",
         "random",
         "shape",
         "steering",
     )
 
-    def __init__(self, draw: random.Random, palette: Sequence[int], limits: Limits, lean: Lean = Lean.NONE) -> None:
-        """`palette`: dtypes that placeholders have where the operator leaves the choice."""
-        self._lean = lean
+    def __init__(
+        self,
+        draw: random.Random,
+        palette: Sequence[int],
+        limits: Limits,
+        lean: Lean = Lean.NONE,
+        operators: Sequence[Operator] = (),
+    ) -> None:
+        """`palette`: dtypes that placeholders have where the operator leaves the choice. `operators`: what bodies of
+        nodes are drawn from; without any, from the whole table."""
+        self._draw, self._lean = draw, lean
+        self.operators = operators
+        #: In how many bodies this graph lies: 0 for the model's own.
+        self.depth = 0
         self.random = draw.random
         self._palette, self._limits, self._rate = palette, limits, limits.picking_rate
         self.dtype, self.low, self.high = [0], [0.0], [0.0]
@@ -317,11 +331,21 @@ class Growth:
         inputs: Sequence[int],
         attributes: bytes,
         outputs: Sequence[tuple[int, Shape, float, float] | None],
+        open_outputs: Sequence[tuple[int, tuple[int | None, ...]]] = (),
     ) -> None:
-        """Add a node with several outputs (dtype, shape, low, high); None is one that is left out."""
+        """Add a node with several outputs (dtype, shape, low, high); None is one that is left out.
+
+        `open_outputs` follow: (dtype, shape) of results whose sizes depend on values (None). No node is given them.
+        """
         numbers = [self._tensor(*output) if output else 0 for output in outputs]
         self.pool.extend([number for number in numbers if number])
-        self._write(operator, inputs, attributes, numbers)
+        for dtype, shape in open_outputs:
+            number = self._number(dtype, (), 0.0, 0.0)
+            self._unknown[number] = shape
+            numbers.append(number)
+        self._used.update(inputs)
+        content = [INPUT[each] for each in inputs] + [OUTPUT[each] for each in numbers]
+        self._nodes.append(encoding.node(b"".join(content) + operator.head + attributes))
 
     def dynamic(
         self,
@@ -331,17 +355,18 @@ class Growth:
         outputs: Sequence[tuple[int, tuple[int | None, ...]]],
     ) -> None:
         """Add a node with outputs (dtype, shape) whose sizes depend on values (None). They become graph outputs."""
-        numbers = []
-        for dtype, shape in outputs:
-            number = self._number(dtype, (), 0.0, 0.0)
-            self._unknown[number] = shape
-            numbers.append(number)
-        self._write(operator, inputs, attributes, numbers)
+        self.nodes(operator, inputs, attributes, (), outputs)
 
-    def _write(self, operator: Operator, inputs: Sequence[int], attributes: bytes, outputs: Sequence[int]) -> None:
-        self._used.update(inputs)
-        content = [INPUT[each] for each in inputs] + [OUTPUT[each] for each in outputs]
-        self._nodes.append(encoding.node(b"".join(content) + operator.head + attributes))
+    def fill(self, choices: Sequence[Operator], count: int) -> int:
+        """Grow to `count` nodes, each of an operator drawn uniformly. Returns the number of backtracks."""
+        draw, total, rejected = self.random, len(choices), 0
+        while len(self._nodes) < count:
+            operator = choices[int(draw() * total)]
+            try:
+                operator.grow(self, operator)
+            except Infeasible:
+                rejected += 1
+        return rejected
 
     def _tensor(self, dtype: int, shape: Shape, low: float, high: float) -> int:
         """A new tensor that nodes may be given wherever its dtype, shape and values fit."""

@@ -86,7 +86,7 @@ class Specification:
     further domains by name, each from a type variable, its values, and dtypes that are left out. `attributes` are
     those whose domains depend on nothing. `since` and `until` are the opsets whose form of the operator this
     describes. Of the dtypes that the schema allows, `without` are left out, and all but those in `only` where it is
-    given, for the reason that stands beside it in the table.
+    given, for the reason that stands beside it in the table. `bodies`: its nodes hold graphs of their own.
     """
 
     op_type: str
@@ -100,6 +100,7 @@ class Specification:
     until: int = 1 << 16
     without: frozenset[int] = frozenset()
     only: frozenset[int] | None = None
+    bodies: bool = False
 
 
 class Operator:
@@ -109,12 +110,12 @@ class Operator:
     attributes, as values and as bytes; `domain` that of the first input, `others` those that the row names.
     """
 
-    __slots__ = ("choices", "degrees", "domain", "grow", "head", "op_type", "opset", "others", "types")
+    __slots__ = ("bodies", "choices", "degrees", "domain", "grow", "head", "op_type", "opset", "others", "types")
 
     def __init__(self, specification: Specification, schema: OpSchema, opset: int) -> None:
         self.op_type, self.opset, self.grow = specification.op_type, opset, specification.grow
         self.head = encoding.operator_head(self.op_type)
-        self.degrees = specification.degrees
+        self.degrees, self.bodies = specification.degrees, specification.bodies
         self.types = {each.type_param_str: codes(each.allowed_type_strs) for each in schema.type_constraints}
         first = specification.first or (schema.inputs[0].type_str if schema.inputs else "")
         allowed = self.types.get(first) or codes([first])

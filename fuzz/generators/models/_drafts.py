@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import onnx
 from onnx import TensorProto, helper
 
-from fuzz.generators.models import Generated, Parameters
+from fuzz.generators.models import Generated, Parameters, UnusableParameters
 from fuzz.operators.dtypes import raw_slice
 from fuzz.operators.growth import GraphInput, Growth, Limits
 from fuzz.operators.shapes import SIZE, Shape, ranks
@@ -93,6 +93,14 @@ def _model(
     graph = helper.make_graph(nodes, "g", inputs, outputs, constants)
     opsets = [helper.make_opsetid("", parameters.opset)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=parameters.ir_version)
+
+
+def drawable(parameters: Parameters) -> tuple[Operator, ...]:
+    """The operators to draw from: those without bodies. Raises UnusableParameters."""
+    found = tuple(each for each in parameters.operators() if not each.bodies)
+    if not found:
+        raise UnusableParameters("the baselines grow no bodies: name other operators than If, Loop and Scan, too")
+    return found
 
 
 def draft(sketch: Sketch, operator: Operator, draw: random.Random, parameters: Parameters) -> None:

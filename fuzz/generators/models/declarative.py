@@ -11,13 +11,13 @@ import random
 from collections.abc import Sequence
 
 from fuzz.generators.models import Generated, Parameters
-from fuzz.generators.models._drafts import Sketch, draft
+from fuzz.generators.models._drafts import Sketch, draft, drawable
 from fuzz.operators.specification import Operator
 
 
 def generate(parameters: Parameters, seed: int, index: int) -> Generated:
     """The model of that index. Raises UnusableParameters."""
-    choices = parameters.operators()
+    choices = drawable(parameters)
     draw = random.Random(seed << 40 | index)
     rejected = 0
     while (sketch := _attempt(choices, draw, parameters)) is None:

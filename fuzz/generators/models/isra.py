@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from fuzz.generators.models import Generated, Parameters
+from fuzz.generators.models._sizes import size
 from fuzz.operators import dtypes
 from fuzz.operators.dtypes import BFLOAT16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8
-from fuzz.operators.growth import Growth, Infeasible, Lean
+from fuzz.operators.growth import Growth, Lean
 from fuzz.operators.specification import Operator
 
 #: Dtypes of placeholders where an operator leaves the choice, by how often a model prefers them.
@@ -42,8 +43,8 @@ def generate(parameters: Parameters, seed: int, index: int) -> Generated:
     """The model of that index. Raises UnusableParameters."""
     choices = _operators(parameters)
     draw = random.Random(seed << 40 | index)
-    count = parameters.low + int(draw.random() * (parameters.high - parameters.low + 1))
-    growth = Growth(draw, palette(draw), parameters.limits, draw.choice(_LEANS))
+    count = size(parameters.low, parameters.high, seed, index)
+    growth = Growth(draw, palette(draw), parameters.limits, draw.choice(_LEANS), choices)
     rejected = grow(growth, choices, count)
     model = growth.model(parameters.opset, parameters.ir_version, all_outputs=parameters.all_outputs)
     return Generated(model, tuple(growth.inputs()), count, rejected)
@@ -51,14 +52,7 @@ def generate(parameters: Parameters, seed: int, index: int) -> Generated:
 
 def grow(growth: Growth, choices: Sequence[Operator], count: int) -> int:
     """Add `count` nodes, each of an operator drawn uniformly. Returns the number of backtracks."""
-    draw, total, rejected = growth.random, len(choices), 0
-    while growth.count < count:
-        operator = choices[int(draw() * total)]
-        try:
-            operator.grow(growth, operator)
-        except Infeasible:
-            rejected += 1
-    return rejected
+    return growth.fill(choices, count)
 
 
 def palette(draw: random.Random) -> tuple[int, ...]:

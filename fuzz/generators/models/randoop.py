@@ -9,14 +9,15 @@ from __future__ import annotations
 import random
 
 from fuzz.generators.models import Generated, Parameters
-from fuzz.generators.models._drafts import Sketch, draft
+from fuzz.generators.models._drafts import Sketch, draft, drawable
+from fuzz.generators.models._sizes import size
 
 
 def generate(parameters: Parameters, seed: int, index: int) -> Generated:
     """The model of that index. Raises UnusableParameters."""
-    choices = parameters.operators()
+    choices = drawable(parameters)
     draw = random.Random(seed << 40 | index)
-    count, rejected, sketch = draw.randint(parameters.low, parameters.high), 0, Sketch()
+    count, rejected, sketch = size(parameters.low, parameters.high, seed, index), 0, Sketch()
     while len(sketch.nodes) < count:
         attempt = sketch.copy()
         draft(attempt, draw.choice(choices), draw, parameters)
