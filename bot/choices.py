@@ -53,8 +53,8 @@ def hunt_targets(names: Sequence[str], pairs: Sequence[str]) -> list[Target]:
 
 
 def compilers() -> list[str]:
-    """Every registered backend but the reference."""
-    return [name for name in registry.names() if name != "reference"]
+    """Every registered backend that a hunt tries without being told to; the reference is none."""
+    return [name for name in registry.names() if name != "reference" and not registry.backend(name).on_request]
 
 
 def require(runner: Runner, names: Sequence[str]) -> list[catalogue.Probe]:

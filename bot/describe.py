@@ -10,16 +10,19 @@ from typing import Any
 import numpy as np
 
 from fuzz.case import Error, Outcome, Status
+from fuzz.classes import classify
 from fuzz.wire import Raw, Value, dtype_name
 from triage.localize.location import Location
 from triage.records import Bug
 
 
 def outcome(found: Outcome, status: Status) -> dict[str, Any]:
-    """The document of `graphwarden run --json`."""
+    """The document of `graphwarden run --json`. `class` is null where the outcome proves nothing."""
+    told = classify(status, found.stage)
     return {
         "status": str(status),
         "stage": str(found.stage),
+        "class": str(told) if told else None,
         "seconds": round(found.seconds, 6),
         "peak_mb": round(found.peak_mb, 1),
         "outputs": [_output(name, value) for name, value in found.outputs],

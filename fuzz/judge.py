@@ -5,18 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from fuzz import registry, unsupported, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict, options_from
 from fuzz.oracles import crash, differential
 from fuzz.runner import Runner
 from fuzz.validity import Reference
-from fuzz.wire import Value
+from fuzz.wire import Value, dtype_name
 
 #: By so many rounding steps of its inputs a layer's own arithmetic may be off.
 ROUNDINGS = 10.0
 
 
-def symptom(outcome: Outcome, known: Reference) -> tuple[str, str]:
+def rule(target: Target) -> str:
+    """How values of a target are compared: its option ``rule``, where its backend has one."""
+    return dict(target.options).get("rule", differential.RULES[0])
+
+
+def symptom(outcome: Outcome, known: Reference, rule: str = differential.RULES[0]) -> tuple[str, str]:
     """(symptom, one sentence) when an oracle objects to `outcome`, else two empty strings. Pure."""
     if known.invalid:
         died = crash.dies_on_invalid(outcome)
@@ -25,7 +32,7 @@ def symptom(outcome: Outcome, known: Reference) -> tuple[str, str]:
     if crashed:
         return crashed, _said(outcome)
     if outcome.status is Status.OK and not known.incomparable:
-        difference = differential.compare(values(outcome), values(known.outcome))
+        difference = differential.compare(values(outcome), values(known.outcome), rule)
         if difference:
             return difference.symptom, difference.detail
     return "", ""
@@ -67,7 +74,7 @@ class Judge:
 
     def conclude(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
         """The verdict on an outcome that needs no further confirmation."""
-        found, detail = symptom(outcome, known)
+        found, detail = symptom(outcome, known, rule(target))
         if not found:
             return without_failure(case, target, outcome, known)
         if known.invalid:
@@ -77,7 +84,8 @@ class Judge:
         if broken:
             return self._invalid(case, target, outcome, replace(known, invalid=broken))
         excuse = (
-            self._excuse(case, outcome, known, found, recorded)
+            self._excuse(case, target, outcome, known, found, recorded)
+            or _not_carried(target, found, recorded)
             or self._uncompiled(case, target, known, found)
             or self._ill_conditioned(case, outcome, known, found)
             or self._on_one_way_only(case, target, known, found)
@@ -88,15 +96,23 @@ class Judge:
 
     def compare(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
         """The verdict without any excuse: whether the outcome is what the reference says."""
-        found, detail = symptom(outcome, known)
+        found, detail = symptom(outcome, known, rule(target))
         if not found:
             return without_failure(case, target, outcome, known)
         return failed(case, target, outcome, known, found, detail)
 
-    def _excuse(self, case: Case, outcome: Outcome, known: Reference, found: str, recorded: Mapping[str, Value]) -> str:
+    def _excuse(
+        self,
+        case: Case,
+        target: Target,
+        outcome: Outcome,
+        known: Reference,
+        found: str,
+        recorded: Mapping[str, Value],
+    ) -> str:
         """Why this failure of a valid case is not the compiler's, else "". A death is never excused."""
         if found.startswith("wrong:"):
-            differing = differential.differing(outcome.outputs, known.outcome.outputs)
+            differing = differential.differing(outcome.outputs, known.outcome.outputs, rule(target))
             return validity.undefined_behaviour(case, recorded, differing)
         exited = outcome.error is not None and outcome.error.type == "Exit"
         return validity.refusable(case, recorded) if outcome.status is Status.EXCEPTION and not exited else ""
@@ -144,10 +160,29 @@ class Judge:
 
     def _invalid(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
         """The verdict on a case whose invalidity came to light only now, when the compiler had been shown it."""
-        found, detail = symptom(outcome, known) if self.counts_invalid else ("", "")
+        found, detail = symptom(outcome, known, rule(target)) if self.counts_invalid else ("", "")
         if found:
             return failed(case, target, outcome, known, found, detail)
         return without_failure(case, target, outcome, known)
+
+
+def _not_carried(target: Target, found: str, recorded: Mapping[str, Value]) -> str:
+    """Why wrong values are not the compiler's: it lacks a value's dtype, or holds it in a narrower one. Else ""."""
+    backend = registry.backend(target.backend)
+    if not backend.carried or found not in ("wrong:values", "wrong:nan", "wrong:inf"):
+        return ""
+    for name, value in recorded.items():
+        held = backend.carried.get(dtype_name(value), "")
+        if not held:
+            return f"{backend.name} has no tensors of {dtype_name(value)}, as which {name} is computed"
+        if held != dtype_name(value) and not _survives(np.asarray(value), held):
+            return f"{backend.name} holds {dtype_name(value)} in {held}, which changes values of {name}"
+    return ""
+
+
+def _survives(value: np.ndarray, narrow: str) -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.array_equal(value.astype(narrow).astype(value.dtype), value, equal_nan=value.dtype.kind == "f"))
 
 
 def without_failure(case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
@@ -183,7 +218,7 @@ class ChunkJudge:
 
     def suspicious(self, case: Case, target: Target) -> bool:
         """Whether the first outcome looks like a failure, so that fresh runs would be needed."""
-        return bool(symptom(self.outcomes[case.id, target.id], self.references[case.id])[0])
+        return bool(symptom(self.outcomes[case.id, target.id], self.references[case.id], rule(target))[0])
 
     def verdicts(self, case: Case, target: Target) -> list[Verdict]:
         """The verdict on one outcome, and on the real culprits when another case caused a death."""
@@ -195,7 +230,7 @@ class ChunkJudge:
 
     def _verdict(self, case: Case, target: Target) -> Verdict:
         outcome, known = self.outcomes[case.id, target.id], self.references[case.id]
-        found, detail = symptom(outcome, known)
+        found, detail = symptom(outcome, known, rule(target))
         if not found:
             return without_failure(case, target, outcome, known)
         again = self.judge.runner.run_fresh(case, target)

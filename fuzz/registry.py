@@ -34,6 +34,8 @@ class Backend:
     packages_with: dict[str, tuple[str, ...]]  # by ``option=value``: what it needs under that option instead
     uncompiled_with: dict[str, dict[str, str]]  # the same of `uncompiled`
     another_way: dict[str, dict[str, str]]  # by ``option=value``: options by which the same compiler gets the case
+    carried: dict[str, str]  # by dtype: the dtype in which the compiler holds it; empty where it holds all as they are
+    on_request: bool  # whether a hunt tries it only where it is named
     reproduce: Callable[..., str] | None
 
     def warmed(self, kind: str, options: Mapping[str, str]) -> str:
@@ -106,6 +108,8 @@ def backend(name: str) -> Backend:
             packages_with=dict(getattr(module, "PACKAGES_WITH", {})),
             uncompiled_with=dict(getattr(module, "UNCOMPILED_WITH", {})),
             another_way=dict(getattr(module, "ANOTHER_WAY", {})),
+            carried=dict(getattr(module, "CARRIED", {})),
+            on_request=bool(getattr(module, "ON_REQUEST", False)),
             reproduce=getattr(module, "reproduce", None),
         )
     except AttributeError as error:

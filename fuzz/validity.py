@@ -17,6 +17,9 @@ from fuzz.oracles import undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
 
+#: How the reason begins why a case is no valid test if it is the evaluator that says so.
+REJECTED = "rejected by the reference"
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -56,6 +59,11 @@ def _judge(runner: Runner, case: Case, outcome: Outcome, target: Target) -> Refe
         return Reference(outcome, incomparable=f"no reference value: {why}")
     judge_name = {Stage.LOAD: "parsing", Stage.CONVERT: "onnx.checker", Stage.RUN: "the reference"}
     return Reference(outcome, invalid=f"rejected by {judge_name.get(outcome.stage, 'the reference')}: {said}")
+
+
+def raised(known: Reference) -> bool:
+    """Whether a model that parser, checker and shape inference accept is invalid only for the evaluator's sake."""
+    return bool(known.invalid) and known.outcome.status is Status.EXCEPTION and known.outcome.stage is Stage.RUN
 
 
 def recorded(runner: Runner, case: Case, target: Target) -> Mapping[str, Value]:

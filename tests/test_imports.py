@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 #: Each may import those before it.
 ROOMS = ("fuzz", "triage", "bot")
-COMPILERS = {"onnxruntime", "openvino", "tvm", "torch", "tensorrt", "MNN", "tensorflow", "jax", "iree"}
+COMPILERS = {"onnxruntime", "openvino", "tvm", "torch", "tensorrt", "MNN", "_tools", "tensorflow", "jax", "iree"}
 SQL = {"sqlalchemy", "sqlmodel", "alembic", "sqlite3"}
 NETWORK = {"requests", "httpx", "aiohttp", "urllib3", "gidgethub", "github", "fastapi", "starlette"}
 #: The one file below `bot` that fetches: lists of releases, and wheels.
@@ -22,11 +22,14 @@ FETCHES = "triage/revisions/index.py"
 #: ml_dtypes is used where it is installed and done without elsewhere.
 LAZILY = {
     "fuzz/backends/_evaluation.py": {"onnx"},
+    "fuzz/backends/_openvino_blame.py": {"openvino"},
     "fuzz/backends/_openvino_keras.py": {"keras", "openvino"},
     "fuzz/backends/_openvino_tensorflow.py": {"openvino", "tensorflow"},
+    "fuzz/backends/_profiled.py": {"onnx"},
     "fuzz/backends/_widened_onnx.py": {"onnx"},
     "fuzz/backends/_widened_torch.py": {"torch"},
     "fuzz/backends/inductor.py": {"torch"},
+    "fuzz/backends/mnn.py": {"MNN", "_tools", "onnx"},  # _tools is MNN's converter
     "fuzz/backends/onnxruntime.py": {"onnxruntime"},
     "fuzz/backends/openvino.py": {"openvino", "torch"},
     "fuzz/backends/reference.py": {"onnx"},
@@ -96,7 +99,7 @@ def module_file(module: str) -> Path | None:
 
 def worker_side() -> list[Path]:
     """The files that a worker may load: itself, the backends, and what they import of ours."""
-    todo = [ROOT / "fuzz/worker.py", ROOT / "fuzz/jobs.py", *python_files("fuzz/backends")]
+    todo = [ROOT / "fuzz/worker.py", ROOT / "fuzz/jobs.py", ROOT / "fuzz/watching.py", *python_files("fuzz/backends")]
     seen: dict[Path, None] = {}
     while todo:
         path = todo.pop()

@@ -81,7 +81,7 @@ def write(
         operators=described.operators,
         count=bug.count,
         tests=len(tests),
-        examples=tests[:_MOST_EXAMPLES],
+        examples=tuple(test for test in tests if not test.isdigit())[:_MOST_EXAMPLES],
         versions=_versions(failure, registry.backend(bug.backend).packages_under(dict(failure.target.options))),
         machine=machine(),
         reduced_from=node_count(original.case),

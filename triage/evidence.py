@@ -153,4 +153,5 @@ def _converting(message: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _spelling(operator: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w.]){re.escape(operator)}(?:-\d+)?(?![\w])", re.IGNORECASE)
+    # Behind a slash it is part of a node's name.
+    return re.compile(rf"(?<![\w./]){re.escape(operator)}(?:-\d+)?(?![\w])", re.IGNORECASE)

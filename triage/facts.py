@@ -17,7 +17,7 @@ class Facts:
     """All that a report says. Sizes of `reduced_from` and the reduced model are numbers of nodes.
 
     `count` is how many cases fail this way, `tests` of how many tests they are variants, `examples` names of some of
-    these. `snippet` is the backend's ``reproduce()`` text. `versions`
+    these (generated models have none). `snippet` is the backend's ``reproduce()`` text. `versions`
     are packages, `machine` what else is said of the environment (os, cpu, python). `private` are words that must
     not appear: host and user names. `environment` are variables without which the bug does not show.
     `timeout` is in seconds, `memory_mb` in MiB. `conditions` are what neighbours of the case answered,

@@ -18,6 +18,8 @@ _NOT_TELLING = re.compile(
 _STAMP = re.compile(r"^(?:\[?\d{4}-\d\d-\d\d[T ])?\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*|\b[pt]id[ =:]*\d+")
 #: Lines of a native stack dump that tell of the harness, not of the compiler.
 _HARNESS = re.compile(r'File ".*fuzz/(backends/)?\w+\.py"|^Extension modules:')
+#: A warning of Python's, and the line of code below it: they come with calls that succeed as well.
+_WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: .*\n(?:[ \t]+\S.*(?:\n|\Z))?", re.MULTILINE)
 
 
 def telling_frames(frames: tuple[Frame, ...], most: int = MOST_FRAMES) -> list[str]:
@@ -40,6 +42,7 @@ def _runs(lines: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def native_lines(stderr: str) -> list[str]:
-    """Native output without clock times, blank lines and the worker's own frames."""
-    lines = (_STAMP.sub("", line).rstrip()[:300] for line in plain(stderr).splitlines())
+    """Native output without clock times, blank lines, Python's warnings and the worker's own frames."""
+    told = _WARNING.sub("", plain(stderr))
+    lines = (_STAMP.sub("", line).rstrip()[:300] for line in told.splitlines())
     return [line for line in lines if line.strip() and not _HARNESS.search(line)]

@@ -59,7 +59,10 @@ def _self_type(name: str) -> str:
     for at, sign in enumerate(name):
         depth += (sign == "<") - (sign == ">" and name[at - 1] != "-")
         if not depth:
-            return name[1:].partition(" as ")[0] + name[at + 1 :]
+            own, _, trait = name[1:at].partition(" as ")
+            # What a type of the language does is the standard library's.
+            standard = trait.startswith(("core::", "std::", "alloc::")) and "::" not in own
+            return (trait if standard else own) + name[at + 1 :]
     return name
 
 

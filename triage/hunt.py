@@ -10,11 +10,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from fuzz import validity
 from fuzz.campaign import Campaign, Policy
-from fuzz.case import Case, Origin, Stage, Status, Target, Verdict
+from fuzz.case import Case, Failure, Origin, Stage, Status, Target, Verdict
 from fuzz.generators import Skip
 from fuzz.runner import Runner
-from triage.records import CampaignInfo, Result
+from triage.jury import Jury
+from triage.records import CampaignInfo, NewFailure, Result
 from triage.signing import Signer
 from triage.store import Store
 
@@ -37,10 +39,11 @@ def hunt(
     policy: Policy,
     tell: Callable[[Progress], None] = lambda progress: None,
     learn: Callable[[str, Status, str], None] = lambda case_id, status, fingerprint: None,
+    recognise: Callable[[NewFailure], str] = lambda new: new.fingerprint,
 ) -> bool:
     """Run the source on the targets and record every chunk; true when the source was exhausted.
 
-    `learn` is told of every result: the case's id, its status, and the fingerprint of a failure.
+    `learn` is told of every result: the case's id, its status, and by what a failure is recognised.
     """
     done = store.done(campaign.id)
     signer = Signer(runner)
@@ -48,15 +51,27 @@ def hunt(
     for chunk in Campaign(runner, targets, reference, policy).run(source, lambda c, t: (c, t) in done):
         rows = [row for entry in chunk for row in _results(entry, targets)]
         found = [entry.failure for entry in chunk if isinstance(entry, Verdict) and entry.failure]
+        found += _against_reference(chunk, Jury(runner, reference))
         described = [signer.describe(failure) for failure in found]
         store.record(campaign.id, rows, described)
-        bugs = {(new.failure.case.id, new.failure.target.id): new.fingerprint for new in described}
+        bugs = {(new.failure.case.id, new.failure.target.id): recognise(new) for new in described}
         for row in rows:
             learn(row.case_id, row.status, bugs.get((row.case_id, row.target_id), ""))
         results += len(rows)
         failures += len(found)
         tell(Progress(results, failures))
     return not policy.over()
+
+
+def _against_reference(chunk: Sequence[Verdict | Skip], jury: Jury) -> list[Failure]:
+    """Failures of the reference: cases that only its evaluator cannot take, and two compilers can."""
+    refused = {
+        entry.case.id: entry.case
+        for entry in chunk
+        if isinstance(entry, Verdict) and not entry.failure and entry.reason.startswith(validity.REJECTED)
+    }
+    found = [jury.examine(case, jury.reference).failure for case in refused.values()]
+    return [failure for failure in found if failure is not None]
 
 
 def _results(entry: Verdict | Skip, targets: Sequence[Target]) -> list[Result]:

@@ -18,6 +18,14 @@ NO_JURY = "no two other implementations agree on the result"
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """Two jurors, and the result that they share."""
+
+    jurors: tuple[str, str]
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
 class Jury(Judge):
     """A judge that can try the reference as well: against the result that two others share.
 
@@ -25,24 +33,30 @@ class Jury(Judge):
     """
 
     def examine(self, case: Case, target: Target, *, fresh: bool = True) -> Verdict:
-        """The verdict on one case; on the reference, its result is compared with what two others agree on."""
+        """The verdict on one case; on the reference, what it says is compared with what two others agree on.
+
+        A valid model that only the reference cannot evaluate is a failure of the reference.
+        """
         if not accused(target, self.reference) or case.kind != "onnx":
             return super().examine(case, target, fresh=fresh)
         [known] = validity.judge(self.runner, [case], self.reference)
-        if known.invalid or known.incomparable:
+        if (known.invalid and not validity.raised(known)) or known.incomparable:
             return without_failure(case, target, known.outcome, known)
-        agreed = self._agreed(case, fresh)
-        if agreed is None:
-            return Verdict(case, target, Status.SKIPPED, NO_JURY, known.outcome)
-        return self.conclude(case, target, known.outcome, Reference(agreed))
+        found = self.agreement(case, fresh)
+        if found is not None:
+            return self.conclude(case, target, known.outcome, Reference(found.outcome))
+        if known.invalid:
+            return without_failure(case, target, known.outcome, known)
+        return Verdict(case, target, Status.SKIPPED, NO_JURY, known.outcome)
 
-    def _agreed(self, case: Case, fresh: bool) -> Outcome | None:
-        heard: list[Outcome] = []
-        for outcome in testimonies(self, case, fresh):
-            twin = next((one for one in heard if not differential.compare(values(one), values(outcome))), None)
-            if twin is not None:
-                return twin
-            heard.append(outcome)
+    def agreement(self, case: Case, fresh: bool = True) -> Agreement | None:
+        """The first two jurors that have the same result, None where no two have."""
+        heard: list[tuple[str, Outcome]] = []
+        for name, outcome in testimonies(self, case, fresh):
+            for other, said in heard:
+                if not differential.compare(values(said), values(outcome)):
+                    return Agreement((other, name), said)
+            heard.append((name, outcome))
         return None
 
 
@@ -51,8 +65,8 @@ def accused(target: Target, reference: Target) -> bool:
     return registry.backend(target.backend).name == registry.backend(reference.backend).name
 
 
-def testimonies(judge: Judge, case: Case, fresh: bool = True) -> Iterator[Outcome]:
-    """The results of the jurors that have one for the case."""
+def testimonies(judge: Judge, case: Case, fresh: bool = True) -> Iterator[tuple[str, Outcome]]:
+    """The results of the jurors that have one for the case, each with its name."""
     run = judge.runner.run_fresh if fresh else judge.runner.run
     for name in JURORS:
         try:
@@ -60,4 +74,4 @@ def testimonies(judge: Judge, case: Case, fresh: bool = True) -> Iterator[Outcom
         except BackendUnavailable:
             continue
         if outcome.status is Status.OK:
-            yield outcome
+            yield name, outcome

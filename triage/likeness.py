@@ -13,9 +13,10 @@ from itertools import islice
 from onnx import AttributeProto, helper
 from onnx.defs import OpSchema
 
-from fuzz.case import Case, Outcome, Status
+from fuzz.case import Case, Failure, Outcome, Status
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
+from triage.coincidence import Fitting
 from triage.construct_meaning import parsed
 from triage.inquiry import Condition, Inquiry, with_true_shapes
 from triage.mutants import mutants
@@ -131,8 +132,12 @@ def fits(judge: Judge, other: Case, outcome: Outcome) -> bool:
 
 
 def _fits_others(inquiry: Inquiry, wrong: AttributeProto) -> bool:
-    """Whether the other value explains the compiler's results on all other witnesses, of which some must be wrong."""
-    failing = 0
+    """Whether the other value explains the compiler's results on all other witnesses, of which some must be wrong.
+
+    In elements enough that chance does not explain it (`coincidence`).
+    """
+    failing, fitting = 0, Fitting()
+    see(fitting, inquiry.failure)
     for mutant in islice(mutants(inquiry.failure.case), MOST_TRIED):
         verdict = inquiry.verdict(mutant.case)
         if verdict is None or verdict.outcome is None or verdict.outcome.status not in (Status.OK, Status.WRONG):
@@ -140,4 +145,11 @@ def _fits_others(inquiry: Inquiry, wrong: AttributeProto) -> bool:
         if not fits(inquiry.judge, with_attribute(mutant.case, wrong), verdict.outcome):
             return False
         failing += verdict.failure is not None
-    return failing >= WITNESSES
+        see(fitting, verdict.failure)
+    return failing >= WITNESSES and fitting.convinces
+
+
+def see(fitting: Fitting, failure: Failure | None) -> None:
+    """Count the wrong elements of a witness that fails."""
+    if failure is not None and failure.reference is not None:
+        fitting.see(values(failure.outcome), values(failure.reference))

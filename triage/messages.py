@@ -68,8 +68,8 @@ def _unnamed(message: str, names: Collection[str]) -> str:
     spoken = [re.escape(name) for name in names if name and name.lower() not in WORDS]
     if not spoken:
         return message
-    longest_first = sorted(spoken, key=len, reverse=True)
-    return re.sub(rf"(?<![\w.])(?:{'|'.join(longest_first)})(?![\w.])", "NAME", message)
+    name = rf"(?:{'|'.join(sorted(spoken, key=len, reverse=True))})(?![\w.])"  # the longest first
+    return re.sub(rf"(?<![\w.]){name}(?:, {name})*", "NAME", message)
 
 
 def _levelled(message: str) -> str:

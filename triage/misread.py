@@ -15,8 +15,9 @@ from onnx.defs import OpSchema
 
 from fuzz.case import Case, Status
 from triage.bits import identical
+from triage.coincidence import Fitting
 from triage.inquiry import Condition, Inquiry
-from triage.likeness import KIND, MOST_TRIED, WITNESSES, fits
+from triage.likeness import KIND, MOST_TRIED, WITNESSES, fits, see
 from triage.mutants import mutants
 from triage.schemas import schema_of
 from triage.submodel import add_initializer, load, open_shapes, with_tensors
@@ -81,8 +82,12 @@ def _given(case: Case, at: int, axis: int) -> Case:
 
 
 def _fits_others(inquiry: Inquiry, at: int, axis: int) -> bool:
-    """Whether the axis explains the compiler's results on all other witnesses, of which some must be wrong."""
-    failing = 0
+    """Whether the axis explains the compiler's results on all other witnesses, of which some must be wrong.
+
+    In elements enough that chance does not explain it (`coincidence`).
+    """
+    failing, fitting = 0, Fitting()
+    see(fitting, inquiry.failure)
     for mutant in islice(mutants(inquiry.failure.case), MOST_TRIED):
         verdict = inquiry.verdict(mutant.case)
         if verdict is None or verdict.outcome is None or verdict.outcome.status not in (Status.OK, Status.WRONG):
@@ -90,4 +95,5 @@ def _fits_others(inquiry: Inquiry, at: int, axis: int) -> bool:
         if not fits(inquiry.judge, _given(mutant.case, at, axis), verdict.outcome):
             return False
         failing += verdict.failure is not None
-    return failing >= WITNESSES
+        see(fitting, verdict.failure)
+    return failing >= WITNESSES and fitting.convinces

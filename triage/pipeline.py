@@ -239,8 +239,11 @@ def locate(desk: Desk, bug: Bug) -> None:
     _part(desk, bug, failure)
 
 
-def _uprooted(desk: Desk, bug: Bug, failure: Failure) -> bool:
-    """Whether one operator alone, wrong in its own way, is behind the failure: then that is the bug to report."""
+def _uprooted(desk: Desk, bug: Bug, failure: Failure, state: State = State.REDUCED) -> bool:
+    """Whether one operator alone, wrong in its own way, is behind the failure: then that is the bug to report.
+
+    `state` is the one that the bug is in.
+    """
     root = roots.root(replace(desk.judge, perturb=bug.perturb), failure)
     if root is None:
         return False
@@ -251,7 +254,7 @@ def _uprooted(desk: Desk, bug: Bug, failure: Failure) -> bool:
         if found is None or found.id == bug.id:
             return False
         note = f"comes of {', '.join(_operators(root))}, which is wrong alone: see bug {found.id}"
-        desk.store.advance(bug.id, State.REDUCED, State.DUPLICATE, note=note)
+        desk.store.advance(bug.id, state, State.DUPLICATE, note=note)
     return True
 
 
@@ -336,14 +339,16 @@ def hear(desk: Desk, bug: Bug) -> None:
 
     Reducing may lose a bug in rounding or in open behaviour that the case it began with is free of, and always
     loses what the source test expects. So where the reduced case does not stand before the court, that one is
-    heard, and if it does, takes its place. A bug of the reference becomes a bug of its own: a report written for
-    the compiler's maintainers would go to the wrong people.
+    heard, and if it does, takes its place, unless a single operator of it is what is wrong. A bug of the reference
+    becomes a bug of its own: a report written for the compiler's maintainers would go to the wrong people.
     """
     case, first = _reduced_case(desk, bug), _failure(desk, bug).case
     judgement = _judgement(desk, bug, case)
     if not _stands(desk, bug, judgement) and first.id != case.id:
         other = _judgement(desk, bug, first)
         if _stands(desk, bug, other):
+            if _uprooted(desk, bug, _failure(desk, bug), State.LOCATED):
+                return
             count = node_count(first)
             desk.store.advance(
                 bug.id,

@@ -7,6 +7,7 @@ Where no conversion function is known, normalised stack frames take its place. P
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,9 @@ from triage import stack
 from triage.messages import LONGEST_MESSAGE, core, normalise
 
 __all__ = ["LONGEST_MESSAGE", "Signature", "normalise", "sign"]
+
+#: A function that converts many operators, and the one that it was called for.
+_FOR_ONE = re.compile(r"(?P<function>.+)\((?P<operator>\w+)\)")
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ def sign(
     place, kind, source = _place(failure, error, operators, converters)
     wrong = failure.oracle == "inconsistency"
     message = "" if wrong else normalise(core(error.message), names)
+    place, message = _of_all_operators(place, message)
     why = f"same because {source}, the symptom is {_spoken(failure.symptom)}" + (
         f' and the message reads "{message[:120]}" once numbers, shapes and names are taken out' if message else ""
     )
@@ -84,6 +89,18 @@ def _place(
         return shown, "stack", f"the telling frames are {shown}"
     types = "+".join(sorted({operator[1] for operator, _ in suspects})) or "model"
     return types, "operators", f"the model's operators are {types}"
+
+
+def _of_all_operators(place: str, message: str) -> tuple[str, str]:
+    """Place and message without the operator, where one function converts many and the message is about any of them.
+
+    ``convert(log)`` with "relax.log requires floats" is one bug with ``convert(tan)`` and "relax.tan requires floats".
+    """
+    named = _FOR_ONE.fullmatch(place)
+    if named is None or not message:
+        return place, message
+    spelled = re.compile(rf"(?<!\w){re.escape(named['operator'])}(?!\w)")
+    return (named["function"], spelled.sub("OP", message)) if spelled.search(message) else (place, message)
 
 
 def _in_fault(error: Error, operators: Sequence[Operator], converters: Sequence[str]) -> list[tuple[Operator, str]]:

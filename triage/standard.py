@@ -30,7 +30,11 @@ MOST, LONGEST = 2, 600
 #: How the specification says that a number may be negative: in words, or by a range such as [-r, r-1].
 _NEGATIVE = re.compile(r"\b[Nn]egative (?:value|ax|ind|dim)|\[-\w+, ?\w+-1\]")
 #: By the first word of a condition on numbers, how the specification speaks of such numbers.
-_OF_NUMBERS = {"negative": _NEGATIVE, "fractional": re.compile(r"\bnon-integer\b|\bfraction|\btruncat")}
+_OF_NUMBERS = {
+    "negative": _NEGATIVE,
+    "fractional": re.compile(r"\bnon-integer\b|\bfraction|\btruncat"),
+    "zero": re.compile(r"\b(?:zero|strictly|equal to)\b"),
+}
 #: What is left of a description that is a mere name of the thing has none of these words.
 _SAYS = re.compile(
     r"\b(?:is|are|be|if|whether|to|will|must|should|can|used|not|for|specif\w+|constrain|indicat\w+)\b",
@@ -137,12 +141,14 @@ def _of_numbers(schema: OpSchema, name: str, kind: re.Pattern[str]) -> Iterator[
 
 
 def _best(node: onnx.NodeProto, schema: OpSchema, place: Place) -> Iterator[tuple[Place, str]]:
-    """The sentence that speaks of the attribute's very value; else the first that says something."""
+    """The sentence that speaks of the attribute's very value, else of this very operator; else the first that says
+    something."""
     fitting = [said for said in sentences(place.text) if fits(said, node, schema)]
     value = values_of(node, schema).get(place.attribute, "")
     of_value = [said for said in fitting if value and _names_value(said, place.attribute, value)]
     is_word = schema.attributes[place.attribute].type == OpSchema.AttrType.STRING
-    telling = [said for said in fitting if len(said.split()) >= FEWEST_WORDS and _SAYS.search(said)]
+    own = [said for said in fitting if re.search(rf"\b{schema.name}\b", said)]
+    telling = own + [said for said in fitting if len(said.split()) >= FEWEST_WORDS and _SAYS.search(said)]
     chosen = of_value[:1] or ([] if is_word else telling[:1])  # of another word than ours it says nothing
     yield from ((place, said) for said in chosen if len(said.split()) >= FEWEST_WORDS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fuzz.case import Case, Status
+from fuzz.case import Status
 from triage import extent, likeness
 from triage.behaviour import REFERENCES, compared_with
 from triage.facts import Facts
@@ -50,7 +50,7 @@ def _sentences(facts: Facts, happening: str) -> Iterator[str]:
     yield _sentence(facts.detail) if facts.outcome.status is not Status.WRONG else ""
     yield next((one.sentence for one in facts.conditions if one.needed), "")
     yield from (one.sentence for one in facts.conditions if one.kind in _WIDER)
-    yield _origin(facts.case, facts.reduced_from, facts.tests)
+    yield _origin(facts)
 
 
 def _reference(facts: Facts) -> str:
@@ -59,6 +59,8 @@ def _reference(facts: Facts) -> str:
     by = REFERENCES[compared_with(facts.target.backend, facts.case.kind)]
     if facts.outcome.status is Status.WRONG:
         return f"The expected result is that of {by}."
+    if facts.target.backend == "reference":
+        return "Two other implementations run the same model and agree on the result."
     return f"{by[:1].upper()}{by[1:]} runs the same model."
 
 
@@ -67,9 +69,10 @@ def _sentence(text: str) -> str:
     return f"{plain[:1].upper()}{plain[1:]}." if plain else ""
 
 
-def _origin(case: Case, reduced_from: int, count: int) -> str:
-    size = node_count(case)
-    tests = f"{count} tests fail this way" if count > 1 else ""
+def _origin(facts: Facts) -> str:
+    size, count, reduced_from = node_count(facts.case), facts.tests, facts.reduced_from
+    what = "tests" if facts.examples else "generated models"
+    tests = f"{count} {what} fail this way" if count > 1 else ""
     nodes = "1 node" if size == 1 else f"{size} nodes"
     reduced = f"the model below was reduced from {reduced_from} nodes to {nodes}" if reduced_from > size else ""
     return _sentence("; ".join(part for part in (tests, reduced) if part))

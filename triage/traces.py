@@ -2,7 +2,9 @@
 
 Read are: tracebacks of Python and of faulthandler; numbered frames of gdb, the sanitizers, PyTorch, TVM and Rust
 (``#3``, ``3:``, ``frame #3:``, ``[bt] (3)``), with ``at file:line`` behind them or on the next line; glibc's
-``library(symbol+0x1a) [0x7f...]``; Windows' ``module!function+0x1a [file @ 12]``. What fits none of them is text.
+``library(symbol+0x1a) [0x7f...]``; Windows' ``module!function+0x1a [file @ 12]``; XLA's bare symbols
+between ``*** Begin stack trace ***`` and its end; Julia's ``[1] f(x::Int)`` with ``@ Module file:line`` on the next
+line; the forms of `trace_forms`. What fits none of them is text.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from fuzz.case import Frame
+from triage import trace_forms
 from triage.rules import rules
 
 #: Of a longer trace, the beginning and the end are read: either may be the inner one.
@@ -21,13 +24,19 @@ _LONGEST_LINE = 1_500
 _MOST_TEXT = 12
 
 _PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:(?P<comma>,)? in (?P<function>.+))?')
-_NUMBERED = re.compile(r"(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):)\s+(\S.*)")
+_NUMBERED = re.compile(r"(?:\* )?(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):|\[(\d+)\])\s+(\S.*)")
 _ADDRESS = re.compile(r"^0x[0-9a-fA-F]+ (?:in |- )?")
+#: Where only an address, or a library and an offset, is known of a frame.
+_NOWHERE = re.compile(r"0x[0-9a-fA-F]+|\([^()]*\+0x[0-9a-fA-F]+\)(?: \[0x[0-9a-fA-F]+\])?|\(unknown\)")
+_LISTING = re.compile(r"\*{3} (?:(?P<begin>Begin)|End|Check failure) stack trace:? \*{3}")
 _PLACE = re.compile(
     r"[(\[]?(?P<file>[^\s()\[\]:]+\.[A-Za-z]{1,5}|[A-Za-z]:[^\s()\[\]:]+):(?P<line>\d+)(?::\d+)?[)\]]?$"
 )
 _BEFORE_PLACE = re.compile(r" (?:at|in)$")
-_LIBRARY = re.compile(r" from \S+$| \((?:0x[0-9a-f]+ in )?[^()]*(?:\+0x[0-9a-f]+|\.so[.\d]*)\)(?: \(BuildId: \w+\))?$")
+_LIBRARY = re.compile(
+    r" from \S+$| [^\s()]*/[^\s()]+\+0x[0-9a-f]+$"
+    r"| \((?:0x[0-9a-f]+ in )?[^()]*(?:\+0x[0-9a-f]+|\.so[.\d]*)\)(?: \(BuildId: \w+\))?$"
+)
 _OFFSET = re.compile(r" \+ (?:0x[0-9a-f]+|\d+)(?: \(.*)?$")
 _GLIBC = re.compile(
     r"(?P<library>[^\s()\[\]]+)\((?P<symbol>[^()\s]*?)(?:\+0x[0-9a-fA-F]+)?\)(?: ?\[0x[0-9a-fA-F]+\])?$"
@@ -37,6 +46,10 @@ _WINDOWS = re.compile(
     r"(?: \[(?P<file>.+?) @ (?P<line>\d+)\])?$"
 )
 _AT = re.compile(r"at (?:(?P<function>\S.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?\)?$")
+_JULIA_PLACE = re.compile(r"@ [\w.]+ (?P<file>\S+?):(?P<line>\d+)$")
+#: What some tools put before every line, and lldb before a function.
+_PROCESS = re.compile(r"==\d+== ?")
+_MODULE = re.compile(r"^[^\s`]+`")
 _CUT = re.compile(r"\.\.\.|…|[\[<(](?:\w+ )?(?:truncated|snip(?:ped)?|omitted|cut|elided)", re.IGNORECASE)
 _PLACE_FIRST = re.compile(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
@@ -82,6 +95,7 @@ class _Reading:
     current: int = 0  # the section of the thread that died
     ended: bool = True  # the Python traceback came to its final line
     bare: bool = False  # the last line was a frame of Python, whose code may follow
+    listing: bool = False  # indented lines are symbols
     aside: bool = False  # what follows shows the traced program rather than the compiler's calls
 
 
@@ -90,11 +104,16 @@ def read(raw: str) -> Trace:
     if len(raw) > 2 * _MOST:
         raw = f"{raw[:_MOST]}\n{raw[-_MOST:]}"
     reading = _Reading()
-    for line in raw.splitlines():
+    for line in map(_unmarked, raw.splitlines()):
         stripped = line.strip()
         if stripped:
             _take(reading, stripped[:_LONGEST_LINE], line[:1].isspace())
     return _finished(reading)
+
+
+def _unmarked(line: str) -> str:
+    """A line without the number of the process, which Valgrind and the sanitizers put before it."""
+    return _PROCESS.sub("", line, count=1) if line.startswith("==") else line
 
 
 def _take(reading: _Reading, line: str, indented: bool) -> None:
@@ -120,10 +139,14 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
             reading.current = len(reading.python) - 1
         return
     if (numbered := _NUMBERED.match(line)) and not _is_text(numbered, indented):
-        number = int((numbered[1] or numbered[2] or numbered[3])[:9])
+        number = int((numbered[1] or numbered[2] or numbered[3] or numbered[4])[:9])
+        number -= int(numbered[4] is not None)  # Julia begins with 1
         if number in reading.native[-1]:
             reading.native.append({})
-        reading.native[-1][number] = native(numbered[4])
+        reading.native[-1][number] = native(numbered[5])
+        return
+    if indented and reading.listing:
+        reading.native[-1][max(reading.native[-1], default=-1) + 1] = native(line)
         return
     if _other(reading, line):
         return
@@ -140,12 +163,22 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
 
 def _is_text(numbered: re.Match[str], indented: bool) -> bool:
     """Whether "12: foo" is a line of text rather than a frame: bare numbers are frames only when indented."""
-    return numbered[3] is not None and not indented
+    return (numbered[3] or numbered[4]) is not None and not indented
 
 
 def _other(reading: _Reading, line: str) -> bool:
     """A frame without a number, or the second line of one."""
     run = reading.native[-1]
+    if line.startswith("***") and (listing := _LISTING.match(line)):
+        reading.listing = bool(listing["begin"])
+        return True
+    if line.startswith("@") and run and (found := _JULIA_PLACE.match(line)):
+        latest = next(reversed(run))
+        run[latest] = Frame(found["file"], int(found["line"]), run[latest].function)
+        return True
+    if frame := _unnumbered(reading, line):
+        run[max(run, default=-1) + 1] = frame
+        return True
     if line.startswith("at ") and (found := _AT.match(line)):
         last = next(reversed(run), None)
         if last is not None and not found["function"] and not run[last].file:
@@ -162,15 +195,31 @@ def _other(reading: _Reading, line: str) -> bool:
     return False
 
 
+def _unnumbered(reading: _Reading, line: str) -> Frame | None:
+    """A frame in one of the forms of `trace_forms`."""
+    if line.startswith(("@", "at ", "by ")):
+        if symbol := trace_forms.symbol(line):
+            return native(symbol)
+        return trace_forms.java(line)
+    found = trace_forms.go(line, reading.text[-1]) if reading.text and ".go:" in line else None
+    if found:
+        reading.text.pop()  # the call, which was taken for text
+    return found
+
+
 def native(text: str) -> Frame:
     """One native frame without its number: ``0x7f… in ns::f (x=1) at file.cc:12`` and the like."""
     if text.startswith("0x"):
         text = _ADDRESS.sub("", text)
+    if "`" in text:
+        text = _MODULE.sub("", text)
+    if _NOWHERE.fullmatch(text):
+        return Frame("", 0, "")
     before, _, last = text.rpartition(" ")
     place = _PLACE.match(last) if before else None
     if place:
         text = _BEFORE_PLACE.sub("", before)
-    elif text.endswith(")") or " from " in text:
+    elif text.endswith(")") or " from " in text or "+0x" in last:
         text = _LIBRARY.sub("", text)
     if " + " in text:
         text = _OFFSET.sub("", text)
@@ -246,7 +295,7 @@ def _listed(item: object) -> Frame:
 def _line(text: str) -> Frame:
     """One frame written as text."""
     if found := _NUMBERED.match(text):
-        text = found[4]
+        text = found[5]
     for pattern in _WRITTEN:
         if found := pattern.match(text):
             return Frame(found["file"], int((found["line"] or "0")[:9]), found["function"] or "")

@@ -13,6 +13,7 @@ _BEFORE = (
     re.compile(r"Check failed: [^\n]{1,200}? \([^()\n]{1,60} vs\. [^()\n]{1,60}\) : (?=\S)"),
     re.compile(r"Check '.{1,300}?' failed at \S+:\d+:\s*(?=\S)", re.DOTALL),
     re.compile(r"FrontEnd API failed with \w+:\s*(?=\S)"),
+    re.compile(r"Exception happened during conversion of operation [^\n]{1,300}? with schema [^\n]{1,300}\n\s*(?=\S)"),
     re.compile(r"Exception from \S+:\d+:\s*(?=\S)"),
     re.compile(r"Shape inference input shapes \{[^}\n]*\}\s*(?=\S)"),
     re.compile(r"\w+ node\. (?=\S)"),
@@ -40,4 +41,5 @@ def telling(message: str, names: Collection[str] = ()) -> str:
         shorter = found is not None
         if found:
             text = text[found.end() :].strip()
-    return next((line.strip() for line in text.splitlines() if len(re.sub(r"\W", "", line)) >= _LEAST), "")
+    told = next((line.strip() for line in text.splitlines() if len(re.sub(r"\W", "", line)) >= _LEAST), "")
+    return told.removesuffix(" :")  # a check without words ends where they would begin

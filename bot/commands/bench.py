@@ -11,7 +11,7 @@ import typer
 from rich.progress import track
 from rich.table import Column, Table
 
-from bot.commands import bench_sources
+from bot.commands import bench_mcts, bench_sources
 from bot.commands.arguments import Database, Json
 from bot.commands.prioritize import choose
 from bot.console import err, out, print_json
@@ -21,7 +21,7 @@ from triage.comparing import Score
 from triage.store import Store, open_store
 from triage.subjects import Subject, subjects
 
-bench = typer.Typer(no_args_is_help=True, help="Measure on what was recorded.", rich_markup_mode="rich")
+bench = typer.Typer(no_args_is_help=True, help="Measure: orders, sources, strategies.", rich_markup_mode="rich")
 
 
 @bench.callback()
@@ -47,7 +47,8 @@ def prioritize(
 ) -> None:
     """Compare strategies on a recorded campaign: APFD, APFDc, RAUC-k and the time to each bug.
 
-    A subject is what one source gave one target. Nothing is run: outcomes are those recorded.
+    A subject is what one source gave one target. Nothing is run: outcomes are those recorded. The coverage strategies
+    count parameter subspaces, not the compiler's code.
     """
     names = strategy or comparing.strategies()
     for name in names:
@@ -117,4 +118,5 @@ def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[
     """Add the command group to the command line."""
     bench.command("prioritize")(telling(prioritize))
     bench.command("sources")(telling(bench_sources.sources))
+    bench.command("mcts")(telling(bench_mcts.mcts))
     app.add_typer(bench, name="bench")

@@ -55,7 +55,7 @@ def generate(
     parameters = Parameters(low, high, names, opset, limits, all_outputs)
     try:
         make = models.load(source)
-        parameters.operators()
+        models.check(source, parameters)
     except (models.UnknownModels, models.UnusableParameters) as error:
         raise Refusal(str(error)) from error
     _prepare(output, count)

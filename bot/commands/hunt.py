@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,12 +21,13 @@ from bot.failures import Refusal
 from fuzz import catalogue, generators, prioritize
 from fuzz.campaign import Policy
 from fuzz.case import FAILING, Status, Target
+from fuzz.generators import Feedback
 from fuzz.instance_store import StoreError
 from fuzz.lane import Limits
 from fuzz.ranking.stream import LEARNS, Mixed, Ordered
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
-from triage import drafting, pipeline, related
+from triage import drafting, pipeline, recognising, related
 from triage.hunt import Progress
 from triage.hunt import hunt as run_hunt
 from triage.records import CampaignInfo
@@ -81,8 +82,8 @@ def hunt(
     with Runner(Limits(timeout, memory), jobs or None) as runner, open_store(db, create=True) as store:
         targets = _targets(runner, backend, option)
         reference = catalogue.target("reference")
-        cases = _ordered(sources, strategy, seed, store.failed())
         campaign = _campaign(store, targets, source, seed, invalid)
+        cases = _cases(store, campaign, sources, strategy, seed)
         share = HUNTING_SHARE if drafts else 1.0
         hunting_ends = None if total is None else started + total * share
         with _bar() as bar:
@@ -124,19 +125,37 @@ def _check_names(sources: Sequence[str], strategy: str) -> None:
         raise Refusal(str(error)) from error
 
 
-def _ordered(sources: Sequence[str], strategy: str, seed: int, failed: Collection[str]) -> Mixed:
-    """The cases of all sources, each in the strategy's order. `failed` holds the ids of cases that failed before.
+def _cases(store: Store, campaign: CampaignInfo, sources: Sequence[str], strategy: str, seed: int) -> Mixed:
+    """The cases of all sources, each in the strategy's order, or in its own if it learns from what they do.
 
     Raises Refusal for a file of instances that cannot be used.
     """
+    known, failed = _known(store), store.failed()
     try:
-        ordered = [Ordered(generators.load(name)(seed), strategy, seed, failed) for name in sources]
+        found: list[Feedback] = [
+            generators.stream(name, seed, known, _begun(store, campaign, name))
+            or Ordered(generators.load(name)(seed), strategy, seed, failed)
+            for name in sources
+        ]
     except StoreError as error:
         raise Refusal(f"--source {error}") from error
-    for name, each in zip(sources, ordered, strict=True):
+    for name, each in zip(sources, found, strict=True):
         if name not in generators.names() and not each.has_cases:
             raise Refusal(f"--source {name}: holds no case{each.why_none}")
-    return Mixed(list(zip(ordered, map(generators.per_turn, sources), strict=True)))
+    return Mixed(list(zip(found, map(generators.per_turn, sources), strict=True)))
+
+
+def _begun(store: Store, campaign: CampaignInfo, name: str) -> int:
+    """The index of the first case of a source that learns which the campaign has not had; 0 for other sources."""
+    if not generators.learns(name):
+        return 0
+    had = (each.origin.test for each in store.recorded(campaign.id) if each.origin.generator == name)
+    return max((int(test) + 1 for test in had if test.isdecimal()), default=0)
+
+
+def _known(store: Store) -> set[str]:
+    """What failures of recorded bugs are recognised by."""
+    return {key for bug in store.bugs() for key in recognising.keys(bug)}
 
 
 def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> list[Target]:
@@ -179,7 +198,10 @@ def _hunt(
     def tell(progress: Progress) -> None:
         bar.update(task, description=f"hunting: {progress.results} results, {progress.failures} failures")
 
-    complete = run_hunt(store, campaign, cases, targets, reference, runner, policy, tell, cases.observe)
+    # Fingerprints tell large models apart by all of their operators.
+    large = any(map(generators.learns, campaign.parameters["sources"]))
+    key = recognising.Recogniser(runner, reference, _known(store)).key if large else recognising.fingerprint
+    complete = run_hunt(store, campaign, cases, targets, reference, runner, policy, tell, cases.observe, key)
     if complete:
         store.finish_campaign(campaign.id)
     bar.update(task, completed=1, total=1)
@@ -208,6 +230,7 @@ def _summary(store: Store, campaign: CampaignInfo, elapsed: float) -> dict[str, 
         "invalid": number(Status.INVALID, 0),
         "flaky": number(Status.FLAKY, 0),
         "failures": sum(number(status, 0) for status in FAILING),
+        "classes": {str(told): number for told, number in counts.classes.items()},
         "bugs": counts.bugs,
         "drafts": counts.drafts,
         "seconds": round(elapsed, 1),
@@ -217,6 +240,7 @@ def _summary(store: Store, campaign: CampaignInfo, elapsed: float) -> dict[str, 
 def _say_numbers(document: dict[str, Any]) -> None:
     parts = [f"{document[key]} {key}" for key in ("passed", "skipped", "unsupported", "invalid", "flaky", "failures")]
     out.print(f"{document['cases']} cases; results by case and compiler: {', '.join(parts)}")
+    out.print("by class: " + ", ".join(f"{number} {told}" for told, number in document["classes"].items()))
     out.print(f"{document['bugs']} bugs, {document['drafts']} drafts, {document['seconds']:.0f} s")
     if not document["complete"]:
         out.print("not all cases were run in this time; the same command goes on")

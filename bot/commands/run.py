@@ -13,6 +13,7 @@ from bot.console import out, print_json
 from bot.failures import ExitCode
 from fuzz import catalogue, registry
 from fuzz.case import Case, Error, Outcome, Stage, Status, Target
+from fuzz.classes import classify
 from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
@@ -77,7 +78,11 @@ def _shown(status: Status) -> Status:
 
 def _print(found: Outcome, status: Status, reason: str) -> None:
     colour = "green" if status in _PASSED else "red"
-    out.print(f"[{colour}]{status}[/] in stage {found.stage} after {found.seconds:.3f} s, peak {found.peak_mb:.0f} MiB")
+    found_class = classify(status, found.stage)
+    named = f" ({found_class})" if found_class and status is not Status.OK else ""
+    out.print(
+        f"[{colour}]{status}[/]{named} in stage {found.stage} after {found.seconds:.3f} s, peak {found.peak_mb:.0f} MiB"
+    )
     if reason:
         out.print(plain(reason), markup=False)
     for entry in describe.outcome(found, status)["outputs"]:

@@ -15,7 +15,8 @@ and nothing else. It defines:
                ``float32[2,?]``, ``?`` where it does not know; each comes as one output, an array of
                strings), ``disable`` (names of passes, with commas), ``stop`` (how far into the
                compiler a case goes) and ``part`` (``upto 3``, ``only 3``: of an operator instance, see
-               fuzz/instance_parts.py; the reference's ``show=parts`` lists them).
+               fuzz/instance_parts.py; the reference's ``show=parts`` lists them). ``rule`` is the judge's, not the
+               backend's: how values are compared (``chebyshev``, ``ratio``; fuzz/oracles/differential.py).
 ``warm()``     imports everything the backend needs. Called once before workers are forked, so it
                must neither compile nor run anything (a warm parent hangs its children).
 ``devices()``  list of device names, e.g. ``["CPU"]``. Raises if the compiler cannot work here; the
@@ -37,6 +38,9 @@ Optional:
                option. The packages may then live in an environment of their own, GRAPHWARDEN_PYTHON_VALUE.
 ``ANOTHER_WAY``  dict: ``"option=value"`` of an option called like a kind -> options by which the compiler is given the
                same case on another way. A wrong result that does not come on that way, too, is blamed on nobody.
+``CARRIED``  dict: every dtype that the compiler takes -> the dtype in which it holds it, as ``"int64": "int32"``. Wrong
+               values are excused where a value of the reference has another dtype, or does not survive that.
+``ON_REQUEST``  True where a hunt tries the backend only if it is named.
 ``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
 ``reproduce(kind, options, inputs, outputs)``  called in the parent: the lines of a reproducer script that use
                the compiler as its maintainers would. `inputs` and `outputs` are the dtypes of the tensors, in

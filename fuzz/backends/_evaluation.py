@@ -40,8 +40,10 @@ PICKING = frozenset(("ArgMax", "ArgMin", "TopK", "Hardmax", "MaxPool"))
 JUMPING = frozenset(
     ("Cast", "Ceil", "Equal", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Round", "Sign")
 )
+#: Operators that divide by their last input: past a divisor of zero lies an infinity, and the other sign.
+DIVIDING = frozenset(("Div", "Reciprocal"))
 #: The classes whose inputs are moved too: what they compute inside may be off by as much.
-_NUDGED = frozenset(("function", "approximated", "composite", "quantizing", "solver"))
+_NUDGED = rounding.FUNCTIONS | {"composite", "quantizing", "solver"}
 
 
 class Evaluation:
@@ -59,7 +61,7 @@ class Evaluation:
         self._recording = True
         self.dtypes: List[str] = []
         self._clean: Dict[str, Any] = {}
-        self._jumps: Dict[Tuple[int, int], Jump] = {}
+        self._jumps: Dict[str, Dict[Tuple[int, int], Jump]] = {}
         self._met: Dict[int, int] = {}
         #: How far the trials move what an operator that picks among values (`PICKING`) is given, by its first output.
         self.picked_from: Dict[str, np.ndarray] = {}
@@ -113,10 +115,13 @@ class Evaluation:
             self._watch(site.node.output[0], wide[0])
         with np.errstate(all="ignore"):
             jump = self._at_jump(site, known, wide)
-            if jump is not None:
+            divides = site.node.op_type in DIVIDING
+            if jump is not None and not divides:
                 wide = jump.decided(wide, self._trial)
             found = list(self._outputs(site, known, wide, context))
-            if jump is not None and known is not None and _hits_one_value(site, known):
+            if jump is not None and divides:
+                found = [jump.divided(found[0], self._trial)]
+            elif jump is not None and known is not None and _hits_one_value(site, known):
                 found = [jump.tossed(found[0], self._trial)]
             names = known.outputs if known else ("",) * len(found)
             for at, (value, name) in enumerate(zip(found, names)):
@@ -146,13 +151,22 @@ class Evaluation:
             return tuple(site.run(*self._counted(site, self._narrowed(wide, known)), **context))
         if operator in ("Resize", "Upsample"):
             return self._resized(site, [wide[0], *self._narrowed(wide, known)[1:]], context)
-        if self._trial is not None:
-            wide = self._backward(site, known, wide)
         try:
-            return tuple(site.run(*wide, **context))
+            if self._trial is None:
+                return tuple(site.run(*wide, **context))
+            return self._moved_outputs(site, known, wide, context)
         except Exception:  # noqa: BLE001  the operator's code is foreign, and wants its own dtypes
             self.unwidened[operator] = None
             return tuple(site.run(*self._narrowed(wide, known), **context))
+
+    def _moved_outputs(self, site: Site, known: Known, wide: List[Any], context: Dict[str, Any]) -> Sequence[Any]:
+        """The node on moved inputs. A move that leads out of a function's domain says nothing of rounding: acos(1)."""
+        assert self._trial is not None
+        given = self._backward(site, known, wide)
+        found = tuple(site.run(*given, **context))
+        if given is wide or not _any(np.isnan, found):
+            return found
+        return tuple(map(_inside_the_domain, found, site.run(*wide, **context)))
 
     def _seconded(self, site: Site, wide: List[Any], found: List[Any]) -> List[Any]:
         """The results by definition, if they are wanted; whether the reference's are the same is noted."""
@@ -180,21 +194,26 @@ class Evaluation:
 
     @property
     def is_near_a_jump(self) -> bool:
-        """Whether the trials so far moved what an operator that jumps is given."""
-        return any(jump.is_moved for jump in self._jumps.values())
+        """Whether the trials so far moved what an operator that jumps is given, a divisor as far as zero."""
+        return any(
+            jump.crosses_zero if operator in DIVIDING else jump.is_moved
+            for operator, found in self._jumps.items()
+            for jump in found.values()
+        )
 
     def _at_jump(self, site: Site, known: Optional[Known], wide: Sequence[Any]) -> Optional[Jump]:
         """What is known of the operands of a node that jumps; learns from every trial but those that decide."""
         operator = site.node.op_type
-        if known is None or operator not in JUMPING or not wide or not rounding.is_wide(wide[0]):
+        if known is None or operator not in JUMPING | DIVIDING or not wide or not rounding.is_wide(wide[0]):
             return None
         if operator == "Cast" and rounding.knows(known.outputs[0]):
             return None  # from one floating-point type to another: no jump
         call = self._met[id(site.node)] = self._met.get(id(site.node), -1) + 1
         operands = [value for value in wide[:2] if rounding.is_wide(value)]
+        jumps = self._jumps.setdefault(operator, {})
         if self._trial is None:
-            self._jumps[id(site.node), call] = Jump(operands)
-        jump = self._jumps.get((id(site.node), call))
+            jumps[id(site.node), call] = Jump(operands)
+        jump = jumps.get((id(site.node), call))
         if jump is not None and self._trial is not None and not self._trial.decide:
             jump.learn(operands)
         return jump
@@ -241,6 +260,8 @@ class Evaluation:
             return [trial.unsolved(value, name) for value, name in zip(wide, known.inputs)]
         if site.node.op_type == "QuantizeLinear":
             return disturbed(trial, wide, known.inputs, getattr(site.node, "axis", 1))
+        if site.node.op_type == "GridSample":
+            return shaken.sampled(trial, wide, known.inputs)
         return [
             trial.nudged(value, name) if rounding.is_wide(value) and name in rounding.NARROW else value
             for value, name in zip(wide, known.inputs)
@@ -308,6 +329,8 @@ class Evaluation:
                 bound = np.where(rounding.exact_sites(native, value), 0.0, bound)
             elif site.node.op_type in ("ReduceSum", "ReduceMean"):
                 bound = bound + rounding.loop_loss(wide[0], value, dtype, site.node.op_type == "ReduceMean")
+            else:
+                bound = bound + rounding.inner_loss(site.node, wide[0], value, dtype)
         except Exception:  # noqa: BLE001  foreign code again: absolute values may be outside its domain
             bound = rounding.bound("composite", wide, value, dtype, evaluate)
         self.subnormal |= rounding.has_subnormals(value, dtype)
@@ -348,8 +371,21 @@ def _sites(evaluator: Any) -> Iterator[Site]:
         bodies = [value for value in inner if isinstance(value, ReferenceEvaluator)]
         for body in bodies:
             yield from _sites(body)
-        kind = "exact" if bodies else rounding.class_of(node.op_type, "onnx")
-        yield Site(node, node.run, kind)
+        yield Site(node, node.run, "exact" if bodies else _kind(node))
+
+
+def _kind(node: Any) -> str:
+    """The class of a node's operator; one that adds or multiplies up what it scatters is a sum or a product."""
+    if node.op_type in ("ScatterElements", "ScatterND"):
+        return {"add": "linear", "mul": "reduction"}.get(getattr(node, "reduction", None) or "none", "exact")
+    return rounding.class_of(node.op_type, "onnx")
+
+
+def _inside_the_domain(moved: Any, plain: Any) -> Any:
+    """What a node gives for moved inputs, and for its own where only the move made a NaN."""
+    if not rounding.is_wide(moved) or not rounding.is_wide(plain) or moved.shape != plain.shape:
+        return moved
+    return np.where(np.isnan(moved) & ~np.isnan(plain), plain, moved)
 
 
 def _attributes(node: Any) -> Dict[str, Any]:

@@ -13,7 +13,7 @@ import numpy as np
 from onnx import NodeProto
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
-from onnx.reference.ops import op_loop
+from onnx.reference.ops import op_loop, op_one_hot
 
 #: What the base class makes for the attribute `body`: one iteration.
 _ITERATE = "_run_body"
@@ -41,11 +41,22 @@ class Loop(op_loop.Loop):
         return (*results[: len(results) - len(columns)], *columns)
 
 
+class OneHot(op_one_hot.OneHot):
+    """OneHot as ONNX defines it: "In case 'indices' is of non-integer type, the values will be casted to int64"."""
+
+    def _run(self, indices: Any, *args: Any, **kwargs: Any) -> Tuple[Any, ...]:
+        whole = np.asarray(indices).astype(np.int64)
+        return tuple(super()._run(whole, *args, **kwargs))  # type: ignore[no-untyped-call]
+
+
+_MENDED: Dict[Tuple[str, str], Any] = {("", "Loop"): Loop, ("", "OneHot"): OneHot}
+
+
 class Evaluator(ReferenceEvaluator):
-    """Evaluates models, with `Loop` from above; functions may hand their attributes on to unary operators."""
+    """Evaluates models, with the operators from above; functions may hand their attributes on to unary operators."""
 
     def _load_impl(self, node: NodeProto, input_types: Any = None) -> Any:
-        found = Loop if (node.domain, node.op_type) == ("", "Loop") else super()._load_impl(node, input_types)
+        found = _MENDED.get((node.domain, node.op_type)) or super()._load_impl(node, input_types)
         return _linked(found) if any(attribute.ref_attr_name for attribute in node.attribute) else found
 
 

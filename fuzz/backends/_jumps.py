@@ -51,6 +51,26 @@ class Jump:
             return result
         return np.where((reach > 0) & (np.abs(apart) <= reach), trial.decide > 0, result)
 
+    @property
+    def crosses_zero(self) -> bool:
+        """Whether rounding may make a zero, or the other sign, of what is none in the last operand, a divisor."""
+        return bool(np.any(self._at_zero()))
+
+    def divided(self, quotient: Any, trial: Optional[Trial]) -> Any:
+        """The quotient: an infinity of either sign where rounding may make a zero of the divisor."""
+        mask = self._at_zero()
+        if trial is None or not trial.decide or not rounding.is_wide(quotient):
+            return quotient
+        try:
+            reached = np.broadcast_to(mask, quotient.shape)
+        except ValueError:
+            return quotient
+        return np.where(reached, trial.decide * np.inf, quotient)
+
+    def _at_zero(self) -> np.ndarray:
+        divisor = self._clean[-1]
+        return np.asarray((divisor != 0) & (np.abs(divisor) <= self._reach(-1)))
+
     def _fits(self, wide: Sequence[Any]) -> bool:
         return len(wide) >= len(self._clean) and all(
             rounding.is_wide(value) and value.shape == clean.shape for value, clean in zip(wide, self._clean)

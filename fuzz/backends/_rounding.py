@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any, Callable, Container, Dict, List, Optional, Sequence
+from typing import Any, Callable, Container, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -26,6 +26,10 @@ LARGEST = {
 }
 #: The smallest normal number; what is smaller may be flushed to zero.
 SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "bfloat16": 2.0**-126}
+#: The classes of functions of one number.
+FUNCTIONS = frozenset(("function", "approximated", "cancelling"))
+#: Where an exponential is nothing beside 1.
+_FAR_BELOW = -40.0
 #: The dtypes that are widened.
 NARROW = ("float32", "float16", "bfloat16")
 
@@ -85,15 +89,19 @@ def stored(value: Any, dtype: str) -> Any:
 def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, evaluate: Evaluate) -> np.ndarray:
     """How far one output of an operator of class `kind` may be off when it is computed in `dtype`.
 
-    `evaluate` gives the output for other inputs. Infinity where an intermediate sum may overflow.
+    `evaluate` gives the output for other inputs. Infinity where an intermediate sum may overflow, NaN where the result
+    may be anything.
     """
     unit, table = UNITS[dtype], model()
     size = np.where(np.isfinite(output), np.abs(output), 0.0)
     floor = np.full(output.shape, SMALLEST[dtype] * unit)
     if kind == "basic":
         return np.asarray(unit * table[kind] * size + floor)
-    if kind in ("function", "approximated"):
-        error = _inside(dtype, table[kind]) * size + floor
+    if kind in FUNCTIONS:
+        error = _inside(dtype, table["function" if kind == "cancelling" else kind]) * size + floor
+        if kind != "function":
+            added = max(1.0, _far_below(inputs, evaluate)) if kind == "approximated" else 1.0
+            error = error + np.where(output == 0, 0.0, _inside(dtype, table["cancelled"]) * added)
         # Powers of two are built from the exponent: the last binade may overflow already.
         return np.asarray(np.where(np.abs(output) > LARGEST[dtype] / 2, np.inf, error))
     if kind == "linear":
@@ -117,6 +125,13 @@ def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, eval
         * np.maximum(size, largest)
         + floor
     )
+
+
+def _far_below(inputs: Sequence[Any], evaluate: Evaluate) -> float:
+    """The size of what an activation comes to where its argument is far below zero: alpha of an Elu, 0 of a sigmoid."""
+    with np.errstate(all="ignore"):
+        value = np.asarray(evaluate([np.full_like(inputs[0], _FAR_BELOW), *inputs[1:]]))
+    return float(np.max(np.abs(value[np.isfinite(value)]), initial=0.0))
 
 
 def _inside(dtype: str, units: float) -> float:
@@ -155,10 +170,14 @@ def _of_sum(inputs: Sequence[Any], size: np.ndarray, dtype: str, evaluate: Evalu
 
 
 def _folded_batch_norm(inputs: Sequence[Any], evaluate: Evaluate) -> np.ndarray:
-    """The sum of the terms' sizes when scale and mean are folded into one product and one sum."""
+    """The sum of the terms' sizes when scale and mean are folded into one product and one sum.
+
+    NaN where the folded factor is infinite: what it gives then is no number at all.
+    """
     x, scale, bias, mean, variance = inputs[:5]
     rest = list(inputs[5:])
-    return np.asarray(np.abs(evaluate([np.abs(x), np.abs(scale), np.abs(bias), -np.abs(mean), variance, *rest])))
+    size = np.abs(evaluate([np.abs(x), np.abs(scale), np.abs(bias), -np.abs(mean), variance, *rest]))
+    return np.asarray(np.where(np.isfinite(size), size, np.nan))
 
 
 def _loss_of_variance(x: np.ndarray) -> float:
@@ -233,6 +252,45 @@ def loop_loss(x: np.ndarray, total: np.ndarray, dtype: str, mean: bool) -> float
     lost = loop.astype(np.float64) - rows.sum(axis=1)
     worst = float(np.max(np.abs(lost[np.isfinite(lost)]), initial=0.0))
     return float(model()["sequential"] * worst / (terms if mean else 1))
+
+
+#: What reductions add up, and what their error is where the sum is off by a part of itself: relative to the result, or
+#: absolute.
+_ADDED: Dict[str, Tuple[Callable[[np.ndarray], np.ndarray], float, bool]] = {
+    "ReduceL1": (np.abs, 1.0, True),
+    "ReduceL2": (np.square, 0.5, True),
+    "ReduceLogSum": (np.asarray, 1.0, False),
+    "ReduceLogSumExp": (lambda x: np.exp(x - np.max(x, initial=0.0)), 1.0, False),
+    "ReduceSumSquare": (np.square, 1.0, True),
+}
+
+
+def inner_loss(node: Any, x: Any, output: np.ndarray, dtype: str) -> Any:
+    """What an operator loses that adds up inside, by a plain loop in 16 bits: long sums stop growing there.
+
+    Infinity for a norm whose squares leave the range of the dtype, where it need not itself.
+    """
+    if not is_wide(x):
+        return 0.0
+    if node.op_type == "ReduceL2":
+        squares = np.square(x)
+        if squares.sum() > LARGEST[dtype] or 0 < squares.max(initial=0.0) < SMALLEST[dtype]:
+            return np.inf
+    if dtype not in ("float16", "bfloat16"):
+        return 0.0
+    if node.op_type in _ADDED:
+        terms, part, is_relative = _ADDED[node.op_type]
+        added = terms(x)
+        total = float(np.sum(added)) / max(1, output.size)
+        lost = loop_loss(added, output, dtype, mean=False) / total if total > 0 else 0.0
+        return part * lost * (np.abs(output) if is_relative else 1.0)
+    if node.op_type in ("Softmax", "LogSoftmax") and x.ndim and x.shape == output.shape and x.size:
+        powers = np.moveaxis(np.exp(x - np.max(x, axis=node.axis, keepdims=True)), node.axis, -1)
+        sums = powers.sum(axis=-1)
+        least = np.min(sums, initial=np.inf, where=np.isfinite(sums) & (sums > 0))
+        lost = loop_loss(powers, sums, dtype, mean=False) / float(least)
+        return lost * (np.abs(output) if node.op_type == "Softmax" else 1.0)
+    return 0.0
 
 
 def numpy_dtype(name: str) -> Any:

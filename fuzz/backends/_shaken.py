@@ -5,7 +5,7 @@ Their inputs are moved in the tensors' own dtypes, and only where honest arithme
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable, Dict, List, Sequence
 
 import numpy as np
 
@@ -36,6 +36,19 @@ def suppression_inputs(trial: Trial, inputs: List[Any]) -> List[Any]:
     if rounding.is_narrow(boxes) and not _short(boxes):
         boxes = trial.shaken(boxes)
     return [boxes, scores, *rest]
+
+
+def sampled(trial: Trial, wide: List[Any], names: Sequence[str]) -> List[Any]:
+    """The inputs of GridSample, with coordinates moved relative to the image and not to themselves.
+
+    A coordinate of 0 is as inexact as one of 1 once it is ((g + 1) * size - 1) / 2, and the nearest of two pixels may
+    be either.
+    """
+    image, grid = wide[:2]
+    if not (rounding.is_wide(grid) and names[1] in rounding.NARROW):
+        return wide
+    step = 4 * rounding.UNITS[names[1]] * np.maximum(np.abs(grid), 1.0)
+    return [trial.nudged(image, names[0]) if rounding.is_wide(image) else image, grid + step * trial.parts(grid.shape)]
 
 
 def _short(value: np.ndarray) -> bool:

@@ -105,7 +105,7 @@ def moved(trial: Trial, value: Any, bound: Optional[np.ndarray], dtype: str) -> 
             shifted = value + np.where(np.isinf(bound), 0.0, bound) * parts
             overflows = np.isinf(bound) & (parts > 0) & (not trial.unbounded)
             shifted = np.where(overflows, np.copysign(np.inf, value), shifted)
-            value = np.where(np.isfinite(value), shifted, value)
+            value = np.where(np.isnan(bound), np.nan, np.where(np.isfinite(value), shifted, value))
     if trial.unsigned:
         value = np.where(value == 0, -value, value)
     return np.asarray(value if trial.unbounded else rounding.in_range(value, dtype))

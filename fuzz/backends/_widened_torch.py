@@ -18,7 +18,7 @@ from fuzz.backends import _rounding as rounding
 from fuzz.backends._trials import Trial, moved, trials
 from fuzz.wire import Job
 
-_NUDGED = frozenset(("function", "approximated", "composite"))
+_NUDGED = rounding.FUNCTIONS | {"composite"}
 
 
 class _Recorded:
@@ -114,12 +114,24 @@ def _mode(narrow: str, trial: Optional[Trial], recorded: _Recorded) -> Any:
             found = func(*given, **kwargs)
             single = isinstance(found, torch.Tensor)
             parts = [found] if single else list(found)
+            if given is not args and any(map(_has_nan, parts)):
+                plain = func(*args, **kwargs)
+                parts = list(map(_inside_the_domain, parts, [plain] if single else list(plain)))
             parts = [
                 _noisy(kind, func, args, kwargs, part, at, narrow, trial, recorded) for at, part in enumerate(parts)
             ]
             return parts[0] if single else tuple(parts)
 
     return Noise()
+
+
+def _has_nan(value: Any) -> bool:
+    return hasattr(value, "is_floating_point") and value.is_floating_point() and bool(value.isnan().any())
+
+
+def _inside_the_domain(moved: Any, plain: Any) -> Any:
+    """What a kernel gives for moved inputs, and for its own where only the move made a NaN: acos(1)."""
+    return moved.where(~moved.isnan() | plain.isnan(), plain) if _has_nan(moved) else moved
 
 
 def _nudged(args: Any, narrow: str, trial: Trial) -> Any:

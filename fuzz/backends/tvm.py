@@ -208,6 +208,10 @@ def _to_numpy(tensor: Any) -> Value:
     return value
 
 
+#: The files of the PyTorch frontend that hold its walk over a graph and its converters.
+_TORCH_FRONTEND = ("exported_program_translator.py", "base_fx_graph_translator.py")
+
+
 def blame(error: BaseException, job: Job) -> Tuple[str, str]:
     """The converter in the traceback; else the one that the frontend's registry would have called.
 
@@ -225,7 +229,7 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
                 function = function or _converter(operator, int(getattr(importer, "opset", 0) or 0))
             if _IMPLEMENTATION.search(name):
                 return operator, name
-        if "from_exported_program" in code.co_filename or "exported_program_translator" in code.co_filename:
+        if code.co_filename.endswith(_TORCH_FRONTEND):
             operator, function = _torch_frame(name, local, operator, function)
         trace = trace.tb_next
     refused = _REFUSED.search(str(error))
@@ -237,10 +241,12 @@ def _torch_frame(name: str, local: Dict[str, Any], operator: str, function: str)
     target = getattr(node, "target", None)
     if getattr(node, "op", "") == "call_function" and target is not None:
         operator = str(target) if hasattr(target, "overloadpacket") else getattr(target, "__name__", str(target))
+    if name.endswith("_translate_fx_graph"):
+        return operator, ""  # the walk over a graph: what it calls next is the converter, whatever that calls
     if name.startswith(("ExportedProgramImporter._", "BaseFXGraphImporter._")) and not name.endswith(
-        ("_translate_fx_graph", "_check_unsupported_func_type", "_retrieve_args")
+        ("_check_unsupported_func_type", "_retrieve_args")
     ):
-        function = _told_apart(name, operator)
+        function = function or _told_apart(name, operator)
     return operator, function
 
 

@@ -1,1 +1,1 @@
-"""Operator-level coverage of test sets of models: the metrics of Isra (section 4.3)."""
+"""Coverage of test sets of models: the metrics of Isra, and the operator-level coverage of graph-based fuzzing."""

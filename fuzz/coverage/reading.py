@@ -8,7 +8,11 @@ from pathlib import Path
 
 import onnx
 from google.protobuf.message import DecodeError
+from onnx import numpy_helper
 
+#: Constant inputs of at most this many elements are parameters (axes, pads, target shapes), larger ones weights.
+_FEW = 16
+_WHOLE = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 #: Sizes of one tensor; None where a size is not known.
 Sizes = tuple[int | None, ...] | None
 
@@ -20,12 +24,18 @@ class UnreadableModel(ValueError):
 @dataclass(frozen=True)
 class Node:
     """One operation: its type, how many inputs it is given, to which other nodes (by index) its results go, and its
-    setting: the shapes of its inputs and its attributes, as one hashable value."""
+    setting: the shapes of its inputs and its attributes, as one hashable value.
+
+    `flows` are the inputs that are no initializers, `parameters` the small whole numbers among those that are: what
+    other formats have as attributes.
+    """
 
     op_type: str
     in_degree: int
     targets: tuple[int, ...]
     setting: tuple[object, ...]
+    flows: int = 0
+    parameters: tuple[object, ...] = ()
 
 
 def folder(path: Path) -> Iterator[list[Node]]:
@@ -43,6 +53,7 @@ def folder(path: Path) -> Iterator[list[Node]]:
 def nodes(model: onnx.ModelProto) -> list[Node]:
     """The nodes of the main graph, in the order of the model. An edge is counted once for every input that reads."""
     shapes = _shapes(model)
+    constants = {each.name: each for each in model.graph.initializer}
     makers = {name: at for at, node in enumerate(model.graph.node) for name in node.output if name}
     targets: list[list[int]] = [[] for _ in model.graph.node]
     for at, node in enumerate(model.graph.node):
@@ -55,9 +66,18 @@ def nodes(model: onnx.ModelProto) -> list[Node]:
             sum(1 for name in node.input if name),
             tuple(targets[at]),
             (tuple(shapes.get(name) for name in node.input), _attributes(node)),
+            sum(1 for name in node.input if name and name not in constants),
+            tuple(_parameter(constants[name]) for name in node.input if name in constants),
         )
         for at, node in enumerate(model.graph.node)
     ]
+
+
+def _parameter(constant: onnx.TensorProto) -> tuple[int, ...] | None:
+    """The numbers of a constant that steers a node; None for weights."""
+    if constant.data_type not in _WHOLE or len(constant.dims) > 1 or sum(constant.dims) > _FEW:
+        return None
+    return tuple(numpy_helper.to_array(constant).ravel().tolist())
 
 
 def _attributes(node: onnx.NodeProto) -> tuple[bytes, ...]:

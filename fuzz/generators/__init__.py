@@ -5,18 +5,22 @@ cases come in a row when several sources share a campaign. With ``ON_REQUEST = T
 that name it. The same seed gives the same cases in the
 same order. What a generator knows of but cannot turn into a case it yields as a
 `Skip`, so that nothing vanishes silently.
+
+A generator whose cases depend on what earlier ones did also defines ``stream(seed, known, begun)``, which gives a
+`Feedback`.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Protocol
 
-from fuzz.case import Case, Origin
+from fuzz.case import Case, Origin, Status
 
 GENERATORS = Path(__file__).parent
 
@@ -34,6 +38,19 @@ class Skip:
 
 
 Cases = Callable[[int], Iterator[Case | Skip]]
+
+
+class Feedback(Protocol):
+    """The cases of a campaign that are made one by one, while it tells what they did."""
+
+    has_cases: bool
+    why_none: str
+
+    def __iter__(self) -> Iterator[Case | Skip]:
+        """The cases, each made when it is asked for."""
+
+    def observe(self, case_id: str, status: Status, bug: str = "") -> None:
+        """Learn what a case did on some target; `bug` is what a failure is known by. Foreign cases are ignored."""
 
 
 def names() -> list[str]:
@@ -60,6 +77,24 @@ def load(name: str) -> Cases:
         raise UnknownGenerator(f"unknown source {name!r}: choose one of {known}, or name a file of instances (.jsonl)")
     cases: Cases = _module(name).cases
     return cases
+
+
+def learns(name: str) -> bool:
+    """Whether the cases of the generator `name` depend on what earlier ones did. Raises UnknownGenerator."""
+    load(name)
+    return not _is_file(name) and hasattr(_module(name), "stream")
+
+
+def stream(name: str, seed: int, known: Collection[str], begun: int) -> Feedback | None:
+    """The cases of the generator `name` if it learns from what they do, else None.
+
+    `known` are keys of failures that are known; `begun` is the index at which an interrupted campaign goes on.
+    Raises UnknownGenerator.
+    """
+    if not learns(name):
+        return None
+    made: Callable[[int, Collection[str], int], Feedback] = _module(name).stream
+    return made(seed, known, begun)
 
 
 def per_turn(name: str) -> int:

@@ -18,6 +18,7 @@ from fuzz.oracles._values import (
     as_exact,
     broadcast,
     cast_target,
+    exact_sums,
     limits,
     near_ties,
     power_leaves,
@@ -70,6 +71,12 @@ def integer_reduction_overflows(site: Site) -> np.ndarray | None:
     return _outside(np.asarray(fold.reduce(terms, axis=found[1]), dtype=object), found[0].dtype).reshape(result.shape)
 
 
+def integer_sum_overflows(site: Site) -> np.ndarray | None:
+    given = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
+    exact = exact_sums(site, given) if site.op_type != "CumSum" else None  # a running sum hangs on what came before
+    return None if exact is None else _outside(exact, given[0].dtype)
+
+
 def integer_power_leaves_type(site: Site) -> np.ndarray | None:
     pair = broadcast(site, "X", "Y")
     if pair is None:
@@ -96,7 +103,7 @@ def quantizes_near_tie(site: Site) -> np.ndarray | None:
 
 
 #: Operators of which every element has one element of each input, after broadcasting.
-_ELEMENTWISE = frozenset({"Celu", "Clip", "HardSigmoid", "Max", "Min", "Relu"})
+_ELEMENTWISE = frozenset({"Celu", "Clip", "HardSigmoid", "Max", "Min", "Relu", "Sign"})
 
 
 def orders_nan(site: Site) -> np.ndarray | None:
@@ -133,6 +140,7 @@ ELEMENTS: Mapping[str, Elements] = {
         integer_power_leaves_type,
         integer_reduction_overflows,
         integer_result_overflows,
+        integer_sum_overflows,
         orders_nan,
         quantizes_near_tie,
         quantizes_no_number,

@@ -20,6 +20,7 @@ from fuzz.oracles._values import (
     as_exact,
     broadcast,
     cast_target,
+    exact_sums,
     limits,
     near_ties,
     power_leaves,
@@ -96,7 +97,13 @@ def float_to_string_is_not_plain(site: Site) -> bool:
     cast = _casts(site)
     if cast is None or not is_float(cast[0]) or cast[1].dtype.kind not in "OUS":
         return False
-    return any(not re.fullmatch(r"-?\d+\.\d+", repr(number)) for number in cast[0].astype(np.float64).ravel().tolist())
+    return any(not _spelled_alike(number) for number in cast[0].ravel())
+
+
+def _spelled_alike(number: Any) -> bool:
+    """Whether the shortest decimal fraction for a number is plain, and what eight digits give as well."""
+    shortest = str(number.item() if number.dtype == np.float64 else number)
+    return re.fullmatch(r"-?\d+\.\d+", shortest) is not None and f"{float(number):.8g}" == shortest
 
 
 def unsorted(site: Site) -> bool:
@@ -175,6 +182,37 @@ def integer_reduction_overflows(site: Site) -> bool:
     terms = REDUCTIONS[site.op_type](as_exact(data))
     fold = np.multiply if site.op_type == "ReduceProd" else np.add
     return _leaves(fold.reduce(terms, axis=axes), data.dtype)
+
+
+def integer_sum_overflows(site: Site) -> bool:
+    """Of products and running sums: whether a result does not fit the type of the inputs."""
+    given = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
+    if not given or len(given) < len(site.given) or not is_integer(given[0]):
+        return False
+    exact = exact_sums(site, given)
+    return exact is not None and _leaves(exact, given[0].dtype)
+
+
+def bounds_are_exchanged(site: Site) -> bool:
+    bounds = [site.array(name) for name in ("min", "max")]
+    low, high = (
+        site.attributes.get(name) if bound is None else bound.astype(np.float64).ravel().max(initial=-np.inf)
+        for name, bound in zip(("min", "max"), bounds, strict=True)
+    )
+    return low is not None and high is not None and bool(low > high)
+
+
+def reflects_beyond_the_data(site: Site) -> bool:
+    data, pads, axes = site.array("data"), site.array("pads"), site.array("axes")
+    mode = site.attributes.get("mode", "constant")
+    widths = site.attributes.get("pads") if pads is None else pads.ravel().tolist()
+    if data is None or not widths or (mode.decode() if isinstance(mode, bytes) else mode) != "reflect":
+        return False
+    along = range(data.ndim) if axes is None else [int(axis) % max(1, data.ndim) for axis in axes.ravel()]
+    sizes = [data.shape[axis] for axis in along]
+    return len(widths) == 2 * len(sizes) and any(
+        width >= size for width, size in zip(widths, [*sizes, *sizes], strict=True)
+    )
 
 
 def dividend_is_zero(site: Site) -> bool:
@@ -357,6 +395,10 @@ def torch_has_ties(site: Site) -> bool:
         return False
     lines = np.moveaxis(array, int(dim), -1).reshape(-1, array.shape[int(dim)])
     return any(len(np.unique(line)) < line.size for line in lines)
+
+
+def torch_orders_nan(site: Site) -> bool:
+    return _has(site.array("0", "input", "self"), np.isnan)
 
 
 def torch_sorts_ties_unstably(site: Site) -> bool:

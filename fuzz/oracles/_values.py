@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ def reduced(site: Site) -> tuple[np.ndarray, tuple[int, ...]] | None:
 
 REDUCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "ReduceSum": lambda exact: exact,
+    "ReduceMean": lambda exact: exact,
     "ReduceProd": lambda exact: exact,
     "ReduceSumSquare": lambda exact: exact * exact,
     "ReduceL1": abs,
@@ -74,6 +75,38 @@ EXACT: Mapping[str, Callable[..., Any]] = {
     "Mul": lambda a, b: a * b,
     "Neg": lambda a: -a,
     "Abs": abs,
+}
+
+
+def exact_sums(site: Site, given: Sequence[np.ndarray]) -> np.ndarray | None:
+    """The result of MatMul, Gemm, Einsum or CumSum of whole numbers, exactly; None where it cannot be told."""
+    numbers = [as_exact(value) for value in given]
+    try:
+        return np.asarray(_SUMS[site.op_type](site.attributes, *numbers), dtype=object)
+    except (IndexError, TypeError, ValueError):  # shapes or axes that do not fit: another check's business
+        return None
+
+
+def _gemm(attributes: Mapping[str, Any], a: Any, b: Any, *added: Any) -> Any:
+    product = (a.T if attributes.get("transA") else a) @ (b.T if attributes.get("transB") else b)
+    return product + added[0] if added else product
+
+
+def _running(attributes: Mapping[str, Any], x: Any, axis: Any) -> Any:
+    at = int(axis.ravel()[0])
+    return np.cumsum(np.flip(x, at) if attributes.get("reverse") else x, axis=at)
+
+
+def _contracted(attributes: Mapping[str, Any], *terms: Any) -> Any:
+    equation = attributes["equation"]
+    return np.einsum(equation.decode() if isinstance(equation, bytes) else equation, *terms)
+
+
+_SUMS: Mapping[str, Callable[..., Any]] = {
+    "CumSum": _running,
+    "Einsum": _contracted,
+    "Gemm": _gemm,
+    "MatMul": lambda attributes, a, b: a @ b,
 }
 
 

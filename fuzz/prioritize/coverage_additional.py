@@ -1,6 +1,7 @@
 """Tests by what each covers beyond those before it (Rothermel et al. 2001; OPERA, section IV-B).
 
-What is new is counted anew after every pick. Once everything is covered it begins again with the tests that are left.
+Covered are parameter subspaces, not the compiler's code (`fuzz.ranking.elements`). What is new is counted anew after
+every pick. Once everything is covered it begins again with the tests that are left.
 """
 
 from __future__ import annotations

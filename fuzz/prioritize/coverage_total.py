@@ -1,4 +1,7 @@
-"""Tests by the number of elements that each covers, the most first (Rothermel et al. 2001; OPERA, section IV-B)."""
+"""Tests by the number of elements that each covers, the most first (Rothermel et al. 2001; OPERA, section IV-B).
+
+Covered are parameter subspaces, not the compiler's code (`fuzz.ranking.elements`).
+"""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from fuzz.judge import ChunkJudge, Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
 from fuzz.validity import Reference
+from fuzz.wire import Value
 
 MakeCase = Callable[..., Case]
 
@@ -28,6 +29,37 @@ def ok(*values: float) -> Outcome:
 def test_a_crash_comes_before_a_comparison() -> None:
     crashed = Outcome(Status.SIGNAL, Stage.RUN, error=Error(signal="SIGSEGV"))
     assert judge.symptom(crashed, Reference(ok(1))) == ("crash:SIGSEGV", "the process died of SIGSEGV")
+
+
+def test_the_rule_for_values_is_the_targets() -> None:
+    near = [1.0] * 1000
+    assert judge.rule(catalogue.target("mnn")) == judge.rule(catalogue.target("onnxruntime")) == "chebyshev"
+    ratio = judge.rule(catalogue.target("mnn", {"rule": "ratio"}))
+    assert judge.symptom(ok(9, *near), Reference(ok(1, *near)), ratio) == ("", "")
+    found, detail = judge.symptom(ok(9, 9, *near), Reference(ok(1, 1, *near)), ratio)
+    assert found == "wrong:values"
+    assert detail == "only 99.8 % of 1002 elements have a relative error of at most 0.1 %; at [0]: 9 instead of 1"
+
+
+@pytest.mark.parametrize(
+    ("value", "excuse"),
+    [
+        (np.array([2**31 - 1]), ""),
+        (np.array([1, 2**31]), "mnn holds int64 in int32, which changes values of y"),
+        (np.array([0.5, np.nan, np.inf]), ""),
+        (np.array([0.1]), "mnn holds float64 in float32, which changes values of y"),
+        (np.array([1], np.float16), "mnn has no tensors of float16, as which y is computed"),
+        ([np.array([1])], "mnn has no tensors of sequence, as which y is computed"),
+        (np.array([0.1], np.float32), ""),
+        (np.zeros((0, 2), np.int64), ""),
+    ],
+    ids=repr,
+)
+def test_wrong_values_that_a_compiler_cannot_hold_are_excused(value: Value, excuse: str) -> None:
+    target = catalogue.target("mnn")
+    assert judge._not_carried(target, "wrong:values", {"y": value}) == excuse
+    assert judge._not_carried(target, "wrong:shape", {"y": value}) == ""
+    assert judge._not_carried(catalogue.target("tvm"), "wrong:values", {"y": value}) == ""
 
 
 def test_values_without_a_reference_are_not_compared() -> None:

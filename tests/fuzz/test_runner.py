@@ -114,6 +114,14 @@ def test_what_an_import_printed_before_it_died_is_part_of_the_reason(case: MakeC
         runner.devices(target)
 
 
+def test_of_an_import_that_prints_much_the_end_is_told_and_no_file_grows_for_ever(faulty_folder: Path) -> None:
+    target = Target(str(faulty_folder / "import_prints.py"), Revision("0"))
+    with Runner(Limits(2), jobs=1) as runner, pytest.raises(BackendUnavailable) as problem:
+        runner.devices(target)
+    told = str(problem.value)
+    assert told.endswith(f"at most {1 << 30} bytes in one file") and len(told) < 3000
+
+
 def test_an_import_that_hangs_is_ended_with_all_it_started(
     case: MakeCase, faulty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -157,3 +157,11 @@ def test_a_branch_on_data_is_refused_honestly_by_dynamo() -> None:
         case = Case("instance", json.dumps(told).encode(), {}, Origin("test"))
         outcome = runner.run_fresh(case, catalogue.target("inductor"))
     assert outcome.status is Status.UNSUPPORTED, outcome.error
+
+
+@pytest.mark.parametrize("backend", ["tvm", "openvino"])
+def test_what_pytorch_itself_cannot_export_is_no_failure_of_a_frontend(backend: str) -> None:
+    frame = Frame("torch/_subclasses/functional_tensor.py", 1, "FunctionalTensorMode.__torch_dispatch__")
+    said = "Found a custom (non-ATen) operator whose output has alias annotations: aten::polygamma_"
+    assert unsupported.reason(backend, Error("RuntimeError", said, (frame,)), Stage.CONVERT)
+    assert not unsupported.reason(backend, Error("RuntimeError", "a tensor is missing", (frame,)), Stage.CONVERT)

@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from fuzz import catalogue
+from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
 from fuzz.runner import Runner
@@ -147,8 +147,29 @@ def test_large_models_have_no_conditions(judge: Judge, tmp_path: Path) -> None:
 def test_arguments_and_numbers_of_an_instance_have_neighbours() -> None:
     text = b'{"api": "torch.add", "args": [{"dtype": "float32", "values": [-1.0]}, 2], "kwargs": {"alpha": 3}}'
     found = {one.text: one for one in arguments.variants(Case("instance", text, {}, Origin("test")))}
-    assert set(found) == {"alpha=3", "argument 2 = 2", "negative values"}
+    assert set(found) == {"alpha=3", "other=2", "negative values"}
     assert not any(b"-1.0" in each.model for each in found["negative values"].cases)
+
+
+def test_an_argument_by_position_is_named_and_left_to_its_default_alone() -> None:
+    tensor = b'{"dtype": "float32", "shape": [1, 1, 4, 4]}'
+    text = b'{"api": "torch.nn.functional.avg_pool2d", "args": [%s, 2, 3, 1, true, true, -2]}' % tensor
+    found = {one.text: one for one in arguments.variants(Case("instance", text, {}, Origin("test")))}
+    named = [one.text for one in found.values() if one.kind == "attribute"]
+    assert named == ["divisor_override=-2", "ceil_mode=True", "padding=1", "stride=3"]
+    without = instance.parse(found["ceil_mode=True"].cases[0].model)
+    assert without.args[1:] == (2, 3, 1, False, True, -2)
+    assert len(instance.parse(found["divisor_override=-2"].cases[0].model).args) == 6
+
+
+def test_an_empty_tensor_of_an_instance_is_filled_and_so_are_the_sizes_among_its_arguments() -> None:
+    tensor = b'{"dtype": "bool", "shape": [1, 0, 0]}'
+    text = b'{"api": "torch.broadcast_to", "args": [%s, {"tuple": [5, 0, 0]}]}' % tensor
+    filled = [one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if one.kind == "value"]
+    assert [one.text for one in filled] == ["empty tensors", "empty tensors"]
+    tensors, both = (instance.parse(one.cases[0].model) for one in filled)
+    assert tensors.tensors[0].shape == both.tensors[0].shape == (1, 2, 2)
+    assert (tensors.args[1], both.args[1]) == ({"tuple": [5, 0, 0]}, {"tuple": [5, 2, 2]})
 
 
 def test_beside_an_option_that_matters_ordinary_numbers_are_no_condition(judge: Judge) -> None:

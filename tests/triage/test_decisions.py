@@ -62,6 +62,33 @@ def test_merging_goes_on_through_bugs_that_were_merged_before(store: Store) -> N
     assert names(store, a) == {"a", "b", "c", "d"}
 
 
+def test_a_merge_that_is_undone_gives_back_what_was_given_and_keeps_the_bugs_apart(store: Store) -> None:
+    hunted(store, failing("a", "Resize|x"), failing("bb", "Upsample|x"), failing("ccc", "Upsample|x"))
+    kept, given = ids(store)["Resize|x"], ids(store)["Upsample|x"]
+    store.merge(kept, given)
+    hunted(store, failing("dddd", "Upsample|x"))  # met while they were one
+    store.unmerge(given, "not the same, says ada")
+    assert names(store, kept) == {"a", "dddd"} and names(store, given) == {"bb", "ccc"}
+    bug = store.bug(given)
+    assert (bug.state, bug.note) == (State.NEW, "not the same, says ada") and bug.best_failure_id is not None
+    assert store.decisions().are_apart("Resize|x", "Upsample|x")
+    hunted(store, failing("dddd", "Upsample|x"), failing("eeeee", "Upsample|x"))
+    assert names(store, kept) == {"a"} and names(store, given) == {"bb", "ccc", "dddd", "eeeee"}
+    with pytest.raises(StoreError, match="was not merged"):
+        store.unmerge(given)
+
+
+def test_merges_that_went_on_are_undone_one_by_one(store: Store) -> None:
+    hunted(store, failing("a", "A|x"), failing("b", "B|x"), failing("c", "C|x"))
+    a, b, c = (ids(store)[key] for key in ("A|x", "B|x", "C|x"))
+    store.merge(b, c)
+    store.merge(a, b)
+    store.unmerge(c)
+    assert [names(store, number) for number in (a, b, c)] == [{"a", "b"}, set(), {"c"}]
+    store.unmerge(b)
+    assert [names(store, number) for number in (a, b, c)] == [{"a"}, {"b"}, {"c"}]
+
+
 def test_what_is_split_off_stays_its_own_bug(store: Store) -> None:
     hunted(store, failing("a", "Resize|x"), failing("bb", "Resize|x"), failing("ccc", "Resize|x"))
     bug = ids(store)["Resize|x"]

@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, Status, Target
+from tests.triage.bugs import bug
 from triage import drafting
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
-from triage.lifecycle import State
 from triage.localize import Location
-from triage.records import Bug, StoredDraft
+from triage.records import StoredDraft
 
-NOW = datetime(2026, 1, 1, tzinfo=UTC)
-BUG = Bug(
-    id=7,
-    fingerprint="f",
-    target=Target("tvm", Revision("0.27.0")),
-    state=State.DRAFTED,
-    symptom="hang",
-    conversion_function="",
-    operators=("Pad",),
-    message="",
-    why="",
-    count=3,
-    best_failure_id=1,
-    reduced_case_id="c",
-    nodes=1,
-    report_path=None,
-    title="Hang when compiling Pad",
-    note="",
-    created=NOW,
-    updated=NOW,
-)
+BUG = bug("tvm", id=7, title="Hang when compiling Pad", operators=("Pad",), symptom="hang", message="")
 TEXT = StoredDraft("Hang when compiling Pad", "The body.\n", "print('PASS')\n")
 
 

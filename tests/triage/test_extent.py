@@ -113,6 +113,11 @@ def test_a_value_that_fits_by_chance_is_not_told(judge: Judge) -> None:
     assert not [one for one in conditions(judge, failure_of(judge, case, PLANTED)) if one.kind == "likeness"]
 
 
+def test_zeros_are_not_told_as_another_value_that_would_give_zeros(judge: Judge) -> None:
+    case = case_of("Selu", {"x": np.float32([-1, 2, 3])}, [3], gamma=2.0)
+    assert not [one for one in conditions(judge, failure_of(judge, case, PLANTED)) if one.kind == "likeness"]
+
+
 def test_a_compiler_that_has_trouble_with_a_type_has_it_with_more_than_one_operator(judge: Judge) -> None:
     pytest.importorskip("openvino")
     case = case_of("Cast", {"x": np.array([1, np.inf])}, [2], TensorProto.FLOAT, to=TensorProto.FLOAT)

@@ -25,7 +25,7 @@ def test_a_real_failure_has_the_signature_that_was_approved(path: Path) -> None:
 
 def test_there_are_enough_cases_of_every_compiler_and_of_every_way_to_fail() -> None:
     assert len(PATHS) >= 150
-    assert {path.parent.name for path in PATHS} == {"inductor", "onnxruntime", "openvino", "tvm"}
+    assert {path.parent.name for path in PATHS} == {"inductor", "mnn", "onnxruntime", "openvino", "tvm"}
     symptoms = Counter(goldens.read(path)[0].heads["symptom"].partition(":")[0] for path in PATHS)
     assert {"exception", "wrong"} <= symptoms.keys()
     assert any(goldens.read(path)[0].heads["signal"] for path in PATHS)

@@ -18,6 +18,7 @@ from triage.traces import listed
 
 OPERA = Path(__file__).parents[1] / "golden" / "opera"
 REAL = Path(__file__).parents[1] / "golden" / "grouping" / "failures.jsonl"
+FORMS = REAL.with_name("forms.jsonl")
 
 
 def reports(lines: Sequence[dict[str, Any]]) -> list[Report]:
@@ -579,6 +580,14 @@ def test_real_failures_are_grouped_by_their_cause_alone_and_in_any_company() -> 
     half = found[::2]
     alone = group(half).assignment
     assert synthetic.adjusted_rand([whole[each.id] for each in half], [alone[each.id] for each in half]) >= 0.95
+
+
+def test_failures_of_invented_projects_are_grouped_by_their_bugs_whatever_the_form_of_their_traces() -> None:
+    lines = [json.loads(line) for line in FORMS.read_text(encoding="utf-8").splitlines()]
+    labels = {line["id"]: line.pop("label") for line in lines}
+    found = [Report(**line) for line in lines]
+    together = group(found).assignment
+    assert synthetic.adjusted_rand([labels[each.id] for each in found], [together[each.id] for each in found]) >= 0.95
 
 
 def opera(frontend: str) -> tuple[list[dict[str, Any]], Grouping]:

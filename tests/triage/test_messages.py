@@ -66,6 +66,11 @@ def test_messages_are_the_same_whatever_is(what: str, one: str, other: str) -> N
     assert said(one) == said(other) != ""
 
 
+def test_a_list_of_names_is_as_long_as_the_model_has_outputs() -> None:
+    one, three = (normalise(f"{names} Number of inputs is less", ["y", "z", "w"]) for names in ("y", "y, z, w"))
+    assert one == three == "NAME Number of inputs is less"
+
+
 def test_words_that_tell_stay() -> None:
     for message in ("N/A and/or input/output", "aten::conv is no leaf", "'num_heads'", "no such mode: cubic"):
         assert said(message) == message

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper
 
@@ -125,3 +127,50 @@ def test_a_result_that_two_compilers_share_by_rounding_accuses_nobody(desk: pipe
     case = Case("onnx", model.SerializeToString(), {"x": np.float32([0.3, 1, 2])}, Origin("test", "rounding"))
     judgement = Court(desk.runner, desk.reference).hear(case, desk.reference)
     assert judgement.verdict is not Ruling.REFERENCE_BUG
+
+
+def grouped() -> Case:
+    """A transposed convolution in two groups of two channels, which the evaluator cannot put together."""
+    infos = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 1, 1]),
+        helper.make_tensor_value_info("w", TensorProto.FLOAT, [4, 2, 1, 1]),
+        helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 4, 1, 1]),
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("ConvTranspose", ["x", "w"], ["y"], group=2)], "g", infos[:2], infos[2:]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x = np.arange(1, 5, dtype=np.float32).reshape(1, 4, 1, 1)
+    w = np.arange(1, 9, dtype=np.float32).reshape(4, 2, 1, 1)
+    return Case("onnx", model.SerializeToString(), {"x": x, "w": w}, Origin("test", "grouped"))
+
+
+def test_a_valid_model_that_the_reference_alone_cannot_evaluate_is_drafted_for_its_project(
+    desk: pipeline.Desk,
+) -> None:
+    judgement = Court(desk.runner, desk.reference).hear(grouped(), desk.reference)
+    assert judgement.verdict is Ruling.REFERENCE_BUG and judgement.project == "onnx (reference evaluator)"
+    assert "agree on the result" in judgement.reason
+    targets = [catalogue.target("onnxruntime")]
+    hunt.hunt(desk.store, desk.store.begin_campaign({}), [grouped()], targets, desk.reference, desk.runner, Policy())
+    pipeline.advance_all(desk, desk.store.bugs())
+    [bug] = [bug for bug in desk.store.bugs() if bug.state is not State.SLIP]
+    assert (bug.backend, bug.state, bug.nodes) == ("reference", State.DRAFTED, 1), bug.note
+    path = Path(str(bug.report_path))
+    text = path.read_text()
+    assert "Two other implementations run the same model and agree on the result." in text
+    assert "once the evaluator takes the model" in text
+    for script in (path.with_suffix(".py"), path.with_suffix(".test.py")):
+        ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
+        assert ran.returncode == 1 and "could not broadcast" in ran.stderr
+
+
+def test_a_model_that_breaks_the_specification_accuses_nobody(desk: pipeline.Desk) -> None:
+    case = plain()
+    model = onnx.load_model_from_string(case.model)
+    model.graph.node[0].op_type = "NoSuchOperator"
+    invalid = replace(case, model=model.SerializeToString())
+    targets = [catalogue.target("onnxruntime")]
+    hunt.hunt(desk.store, desk.store.begin_campaign({}), [invalid], targets, desk.reference, desk.runner, Policy())
+    assert not desk.store.bugs()
+    assert Court(desk.runner, desk.reference).hear(invalid, desk.reference).verdict is not Ruling.REFERENCE_BUG

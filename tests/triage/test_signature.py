@@ -231,3 +231,14 @@ def test_a_hostile_message_of_slashes_is_normalised_in_linear_work():
 
 def test_a_path_is_shortened_to_its_file_and_a_fraction_is_not():
     assert normalise("at /opt/build/x/file.cc or N/A") == "at file.cc or N/A"
+
+
+def test_a_function_that_converts_many_operators_is_one_place_where_the_message_is_about_any_of_them() -> None:
+    def unary(operator: str, message: str) -> Signature:
+        return signed(message, conversion_function=f"Importer._unary_op.<locals>.convert({operator})")
+
+    log, tan = (unary(name, f"relax.{name} requires a float input") for name in ("log", "tan"))
+    assert log.fingerprint == tan.fingerprint
+    assert log.conversion_function == "Importer._unary_op.<locals>.convert"
+    assert unary("log", "the registry is empty").fingerprint != unary("tan", "the registry is empty").fingerprint
+    assert unary("log", "relax.log needs a float").fingerprint != log.fingerprint

@@ -58,6 +58,12 @@ def test_the_sentence_on_the_attributes_very_value_is_quoted_with_its_address() 
     assert found.url == "https://onnx.ai/onnx/operators/onnx__Resize.html#l-onnx-op-resize-19"
 
 
+def test_the_sentence_on_the_very_operator_comes_before_what_is_said_of_all_of_them() -> None:
+    case = case_of("ReduceLogSum", ["x"], ["y"], 18, noop_with_empty_axes=1)
+    [said] = quoted(case, "wrong:values", "y", needs("attribute", "noop_with_empty_axes=1"))
+    assert said.text.startswith("Thus, ReduceLogSum returns the Log of input tensor")
+
+
 def test_an_older_version_of_an_operator_is_quoted_as_it_stood_then() -> None:
     case = case_of("Resize", ["X", "", "s"], ["Y"], 18, mode="cubic")
     [found] = quoted(case, "wrong:values", "Y", needs("attribute", "mode other than nearest"))
@@ -101,6 +107,12 @@ def test_fractions_have_their_sentence_where_they_are_cut_off() -> None:
     [found] = quoted(one_hot, "wrong:values", "y", needs("value", "fractional indices"))
     assert "non-integer type, the values will be casted to int64 before use" in found.text
     assert quoted(one_hot, "wrong:values", "y") == ()  # "a one-hot tensor based on inputs" says nothing
+
+
+def test_a_limit_of_zero_has_the_sentence_on_what_is_equal_to_it() -> None:
+    case = case_of("NonMaxSuppression", ["b", "s", "m", "i"], ["y"], 11)
+    [said, *_] = quoted(case, "wrong:shape", "y", needs("value", "zero iou_threshold"))
+    assert said.text == "Boxes with IoU strictly greater than this threshold are suppressed."
 
 
 def test_the_equation_of_a_second_output_is_quoted() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from fuzz.case import Case, Origin, Outcome, Stage, Status
 from triage.conditions import Condition
+from triage.docstrings_torch import docstring
 from triage.standard import sentences
-from triage.standard_torch import docstring, parameter, quotations
+from triage.standard_torch import parameter, quotations
 
 WRONG = Outcome(Status.WRONG, Stage.RUN)
 
@@ -67,6 +68,6 @@ def test_what_is_read_from_the_sources_is_what_torch_itself_says() -> None:
 
 
 def test_torch_is_not_imported_for_it() -> None:
-    code = "import sys; from triage import standard_torch as s; assert s.docstring('torch.add')"
+    code = "import sys; from triage import docstrings_torch as s; assert s.docstring('torch.add')"
     code += "; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

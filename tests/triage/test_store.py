@@ -29,6 +29,7 @@ from sqlmodel import SQLModel
 
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
+from fuzz.classes import Class
 from triage import records, rows
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import IllegalMove, State
@@ -281,6 +282,28 @@ def test_skipped_unsupported_invalid_and_passed_are_four_numbers(store: Store) -
     counts = store.counts(campaign)
     assert counts.statuses == {Status.SKIPPED: 1, Status.UNSUPPORTED: 1, Status.INVALID: 1, Status.OK: 2}
     assert (counts.cases, counts.failures, counts.bugs, counts.drafts) == (5, 0, 0, 0)
+
+
+def test_results_are_counted_by_the_classes_of_graph_based_fuzzing(store: Store) -> None:
+    campaign = store.begin_campaign({}).id
+    ends = [
+        (Status.OK, Stage.RUN),
+        (Status.WRONG, Stage.RUN),
+        (Status.SIGNAL, Stage.CONVERT),
+        (Status.EXCEPTION, Stage.LOAD),
+        (Status.SIGNAL, Stage.RUN),
+        (Status.UNSUPPORTED, Stage.CONVERT),
+    ]
+    results = [Result(case(str(n)).id, TVM.id, Origin("t"), *end) for n, end in enumerate(ends)]
+    store.record(campaign, results)
+    counts = store.counts(campaign)
+    assert counts.classes == {
+        Class.PASS: 1,
+        Class.COMPARISON_FAILURE: 1,
+        Class.CONVERSION_FAILURE: 2,
+        Class.INFERENCE_FAILURE: 1,
+    }
+    assert counts.statuses[Status.SIGNAL] == 2
 
 
 def test_an_empty_campaign_counts_nothing(store: Store) -> None:

@@ -57,3 +57,12 @@ def test_places_checks_and_signatures_are_no_words(message: str, words: str) -> 
 def test_a_message_of_many_brackets_ends_soon() -> None:
     assert telling("a.h:1 f(" + "(" * 3000 + "x" * 3000)
     assert telling("Check failed: " + "(a vs. " * 3000)
+
+
+def test_a_check_without_words_ends_where_they_would_begin() -> None:
+    assert telling("Check failed: indices_dim_i >= 1 (0 vs. 1) :") == "Check failed: indices_dim_i >= 1 (0 vs. 1)"
+
+
+def test_what_openvino_says_before_a_conversions_own_words_is_left_out() -> None:
+    said = "Exception happened during conversion of operation unfold/aten.unfold.default with schema NONE\n"
+    assert telling(f"{said}Accessing out-of-range dimension") == "Accessing out-of-range dimension"

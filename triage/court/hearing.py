@@ -21,7 +21,7 @@ from fuzz.runner import Runner
 from fuzz.validity import Reference
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
-from triage.court import measure, openness
+from triage.court import measure, openness, refusal
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.court.restated import against_reference
 from triage.court.thresholds import thresholds
@@ -80,6 +80,8 @@ class Court:
 
     def _hear_reference(self, case: Case) -> Judgement:
         """The reference stands accused: compilers that contradict it are heard until one of them turns out right."""
+        if case.kind == "onnx" and (refused := refusal.heard(self.runner, self.reference, case)) is not None:
+            return refused
         last = Judgement(None, "no other implementation contradicts the reference")
         for name in WITNESSES if case.kind == "onnx" else ():
             if name not in registry.names():
@@ -202,7 +204,7 @@ class Hearing:
     @cached_property
     def symptom(self) -> tuple[str, str]:
         """(symptom, sentence) of the oracles, or of the stricter tolerance that only the court applies."""
-        found, detail = judge.symptom(self.outcome, self.known)
+        found, detail = judge.symptom(self.outcome, self.known, judge.rule(self.target))
         if not found and self._may_be_near and (near := measure.near_miss(self.actual, self.expected)):
             return "wrong:values", near
         return found, detail
@@ -210,7 +212,7 @@ class Hearing:
     @cached_property
     def is_near_miss(self) -> bool:
         """Whether only the court objects, not the oracle of a hunt."""
-        return bool(self.symptom[0]) and not judge.symptom(self.outcome, self.known)[0]
+        return bool(self.symptom[0]) and not judge.symptom(self.outcome, self.known, judge.rule(self.target))[0]
 
     @property
     def _may_be_near(self) -> bool:

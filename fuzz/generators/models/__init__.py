@@ -102,3 +102,15 @@ def load(name: str) -> Generate:
         raise UnknownModels(f"no generator of models is called {name!r}: choose one of {', '.join(names())}")
     found: Generate = importlib.import_module(f"{__name__}.{name}").generate
     return found
+
+
+def check(name: str, parameters: Parameters) -> None:
+    """Raises UnknownModels, or UnusableParameters where the generator of that name can make no model of them.
+
+    A generator that asks for more than operators has a ``check(parameters)`` of its own.
+    """
+    load(name)
+    parameters.operators()
+    own = getattr(importlib.import_module(f"{__name__}.{name}"), "check", None)
+    if own is not None:
+        own(parameters)

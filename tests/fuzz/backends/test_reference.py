@@ -134,3 +134,14 @@ def test_a_function_hands_its_attribute_on_to_an_operator(
     case = Case("onnx", parser.parse_model(text).SerializeToString(), dict(given), Origin("t"))
     outcome = evaluator.run(case, catalogue.target("reference"))
     assert [np.asarray(value).tolist() for _, value in outcome.outputs] == [expected]
+
+
+def test_fractional_indices_of_one_hot_are_cut_off_before_use(evaluator: Runner) -> None:
+    """In case 'indices' is of non-integer type, the values will be casted to int64 before use."""
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]>'
+        "g (float[4] x, int64 d, float[2] v) => (float[4,3] y) { y = OneHot (x, d, v) }"
+    )
+    inputs = {"x": np.float32([0.9, -0.9, 2.5, -1.5]), "d": np.array(3), "v": np.float32([0, 1])}
+    outcome = evaluator.run(Case("onnx", model.SerializeToString(), inputs, Origin("t")), catalogue.target("reference"))
+    assert [np.asarray(value).tolist() for _, value in outcome.outputs] == [np.eye(3)[[0, 0, 2, 2]].tolist()]

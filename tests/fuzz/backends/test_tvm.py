@@ -1,5 +1,6 @@
 """Apache TVM through the real worker: results, refusals, and who converts what."""
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
@@ -71,6 +72,19 @@ def test_the_registry_names_the_function_for_an_aten_operator(tvm: Runner) -> No
     asked = [("torch", name, 0) for name in ("aten.addmm.default", "aten.mul.Tensor", "torch.addmm")]
     addmm, mul, unknown = tvm.converters(catalogue.target("tvm"), asked)
     assert addmm.endswith("._addmm") and mul.endswith("convert(mul)") and unknown == ""
+
+
+@pytest.mark.parametrize("api", ["torch.nn.functional.linear", "torch.addmm"])
+def test_an_exception_of_an_instance_names_the_converter_that_the_walk_called(tvm: Runner, api: str) -> None:
+    halves = [
+        {"dtype": "float16", "shape": shape, "values": [1.0] * size}
+        for shape, size in (([1, 2], 2), ([2, 2], 4), ([2], 2))
+    ]
+    tensors = halves if api.endswith("linear") else [halves[2], *halves[:2]]
+    text = json.dumps({"api": api, "args": [{"tensor": at} for at in range(3)], "library": "torch", "tensors": tensors})
+    error = tvm.run(Case("instance", text.encode(), {}, Origin("t")), catalogue.target("tvm")).error
+    assert error is not None, "the compiler no longer has this bug: find another for the test"
+    assert (error.operator, error.conversion_function) == ("aten.addmm.default", "BaseFXGraphImporter._addmm")
 
 
 def test_an_instance_is_known_by_the_operators_that_the_frontend_meets(tvm: Runner) -> None:

@@ -144,7 +144,7 @@ def test_an_overlap_of_exactly_the_threshold_is_decided(runner: Runner) -> None:
     assert json.loads(found["said"].item())["resized"] == [] and not found["noise/0"].any()
 
 
-@pytest.mark.parametrize("operator", ["Relu", "Ceil", "Round", "Max"])
+@pytest.mark.parametrize("operator", ["Relu", "Ceil", "Round", "Max", "Neg"])
 def test_of_two_zeros_an_operator_may_give_either(runner: Runner, operator: str) -> None:
     given = ["x", "y"] if operator == "Max" else ["x"]
     inputs = {"x": np.float32([-0.0, 2.0]), **({"y": np.float32([0.0, 1.0])} if operator == "Max" else {})}
@@ -354,3 +354,60 @@ def test_a_cast_of_what_may_be_zero_is_open(runner: Runner, target: int) -> None
     assert (np.isinf(found) if target == TensorProto.BOOL else found == 0).all()  # both sides of 0 are cast to 0
     exact = noise(runner, [("Cast", ["x"], ["z"], {"to": target})], {"x": np.float32([0, 1, -2])})
     assert not exact.any()
+
+
+def test_whole_powers_of_negative_numbers_have_the_noise_of_rounding(runner: Runner) -> None:
+    x = np.float32([-2.1, -0.3])
+    assert (noise(runner, [("Pow", ["x", "c"], ["z"])], {"x": x}, {"c": np.float32(3)}) < 1e-3).all()
+    assert (noise(runner, [("Gelu", ["x"], ["z"], {"approximate": "tanh"})], {"x": x}) < 1e-3).all()
+
+
+@pytest.mark.parametrize("operator", ["Acos", "Asin", "Atanh"])
+def test_a_move_out_of_a_functions_domain_is_no_noise(runner: Runner, operator: str) -> None:
+    found = noise(runner, [(operator, ["x"], ["z"])], {"x": np.float32([1.0, -1.0, 0.5])})
+    assert np.isfinite(found[2]) and (operator == "Atanh" or np.isfinite(found).all())
+    computed = [("Div", ["x", "c"], ["a"]), ("Acos", ["a"], ["z"])]
+    assert np.isinf(noise(runner, computed, {"x": np.float32([0.3])}, {"c": np.float32(0.3)})).all()
+
+
+def test_what_is_nothing_beside_one_may_be_lost_inside_a_function(runner: Runner) -> None:
+    far = {"x": np.float32([-50, -1])}
+    found = noise(runner, [("Sigmoid", ["x"], ["a"]), ("Log", ["a"], ["z"])], far)
+    assert np.isinf(found[0]) and found[1] < 1e-3
+    near = {"x": np.float32([-1e-6, -0.5])}
+    for operator in ("Elu", "Sinh"):
+        found = noise(runner, [(operator, ["x"], ["a"]), ("Div", ["a", "x"], ["z"])], near)
+        assert found[0] > 0.01 and found[1] < 1e-3
+    assert noise(runner, [("Elu", ["x"], ["z"])], {"x": np.float32([0, 2])})[0] < 1e-40  # nothing is lost of nothing
+
+
+def test_a_quotient_is_open_where_rounding_may_make_its_divisor_zero(runner: Runner) -> None:
+    nodes = [("Softplus", ["x"], ["a"]), ("Reciprocal", ["a"], ["z"])]
+    found = noise(runner, nodes, {"x": np.float32([-25, -1])})
+    assert np.isinf(found[0]) and found[1] < 1e-3
+    assert not noise(runner, [("Div", ["x", "c"], ["z"])], {"x": np.float32([1, 2])}, {"c": np.float32(0)}).any()
+
+
+def test_the_nearest_of_two_pixels_may_be_either_at_a_tie_and_nowhere_else(runner: Runner) -> None:
+    image = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+    grid = np.float32([[[[-0.5, 0.1], [0.1, 0.1]]]])
+    found = noise(runner, [("GridSample", ["x", "g"], ["z"], {"mode": "nearest"})], {"x": image, "g": grid}).ravel()
+    assert found[0] > 0.5 > found[1]
+
+
+def test_what_is_added_up_while_scattering_is_a_sum_and_what_is_only_scattered_is_exact(runner: Runner) -> None:
+    inputs = {"x": np.float32([0, 0]), "i": np.int64([0, 0, 0]), "u": np.float32([3e7, 0.3, -3e7])}
+    found = noise(runner, [("ScatterElements", ["x", "i", "u"], ["z"], {"reduction": "add"})], inputs)
+    assert found[0] > 0.3 and found[1] == 0
+    assert not noise(runner, [("ScatterElements", ["x", "i", "u"], ["z"])], inputs).any()
+
+
+@pytest.mark.parametrize("operator", ["Softmax", "LogSoftmax", "ReduceL2", "ReduceLogSumExp"])
+def test_long_sums_inside_an_operator_of_half_precision_may_stop_growing(runner: Runner, operator: str) -> None:
+    def relative(dtype: str) -> float:
+        x = np.random.default_rng(3).uniform(0, 1, (1, 4000)).astype(dtype)
+        found = dict(run(runner, [(operator, ["x"], ["z"])], {"x": x}).outputs)
+        wide, still = (found[name].ravel()[0] for name in ("wide/0", "noise/0"))
+        return float(still / abs(wide))
+
+    assert relative("float16") > 0.05 > 1e-3 > relative("float32")

@@ -57,4 +57,4 @@ def test_nearly_all_large_models_end_in_finite_values():
 
 
 def test_it_takes_part_only_in_campaigns_that_name_it():
-    assert set(generators.names()) - set(generators.usual()) == {"isra"}
+    assert set(generators.names()) - set(generators.usual()) == {"isra", "mcts", "mtdlcomp"}

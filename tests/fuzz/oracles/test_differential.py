@@ -132,3 +132,35 @@ def test_differing_outputs_are_told_by_the_references_names() -> None:
     want = [("a", f32(1)), ("b", f32(9)), ("c", f32(3))]
     assert differential.differing(got, want) == {"b"}
     assert differential.differing(got[:1], want) == {"a", "b", "c"}
+
+
+def near(*values: float, dtype: type = np.float32) -> np.ndarray:
+    """A thousand ones that begin with `values`."""
+    return np.array([*values, *[1] * (1000 - len(values))], dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "found"),
+    [
+        (near(9), near(1), ""),  # one in a thousand
+        (near(9, 9), near(1, 1), "wrong:values"),
+        (near(np.nan, 9), near(1, 1), "wrong:nan"),
+        (near(np.inf, 9), near(1, 1), "wrong:inf"),
+        (near(np.nan, np.inf), near(np.nan, np.inf), ""),
+        (f32(1.0009), f32(1), ""),
+        (f32(1.002), f32(1), "wrong:values"),
+        (f32(2e-6), f32(1e-6), "wrong:values"),  # no absolute term
+        (f32(1e-6), f32(0), "wrong:values"),
+        (f32(3e38), f32(np.inf), "wrong:inf"),
+        (np.array([10001]), np.array([10000]), ""),
+        (np.array([11]), np.array([10]), "wrong:values"),
+        (np.array([True]), np.array([False]), "wrong:values"),
+        (np.zeros((0, 3)), np.zeros((0, 3)), ""),
+        (np.zeros((0, 3)), np.zeros((3, 0)), "wrong:shape"),
+        ([f32(1)], [f32(1.002)], "wrong:values"),
+    ],
+)
+def test_the_ratio_of_elements_with_a_small_relative_error(got: Value, want: Value, found: str) -> None:
+    difference = differential.compare([got], [want], "ratio")
+    assert (difference.symptom if difference else "") == found
+    assert bool(differential.differing([("y", got)], [("y", want)], "ratio")) == bool(found)

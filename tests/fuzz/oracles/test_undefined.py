@@ -139,6 +139,46 @@ PAIRS = {
     "a word to float": ("Cast", [a(["hello"], object)], [a(["1e3"], object)], {"to": TensorProto.FLOAT}),
     "a fraction to integer": ("Cast", [a(["2.718"], object)], [a(["-2"], object)], {"to": INT32, "output": INT32}),
     "NaN to string": ("Cast", [a([NAN])], [a([0.5])], {"to": STRING, "output": STRING}),
+    "digits of a string": ("Cast", [a([3.14])], [a([3.14], "float64")], {"to": STRING, "output": STRING}),
+    "a whole number to string": ("Cast", [a([1.0])], [a([1], "int32")], {"to": STRING, "output": STRING}),
+    "int32 product": (
+        "MatMul",
+        [a([[2**30, 2**30]], "int32"), a([[1], [1]], "int32")],
+        [a([[2**30, 2**30]], "int32"), a([[1], [0]], "int32")],
+        {"output": INT32},
+    ),
+    "int32 Gemm": (
+        "Gemm",
+        [a([[2**30], [2**30]], "int32"), a([[1], [1]], "int32")],
+        [a([[2**30], [2**30]], "int32"), a([[1], [-1]], "int32")],
+        {"output": INT32, "transA": 1},
+    ),
+    "int32 Einsum": (
+        "Einsum",
+        [a([2**30, 2**30], "int32"), a([1, 1], "int32")],
+        [a([2**30, 2**30], "int32"), a([1, -3], "int32")],
+        {"output": INT32, "equation": "i,i"},
+    ),
+    "running sum": (
+        "CumSum",
+        [a([100, 27, 1, -9], "int32") * 2**24, a(0, "int32")],
+        [a([100, 27, 0, -9], "int32") * 2**24, a(0, "int32")],
+        {"output": INT32},
+    ),
+    "sum of a mean": (
+        "ReduceMean",
+        [a([2**31 - 1, 1], "int32"), i64([0])],
+        [a([2**31 - 1, 0], "int32"), i64([0])],
+        {"output": INT32},
+    ),
+    "sign of NaN": ("Sign", [a([NAN])], [a([-INF])], {}),
+    "exchanged bounds": ("Clip", [a([1.0]), a(5), a(2)], [a([1.0]), a(2), a(2)], {"opset": 12}),
+    "reflection beyond the data": (
+        "Pad",
+        [a([1, 2, 3]), i64([0, 3])],
+        [a([1, 2, 3]), i64([0, 2])],
+        {"mode": "reflect"},
+    ),
     "negative to e8m0": ("Cast", [a([-1.0])], [a([1.0])], {"to": 24, "output": 24, "opset": 24}),
     "cast like": ("CastLike", [a([3e9]), a([0], "int32")], [a([3e9]), a([0], "float64")], {"output": INT32}),
     "integer / 0": ("Div", [a([7], "int32"), a([0], "int32")], [a([7]), a([0])], {"output": INT32}),
@@ -310,6 +350,8 @@ DISAGREEMENTS = {
     "quantize": ("QuantizeLinear", [a([INF]), a(0.1), a(3, "uint8")], {"output": 2}),
     "empty": ("ReduceMean", [np.zeros((0, 2), "float32"), i64([0])], {"opset": 18}),
     "spelling": ("Cast", [a([NAN])], {"to": STRING, "output": STRING}),
+    "digits": ("Cast", [a([3.14])], {"to": STRING, "output": STRING}),
+    "mean": ("ReduceMean", [a([2**31 - 1, 2**31 - 1], "int32"), i64([0])], {"output": INT32}),
 }
 
 
@@ -462,6 +504,10 @@ TORCH_PAIRS = {
         instance("torch.nn.functional.rrelu", T0, tensors=[X]),
     ),
     "topk": (instance("torch.topk", T0, 1, tensors=[TIES]), instance("torch.topk", T0, 1, tensors=[X])),
+    "amin of NaN": (
+        instance("torch.amin", T0, tensors=[("float32", [{"float": "nan"}, 1.0])]),
+        instance("torch.minimum", T0, {"tensor": 1}, tensors=[("float32", [{"float": "nan"}, 1.0]), X]),
+    ),
     "ties in different lines": (
         instance("torch.topk", T0, 1, 1, tensors=[("float32", [[3.0, 3.0], [1.0, 2.0]])]),
         instance("torch.topk", T0, 1, 1, tensors=[("float32", [[3.0, 1.0], [3.0, 1.0]])]),

@@ -15,7 +15,7 @@ def gather(hearing: Hearing) -> Evidence:
     outcomes = [hearing.outcome, *hearing.repeated]
     symptom = hearing.symptom[0]
     same = 1 + sum(
-        judge.symptom(each, hearing.known)[0] == symptom
+        judge.symptom(each, hearing.known, judge.rule(hearing.target))[0] == symptom
         or (hearing.is_near_miss and bool(measure.near_miss(judge.values(each), hearing.expected)))
         for each in hearing.repeated
     )

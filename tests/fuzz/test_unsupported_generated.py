@@ -1,0 +1,61 @@
+"""Refusals that generated models met: told as unsupported, not as bugs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Origin, Status
+from fuzz.lane import Limits
+from fuzz.runner import Runner
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(Limits(seconds=60, memory_mb=3000), jobs=1) as shared:
+        yield shared
+
+
+def case(node: onnx.NodeProto, shape: list[int], code: int, weights: dict[str, np.ndarray]) -> Case:
+    dtype = helper.tensor_dtype_to_np_dtype(code)
+    given = helper.make_tensor_value_info("x", code, [2, 1, 2])
+    made = helper.make_tensor_value_info("y", code, shape)
+    constants = [numpy_helper.from_array(value, name) for name, value in weights.items()]
+    graph = helper.make_graph([node], "g", [given], [made], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    return Case("onnx", model.SerializeToString(), {"x": np.ones((2, 1, 2), dtype)}, Origin("test", node.op_type))
+
+
+def recurrent(op_type: str, gates: int, code: int) -> Case:
+    dtype = helper.tensor_dtype_to_np_dtype(code)
+    weights = {"w": np.ones((1, gates, 2), dtype), "r": np.ones((1, gates, 1), dtype)}
+    return case(helper.make_node(op_type, ["x", "w", "r"], ["y"], hidden_size=1), [2, 1, 1, 1], code, weights)
+
+
+@pytest.mark.parametrize(("op_type", "gates"), [("LSTM", 4), ("GRU", 3)])
+def test_onnxruntime_says_that_recurrent_operators_have_no_doubles(runner: Runner, op_type: str, gates: int) -> None:
+    target = catalogue.target("onnxruntime")
+    assert runner.run(recurrent(op_type, gates, TensorProto.DOUBLE), target).status is Status.UNSUPPORTED
+    assert runner.run(recurrent(op_type, gates, TensorProto.FLOAT), target).status is Status.OK
+
+
+def branches(op_type: str) -> Case:
+    """The operator in both branches of an If."""
+
+    def body(name: str) -> onnx.GraphProto:
+        made = helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 1, 2])
+        return helper.make_graph([helper.make_node(op_type, ["x"], [name])], name, [], [made])
+
+    node = helper.make_node("If", ["c"], ["y"], then_branch=body("a"), else_branch=body("b"))
+    return case(node, [2, 1, 2], TensorProto.FLOAT, {"c": np.array(True)})
+
+
+def test_tvm_says_of_operators_in_bodies_too_that_it_has_no_converter(runner: Runner) -> None:
+    target = catalogue.target("tvm")
+    assert runner.run(branches("LpNormalization"), target).status is Status.UNSUPPORTED
+    assert runner.run(branches("Relu"), target).status is Status.OK

@@ -1,0 +1,145 @@
+"""A compiler that is right, and takes one liberty at a time (option `how`): in arithmetic, or where words are silent.
+
+For the tests of the court; ``data/calibration/honest.py`` takes others.
+"""
+
+import numpy as np
+
+PACKAGES = ()
+KINDS = ("onnx",)
+LIBERTIES = {}
+F = np.float32
+
+
+def liberty(operator):
+    def known(function):
+        LIBERTIES[function.__name__] = (operator, function)
+        return function
+
+    return known
+
+
+def warm():
+    import onnx.reference.ops.op_abs  # noqa: F401
+
+
+def devices():
+    return ["CPU"]
+
+
+def execute(job, enter):
+    import onnx
+    from onnx.reference import ReferenceEvaluator
+
+    enter("convert")
+    evaluator = ReferenceEvaluator(onnx.load_from_string(job.model))
+    operator, function = LIBERTIES[job.options["how"]]
+    for node in evaluator.rt_nodes_:
+        if node.op_type == operator:
+            node.run = taken(node, function)
+    enter("run")
+    with np.errstate(all="ignore"):
+        return list(zip(evaluator.output_names, evaluator.run(None, dict(job.inputs)), strict=True))
+
+
+def taken(node, function):
+    return lambda *inputs, **context: (function(node, *inputs),)
+
+
+@liberty("Sigmoid")
+def sigmoid_by_tanh(node, x):
+    return (F(0.5) + F(0.5) * np.tanh(F(0.5) * x)).astype(x.dtype)
+
+
+@liberty("Softplus")
+def softplus_by_log(node, x):
+    return np.log(F(1) + np.exp(x)).astype(x.dtype)
+
+
+@liberty("Elu")
+def elu_by_exp(node, x):
+    return np.where(x > 0, x, np.exp(x) - F(1)).astype(x.dtype)
+
+
+@liberty("Sinh")
+def sinh_by_exp(node, x):
+    return ((np.exp(x) - np.exp(-x)) / F(2)).astype(x.dtype)
+
+
+@liberty("Neg")
+def zero_less_x(node, x):
+    return F(0) - x
+
+
+@liberty("Mod")
+def mod_by_quotient(node, a, b):
+    return (a - b * np.trunc((a / b).astype(a.dtype))).astype(a.dtype)
+
+
+@liberty("ReduceL2")
+def scaled_norm(node, x, axes=None):
+    largest = np.abs(x).max()
+    return np.asarray(largest * np.sqrt(np.sum(np.square(x / largest), dtype=x.dtype))).reshape([1] * x.ndim)
+
+
+@liberty("Softmax")
+def softmax_in_half(node, x):
+    powers = np.exp((x - x.max(-1, keepdims=True)).astype(x.dtype)).astype(x.dtype)
+    return (powers / np.cumsum(powers, -1, dtype=x.dtype)[..., -1:]).astype(x.dtype)
+
+
+@liberty("GridSample")
+def nearest_half_up(node, x, grid):
+    height, width = x.shape[2:]
+    rows = np.floor(((grid[0, ..., 1] + 1) * height - 1) / 2 + 0.5).astype(int)
+    columns = np.floor(((grid[0, ..., 0] + 1) * width - 1) / 2 + 0.5).astype(int)
+    return x[:, :, np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]
+
+
+@liberty("BatchNormalization")
+def folded(node, x, scale, bias, mean, variance):
+    factor = scale / np.sqrt(variance + F(node.epsilon))
+    return (x * factor + (bias - mean * factor)).astype(x.dtype)
+
+
+@liberty("ScatterElements")
+def added_backwards(node, x, indices, updates):
+    found = x.copy()
+    for at, update in zip(indices[::-1], updates[::-1], strict=True):
+        found[at] = found[at] + update
+    return found
+
+
+@liberty("MatMul")
+def saturated(node, a, b):
+    limits = np.iinfo(a.dtype)
+    return np.clip(a.astype(object) @ b.astype(object), limits.min, limits.max).astype(a.dtype)
+
+
+@liberty("ReduceMean")
+def mean_of_wide_sum(node, x, axes=None):
+    return np.asarray([int(np.mean(x.astype(np.int64)))], x.dtype)
+
+
+@liberty("Sign")
+def sign_of_nan_is_zero(node, x):
+    return ((x > 0) * F(1) - (x < 0) * F(1)).astype(x.dtype)
+
+
+@liberty("Clip")
+def lower_bound_wins(node, x, low, high):
+    return np.maximum(np.minimum(x, high), low)
+
+
+@liberty("Pad")
+def mirrored_once(node, x, pads, *rest):
+    places = np.abs(np.arange(-int(pads[0]), x.size + int(pads[1])))
+    return x[np.clip(np.where(places >= x.size, 2 * (x.size - 1) - places, places), 0, x.size - 1)]
+
+
+@liberty("Cast")
+def eight_digits(node, x):
+    return np.asarray([f"{value:.8g}" for value in x.ravel().tolist()], dtype=object).reshape(x.shape)
+
+
+OPTIONS = {"how": tuple(LIBERTIES)}

@@ -1,0 +1,150 @@
+"""Traces of other tools and languages: which frames they hold, innermost first."""
+
+from __future__ import annotations
+
+import pytest
+
+from triage.functions import function_name
+from triage.messages import said
+from triage.traces import read
+
+GO = """panic: runtime error: index out of range [3] with length 3
+
+goroutine 1 [running]:
+example.org/quill/onnx.convertSplit(0xc000112000, 0x3)
+\t/home/ci/go/src/example.org/quill/onnx/split.go:41 +0x1d
+example.org/quill/onnx.(*Importer).Node(0xc000112000)
+\t/home/ci/go/src/example.org/quill/onnx/importer.go:88 +0x2a
+exit status 2
+"""
+JAVA = """Exception in thread "main" java.lang.ArrayIndexOutOfBoundsException: Index 4 out of bounds for length 4
+\tat io.graphite.ops.SliceOp.infer(SliceOp.java:31)
+\tat io.graphite.Importer.visit(Importer.java:201)
+\t... 12 more
+"""
+JULIA = """ERROR: DimensionMismatch: lengths 3 and 4
+Stacktrace:
+  [1] _bcs1(a::Base.OneTo{Int64}, b::Base.OneTo{Int64})
+    @ Base.Broadcast ./broadcast.jl:555
+  [2] prelu(x::Matrix{Float32}, s::Vector{Float32})
+    @ Lumen ~/.julia/packages/Lumen/aX3/src/ops/activation.jl:44
+"""
+VALGRIND = """==77== Conditional jump or move depends on uninitialised value(s)
+==77==    at 0x4C31A20: kernels::TopKRow(float const*, int) (topk.cc:51)
+==77==    by 0x4C31B55: kernels::TopK(Tensor const&) (topk.cc:80)
+"""
+GLOG = """F1122 08:14:22.118230    4412 hlo.cc:4120] Check failed: operands.size() == 2 (3 vs. 2)
+*** Check failure stack trace: ***
+    @     0x7f2bc1d21a0d  absl::log_internal::LogMessage::Flush()
+    @     0x7f2bbf0aa111  xla::HloFusion::FuseClamp()
+    @     0x7f2bbf0aa222  (unknown)
+"""
+XLA = """INTERNAL: RET_CHECK failure (xla/service/simplifier.cc:61) compatible
+*** Begin stack trace ***
+\txla::Simplifier::HandleDot(xla::HloInstruction*)
+\txla::Simplifier::Run()
+*** End stack trace ***
+after it
+"""
+LLVM = """Stack dump:
+0.\tProgram arguments: /opt/b/bin/b-opt --lower in.mlir
+ #0 0x000055d18d10 llvm::sys::PrintStackTrace(llvm::raw_ostream&, int) /opt/b/bin/b-opt+0x1f8d10
+ #1 0x00007faa2520 (/lib/x86_64-linux-gnu/libc.so.6+0x42520)
+ #2 0x000055d117aa b::GatherLowering::match(b::GatherOp) const /opt/b/bin/b-opt+0x7917aa
+"""
+LLDB = """* thread #1, name = 'run', stop reason = signal SIGSEGV
+  * frame #0: 0x00007ffff7a libk.so`k::CountNonZero(x=0x00007ff0, n=4) at nonzero.cc:21:9
+    frame #1: 0x00007ffff7b libk.so`k::NonZero(t=0x00007ff8) at nonzero.cc:40:3
+"""
+FRAMES: dict[str, tuple[str, list[tuple[str, str, int]]]] = {
+    "Go": (
+        GO,
+        [
+            ("split.go", "example.org/quill/onnx.convertSplit", 41),
+            ("importer.go", "example.org/quill/onnx.Importer.Node", 88),
+        ],
+    ),
+    "Java": (
+        JAVA,
+        [("SliceOp.java", "io.graphite.ops.SliceOp.infer", 31), ("Importer.java", "io.graphite.Importer.visit", 201)],
+    ),
+    "Julia": (JULIA, [("broadcast.jl", "_bcs1", 555), ("activation.jl", "prelu", 44)]),
+    "Valgrind": (VALGRIND, [("topk.cc", "kernels::TopKRow", 51), ("topk.cc", "kernels::TopK", 80)]),
+    "glog": (
+        GLOG,
+        [("", "absl::log_internal::LogMessage::Flush", 0), ("", "xla::HloFusion::FuseClamp", 0), ("", "", 0)],
+    ),
+    "XLA": (XLA, [("", "xla::Simplifier::HandleDot", 0), ("", "xla::Simplifier::Run", 0)]),
+    "LLVM": (LLVM, [("", "llvm::sys::PrintStackTrace", 0), ("", "", 0), ("", "b::GatherLowering::match", 0)]),
+    "lldb": (LLDB, [("nonzero.cc", "k::CountNonZero", 21), ("nonzero.cc", "k::NonZero", 40)]),
+}
+
+
+@pytest.mark.parametrize("form", FRAMES)
+def test_every_form_gives_its_frames_innermost_first(form: str) -> None:
+    raw, wanted = FRAMES[form]
+    found = read(raw)
+    told = [(each.file.rpartition("/")[2], function_name(each.function), each.line) for each in found.frames]
+    assert told == wanted and not found.cut
+
+
+def test_what_stands_around_a_listing_is_text() -> None:
+    assert read(XLA).text.splitlines() == [
+        "INTERNAL: RET_CHECK failure (xla/service/simplifier.cc:61) compatible",
+        "after it",
+    ]
+    assert read(GO).text == "panic: runtime error: index out of range [3] with length 3"
+
+
+def test_text_that_only_looks_like_a_frame_of_these_forms_is_text() -> None:
+    for text in ("see split.go:41", "[1] is the first", "@ Home we know better", "at the end (of it)", "by 0xname"):
+        assert read(text).frames == () and read(text).text == text
+
+
+def test_what_a_type_of_the_language_does_is_the_standard_librarys() -> None:
+    assert (
+        function_name("<usize as core::slice::index::SliceIndex<[T]>>::index")
+        == "core::slice::index::SliceIndex::index"
+    )
+    assert function_name("<my::Shape as core::ops::index::Index<usize>>::index") == "my::Shape::index"
+
+
+#: Two messages of one bug.
+SAME = {
+    "where it stands in a model's text": (
+        """loc("model.mlir":17:10): error: 'linalg.generic' op has no operand""",
+        """loc(callsite("f"("a.mlir":1:2) at unknown)): error: 'linalg.generic' op has no operand""",
+    ),
+    "a location that is unknown": ("loc(unknown): error: no operand", """loc("m.mlir":3:4): error: no operand"""),
+    "an echo of the text": ("/tmp/x/model.mlir:17:10: error: no operand", "g.mlir:203:11: error: no operand"),
+    "instructions of HLO": (
+        "not implemented: %sort.5 = (f32[8]{0}, s32[8]{0}) sort(f32[8]{0} %p0, s32[8]{0} %iota.2)",
+        "not implemented: ROOT %sort = f64[3]{0} sort(f64[3]{0} %p), dimensions={0}",
+    ),
+    "a line of a log": ("F1122 08:14:22.118230 4412 hlo.cc:41] no", "F0930 23:01:07.000412 9 hlo.cc:44] no"),
+    "what TensorRT logs": (
+        "[E] Error Code 4: Internal Error (/model/Resize_12: IResizeLayer: no size)",
+        "[TRT] [E] 4: [layers.cpp::check::88] Error Code 4: Internal Error (up: IResizeLayer: no size)",
+    ),
+    "fused nodes": (
+        "Could not find any implementation for node {ForeignNode[/a/ReduceMean.../a/Add_1]}.",
+        "Could not find any implementation for node {ForeignNode[onnx::MatMul_8 + /b/R.../b/Add]}.",
+    ),
+    "amounts of memory": ("tried to allocate 2.00 GiB of 15.7 GiB", "tried to allocate 312.00 MiB of 1 GiB"),
+    "generated code": (
+        "Command:\ng++ /tmp/torchinductor_ci/x/cx.cpp -o a\n\nOutput:\n/tmp/torchinductor_ci/x/cx.cpp:31:25: error: no",
+        "Command:\ng++ /tmp/torchinductor_me/q/cq.cpp\n\nOutput:\n/tmp/torchinductor_me/q/cq.cpp:3:5: error: no",
+    ),
+    "template arguments": ("no match for 'complex<float>'", "no match for 'complex<double>'"),
+}
+
+
+@pytest.mark.parametrize("what", SAME)
+def test_a_message_is_the_same_whatever_differs_between_two_runs(what: str) -> None:
+    one, other = SAME[what]
+    assert said(one) == said(other)
+
+
+def test_what_an_instruction_does_still_tells() -> None:
+    assert said("%a.1 = f32[2]{0} sort(f32[2]{0} %b)") != said("%a.1 = f32[2]{0} reduce(f32[2]{0} %b)")
+    assert said("Error (/m/R_1: IResizeLayer: no size)") != said("Error (/m/R_1: IPoolingLayer: no size)")

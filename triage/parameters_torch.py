@@ -1,0 +1,85 @@
+"""What PyTorch calls the positional parameters of its functions and classes, and their defaults.
+
+Read from the source files of the installed package, from definitions or from the first line of a docstring
+(``add(input, other, *, alpha=1, out=None) -> Tensor``); torch itself is not imported.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from triage.docstrings_torch import docstring, paths
+
+#: The default of a parameter that has none, or one that is no literal.
+UNKNOWN: Any = object()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter; `default` is a literal, or `UNKNOWN`."""
+
+    name: str
+    default: Any = UNKNOWN
+
+
+@cache
+def positional(api: str, init: bool = False) -> tuple[Parameter, ...]:
+    """The parameters that a call may give by position, in order; () where they are not known.
+
+    `init`: those of the constructor of a class such as ``torch.nn.AvgPool3d``. A method's tensor is its first one.
+    """
+    name = api.rpartition(".")[2]
+    defined = next((found for path in paths(api) if (found := _definitions(path).get(name, {}).get(init))), None)
+    if defined is not None:
+        return _parameters(defined)
+    described = None if init else _described(docstring(api))
+    method = (Parameter("self"),) if api.startswith("torch.Tensor.") else ()
+    return method + _parameters(described) if described else ()
+
+
+def _described(doc: str) -> ast.arguments | None:
+    """The parameters in the first line of a docstring that begins with a call."""
+    text = doc.strip()
+    if not text.partition("(")[0].isidentifier():
+        return None
+    depth = 0
+    for at, sign in enumerate(text):
+        depth += (sign in "([") - (sign in ")]")
+        if sign == ")" and not depth:
+            try:
+                [made] = ast.parse(f"def {text[: at + 1]}: pass").body
+            except SyntaxError:
+                return None
+            return made.args if isinstance(made, ast.FunctionDef) else None
+    return None
+
+
+def _parameters(found: ast.arguments) -> tuple[Parameter, ...]:
+    """Without ``self``, which nobody gives."""
+    names = [one.arg for one in (*found.posonlyargs, *found.args)]
+    defaults = [UNKNOWN] * (len(names) - len(found.defaults)) + list(map(_literal, found.defaults))
+    return tuple(Parameter(name, default) for name, default in zip(names, defaults, strict=True) if name != "self")
+
+
+def _literal(node: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return UNKNOWN
+
+
+@cache
+def _definitions(path: Path) -> dict[str, dict[bool, ast.arguments]]:
+    """By name: the parameters of a function (false), or of the constructor of a class (true)."""
+    found: dict[str, dict[bool, ast.arguments]] = {}
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            found[node.name] = {False: node.args}  # of overloads the last is the definition
+        elif isinstance(node, ast.ClassDef):
+            made = [one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"]
+            found[node.name] = {True: made[-1].args} if made else {}
+    return found
