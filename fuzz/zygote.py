@@ -39,7 +39,14 @@ _THREAD_COUNTS = (
 
 
 class BackendUnavailable(RuntimeError):
-    """The backend cannot be imported or cannot compile here; the message says why."""
+    """The backend cannot be imported or cannot compile here; the message says why.
+
+    `raised`: its import ended with an exception of its own, as it would again; it was neither killed nor too slow.
+    """
+
+    def __init__(self, reason: str, *, raised: bool = False) -> None:
+        super().__init__(reason)
+        self.raised = raised
 
 
 class ZygoteGone(RuntimeError):
@@ -201,7 +208,7 @@ class BaseZygote:
             raise BackendUnavailable(f"{how}\n{log}".strip()) from error
         if message.get("ready") is not True:
             self.close()
-            raise BackendUnavailable(str(message.get("reason", "it talks nonsense")).strip())
+            raise BackendUnavailable(str(message.get("reason", "it talks nonsense")).strip(), raised=True)
 
     def _said(self) -> str:
         """The end of what the import has printed, which may be gigabytes."""

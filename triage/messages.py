@@ -49,6 +49,17 @@ def core(message: str) -> str:
     return told or message.strip()
 
 
+def part(message: str, operator: str) -> str:
+    """Of a log with a part for each operator that failed, that of `operator`; else the whole message."""
+    for pattern in rules().parts:
+        found = list(pattern.finditer(message[:_LONGEST_RAW]))
+        ends = [*(each.start() for each in found[1:]), len(message)]
+        for each, end in zip(found, ends, strict=False):
+            if len(found) > 1 and operator and f".{each['operator']}".endswith(f".{operator}"):
+                return message[each.start() : end]
+    return message
+
+
 def normalise(message: str, names: Collection[str] = ()) -> str:
     """A message without addresses, numbers, shapes, paths, line numbers and generated names.
 

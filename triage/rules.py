@@ -9,6 +9,7 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[prefix]]``    how a runner writes exception, file and line before a sentence
 ``[[converting]]`` where a message names what was being converted or run, more surely than whoever reported it; `needs`
                   is a text without which the pattern finds nothing, which is far quicker to see
+``[[part]]``      the first line of an operator's part of a log of several failures
 ``[[operator]]``  where a sentence names the operator itself
 ``[[empty]]``     normalised messages that say no more than that something failed
 ``[[chatter]]``   lines of a trace that are neither frames nor about the failure: headlines, warnings, logs
@@ -73,6 +74,7 @@ class Rules:
     masks: tuple[tuple[re.Pattern[str], Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
     converting: tuple[tuple[str, re.Pattern[str]], ...]
+    parts: tuple[re.Pattern[str], ...]
     operators: tuple[re.Pattern[str], ...]
     empty: re.Pattern[str]
     chatter: re.Pattern[str]
@@ -104,6 +106,7 @@ def read(folder: Path) -> Rules:
         masks=tuple((_pattern(path, rule), _replacement(path, rule)) for path, rule in each("mask")),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
+        parts=tuple(_naming(path, rule) for path, rule in each("part")),
         operators=tuple(_naming(path, rule) for path, rule in each("operator")),
         empty=re.compile(alternatives("empty"), re.IGNORECASE),
         chatter=re.compile(alternatives("chatter")),
@@ -114,7 +117,7 @@ def read(folder: Path) -> Rules:
     )
 
 
-_TABLES = frozenset("drop mask prefix converting operator empty chatter ignore shared namesake end".split())  # noqa: SIM905
+_TABLES = frozenset("drop mask prefix converting part operator empty chatter ignore shared namesake end".split())  # noqa: SIM905
 
 
 def _table(path: Path) -> dict[str, list[dict[str, Any]]]:

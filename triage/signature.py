@@ -15,7 +15,7 @@ from fuzz import registry
 from fuzz.case import Error, Failure
 from fuzz.runner import Operator
 from triage import stack
-from triage.messages import LONGEST_MESSAGE, core, normalise
+from triage.messages import LONGEST_MESSAGE, core, normalise, part
 
 __all__ = ["LONGEST_MESSAGE", "Signature", "normalise", "sign"]
 
@@ -62,7 +62,7 @@ def sign(
     backend = registry.backend(failure.target.backend).name
     place, kind, source = _place(failure, error, operators, converters)
     wrong = failure.oracle == "inconsistency"
-    message = "" if wrong else normalise(core(error.message), names)
+    message = "" if wrong else normalise(core(part(error.message, error.operator)), names)
     place, message = _of_all_operators(place, message)
     why = f"same because {source}, the symptom is {_spoken(failure.symptom)}" + (
         f' and the message reads "{message[:120]}" once numbers, shapes and names are taken out' if message else ""

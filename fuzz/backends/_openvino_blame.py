@@ -33,6 +33,10 @@ _OPERATORS = (
     re.compile(r"Unsupported operation of type: (\w+)"),
 )
 
+#: The first line of one operator's part of the log, and the node that it speaks of.
+_PART = re.compile(r"^-- \S+ with a message:[ \t]*$", re.MULTILINE)
+_OUTPUT = re.compile(r"'<Node\(\w+\): (?:, )*([^,>\n]+)")
+
 #: Converter files whose names do not follow from the operator's.
 _ONNX_FILES = {
     "BatchNormalization": "batch_norm",
@@ -68,6 +72,7 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
     missing = _NO_RULE.search(message)
     if missing:
         return _bare(missing.group(1)), ""
+    message = _first_part(message, job.model)
     found = next((match for pattern in _OPERATORS for match in [pattern.search(message)] if match), None)
     operator = _bare(found.group(1)) if found else ""
     named = _CONVERTER.search(message)
@@ -75,6 +80,24 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
         return operator, "frontends/%s/op/%s" % named.groups()
     (converter,) = converters([("torch" if job.kind == "instance" else "", operator, 0)])
     return operator, _site(_BEHIND, message, operator) or converter or _site(_BENEATH, message, operator)
+
+
+def _first_part(message: str, model: bytes) -> str:
+    """Of a log of several operators that were not converted, sorted by name, the part of the one that stands first in
+    the model: the others may follow from it. The whole message where that cannot be told."""
+    starts = [found.start() for found in _PART.finditer(message)]
+    parts = [message[begin:end] for begin, end in zip(starts, [*starts[1:], len(message)])]
+    places = [place for part in parts for place in [_place(part, model)] if place >= 0]
+    if len(parts) < 2 or len(places) < len(parts):
+        return message
+    return parts[places.index(min(places))]
+
+
+def _place(part: str, model: bytes) -> int:
+    """Where in a serialised model the node of a part of the log stands, by its first output; -1 where it does not."""
+    named = _OUTPUT.search(part)
+    name = named.group(1).encode() if named else b""
+    return model.find(b"\x12%c%s" % (len(name), name)) if 0 < len(name) < 128 else -1  # NodeProto.output is field 2
 
 
 def _bare(operator: str) -> str:

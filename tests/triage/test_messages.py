@@ -2,7 +2,7 @@
 
 import pytest
 
-from triage.messages import core, normalise, said
+from triage.messages import core, normalise, part, said
 
 OPENVINO = """Exception from src/inference/src/cpp/core.cpp:105:
 Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_report.cpp:151:
@@ -87,3 +87,25 @@ def test_what_is_said_is_the_normalised_core_and_stays_so() -> None:
 
 def test_the_first_sentence_of_an_endless_message_is_read() -> None:
     assert said("no kernel for 7\n" + "0123456789abcdef " * 6_000_000).startswith("no kernel for N ")
+
+
+LOG = """Model wasn't fully converted. Failed operations detailed log:
+-- HardSigmoid-26 with a message:
+Element not supported
+
+-- ai.onnx.ml.Scaler-1 with a message:
+Number of inputs (3) is less than required (4)
+
+Summary:
+-- Conversion is failed for: HardSigmoid-26, ai.onnx.ml.Scaler-1
+"""
+
+
+def test_of_a_log_of_several_operators_the_part_of_the_one_to_blame_is_the_message() -> None:
+    assert core(part(LOG, "Scaler")) == "Number of inputs (3) is less than required (4)"
+    assert core(part(LOG, "HardSigmoid")) == "Element not supported"
+
+
+@pytest.mark.parametrize("operator", ["", "caler", "Add"])
+def test_a_log_that_has_no_part_of_the_operator_is_taken_whole(operator: str) -> None:
+    assert part(LOG, operator) == LOG

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
 from filelock import BaseFileLock, FileLock, Timeout
 
@@ -60,7 +61,7 @@ class Ready:
     """What ``ready.json`` tells. `identity` hashes what is installed: equal ones are the same build.
 
     `problem` is why the environment must not be used. Unless it is `lasting`, the next one to ask has it looked at
-    again: a machine may have been busy, or without what it needs.
+    again: a machine may have been without what it needs, or, where it is `passing`, busy.
     """
 
     compiler: str
@@ -70,6 +71,15 @@ class Ready:
     seconds: float
     problem: str = ""
     lasting: bool = True
+    passing: bool = False
+
+
+class _Look(TypedDict):
+    """What a `Ready` says of how its environment works."""
+
+    problem: str
+    lasting: bool
+    passing: bool
 
 
 @dataclass(frozen=True)
@@ -117,7 +127,7 @@ class Environments:
             (folder / "used").touch()
         self._ready[compiler.name, revision.version] = ready
         if ready.problem:
-            raise Untestable(revision.version, ready.problem, _site(folder, runnable).said, passing=not ready.lasting)
+            raise Untestable(revision.version, ready.problem, _site(folder, runnable).said, passing=ready.passing)
         return runnable
 
     def identity(self, compiler: Compiler, revision: Revision) -> str:
@@ -172,8 +182,7 @@ class Environments:
         if known is None:
             return self._made(compiler, revision, recipe, folder)
         if known.problem and not known.lasting:
-            problem, lasting = self._preflight(compiler, revision)
-            known = replace(known, problem=problem, lasting=lasting)
+            known = replace(known, **self._preflight(compiler, revision))
             places.write(folder / "ready.json", json.dumps(asdict(known)))
         return known
 
@@ -181,7 +190,6 @@ class Environments:
         self.collect()
         started = time.monotonic()
         site = replace(_site(folder, revision), goes_on=self._goes_on)
-        problem, lasting = "", True
         try:
             leftovers.end(folder)
             shutil.rmtree(folder, ignore_errors=True)
@@ -189,40 +197,44 @@ class Environments:
             _install(compiler, recipe, site)
             if recipe.finish is not None:
                 recipe.finish(site)
-            problem, lasting = self._preflight(compiler, revision)
+            seen = self._preflight(compiler, revision)
         except CannotBuild as refusal:
             if not refusal.lasting:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise _untestable(revision, refusal) from refusal
-            problem = refusal.reason
+            seen = _look(refusal.reason)
         except BaseException:  # nobody wants it any more: half a build is of no use
             shutil.rmtree(folder, ignore_errors=True)
             raise
         identity = _identity(site) if site.folder.joinpath("env").is_dir() else ""
         seconds = time.monotonic() - started
         size = round(places.mebibytes(folder), 1)
-        ready = Ready(compiler.name, revision.version, identity, size, round(seconds, 1), problem, lasting)
+        ready = Ready(compiler.name, revision.version, identity, size, round(seconds, 1), **seen)
         places.write(folder / "ready.json", json.dumps(asdict(ready)))
         return ready
 
-    def _preflight(self, compiler: Compiler, revision: Revision) -> tuple[str, bool]:
-        """Why the environment cannot be used ("": it can), and whether that will stay so."""
+    def _preflight(self, compiler: Compiler, revision: Revision) -> _Look:
+        """How the environment works."""
         target = Target(compiler.backend, revision, options_from(dict(compiler.options)))
         try:
             said = preflight.problem(self._runner, target, self._goes_on)
         except BackendUnavailable as error:
-            return f"it cannot be imported: {error}", False
+            return _look(f"it cannot be imported: {error}", lasting=False, passing=not error.raised)
         finally:
             self._runner.forget(target)
         if said is None:
-            return "", True
-        return f"its environment is broken: {said.text}", said.lasting
+            return _look("")
+        return _look(f"its environment is broken: {said.text}", lasting=said.lasting, passing=not said.lasting)
 
     def _all(self) -> Iterator[Environment]:
         for folder in sorted(self.root.glob("*-*")):
             ready = _read(folder)
             if ready is not None:
                 yield Environment(folder, ready, _used(folder))
+
+
+def _look(problem: str, *, lasting: bool = True, passing: bool = False) -> _Look:
+    return {"problem": problem, "lasting": lasting, "passing": passing}
 
 
 def _untestable(revision: Revision, refusal: CannotBuild) -> Untestable:

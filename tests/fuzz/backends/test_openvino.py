@@ -343,3 +343,30 @@ def test_a_renamed_input_is_not_guessed_where_types_and_shapes_are_the_same() ->
     job = graph_of([helper.make_node("Dropout", ["x"], ["y"])], given, given["x"])
     with pytest.raises(CannotFeed, match="cannot be told apart"):
         backend.execute(job, lambda stage: None)
+
+
+FOLLOWING = """Model wasn't fully converted. Failed operations detailed log:
+-- HardSigmoid-26 with a message:
+While validating ONNX node '<Node(HardSigmoid): t22>': Exception from src/core/shape_inference/x.hpp:150:
+Element not supported
+
+-- Scan-26 with a message:
+While validating ONNX node '<Node(Scan): t18, t19>': Check 'y' failed at src/frontends/onnx/frontend/src/op/scan.cpp:36:
+Number of Scan node inputs (3) is less than required (4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "blamed", "function"),
+    [("Scan", "HardSigmoid", "Scan", "frontends/onnx/op/scan.cpp"), ("HardSigmoid", "Scan", "HardSigmoid", None)],
+)
+def test_of_several_operators_that_failed_the_first_in_the_model_is_to_blame(
+    first: str, second: str, blamed: str, function: str | None
+) -> None:
+    outputs = {"Scan": ["t18", "t19"], "HardSigmoid": ["t22"]}
+    nodes = [onnx.helper.make_node("Add", ["t22x", "t1"], ["t5"])]
+    nodes += [onnx.helper.make_node(name, ["t22", "t18"], outputs[name]) for name in (first, second)]
+    model = onnx.helper.make_model(onnx.helper.make_graph(nodes, "g", [], [])).SerializeToString()
+    job = Job("onnx", model, {}, {})
+    operator, named = backend.blame(RuntimeError(FOLLOWING), job)
+    assert operator == blamed and (function is None or named == function)

@@ -96,8 +96,9 @@ def test_a_problem_that_may_pass_is_looked_at_again(environments: Environments, 
     [commit] = tinyc.repository(tmp_path / "repository", [files])
     compiler = support.overlaid(tmp_path, tmp_path / "repository", tinyc.wheel(tmp_path, "1.0"))
     trusted = dataclasses.replace(compiler, untrusted=False)  # else it would not see the file
-    with pytest.raises(Untestable, match="busy"):
+    with pytest.raises(Untestable, match="busy") as problem:
         environments.ensure(trusted, listing.find(trusted, commit))
+    assert not problem.value.passing  # its own exception: waiting will not mend it
     switch.unlink()
     assert environments.ensure(trusted, listing.find(trusted, commit)).python
 
