@@ -11,6 +11,7 @@ from bot.kinds import Again, Failed
 from bot.settings import BadSettings
 from fuzz.zygote import BackendUnavailable
 from triage.ledger.records import Work
+from triage.messages import normalise
 from triage.revisions.config import BadConfiguration
 from triage.revisions.environments import Untestable
 from triage.revisions.git import GitError
@@ -29,8 +30,10 @@ def later(work: Work, note: str) -> Again | Failed:
     note = " ".join(note.split())
     if work.attempts >= MOST:
         return Failed(f"given up after {MOST} attempts: {note}")
-    # Attempts count kills, too: only trouble that an earlier attempt had already is given more time.
-    at = min(work.attempts, len(PAUSES)) - 1 if work.note == note else 0
+    # Attempts count kills, too: only trouble that an earlier attempt had already is given more time. Messages tell
+    # seconds, ports and the like, which differ from one attempt to the next.
+    same = normalise(work.note) == normalise(note)
+    at = min(work.attempts, len(PAUSES)) - 1 if same else 0
     return Again(PAUSES[at], note, counted=True)
 
 

@@ -6,7 +6,7 @@ the newest. A bug that is drafted and not filed is filed next, with what was fou
 
 from __future__ import annotations
 
-from bot import bisecting, durations
+from bot import bisecting, durations, patience
 from bot.bisecting import Question, Subject
 from bot.desk import Desk
 from bot.failures import Refusal
@@ -15,7 +15,7 @@ from bot.life import saying
 from bot.rendering import render, revision
 from bot.settings import Project
 from triage.bisect import answer as answers
-from triage.bisect.bisection import NoAnswer
+from triage.bisect.bisection import BrokenEnd, NoAnswer
 from triage.ledger.records import Work
 from triage.lifecycle import State
 from triage.records import Bug
@@ -25,7 +25,10 @@ HEAVY = True
 
 
 def run(work: Work, desk: Desk) -> Answer:
-    """Search, within the project's time for triage. A search that was killed goes on where it was."""
+    """Search, within the project's time for triage. A search that was killed goes on where it was.
+
+    Where a build at an end is in passing trouble it is tried again later, and told without an answer in the end.
+    """
     project, bug = desk.project(work), desk.store.bug(int(work.payload["bug"]))
     question = _question(work, desk, project, bug)
     note = ""
@@ -37,6 +40,8 @@ def run(work: Work, desk: Desk) -> Answer:
         sentences = list(found.sentences(question.fix))
         told = _told(found, question.fix) or prose(f"{sentences[0]}.")
     except (Refusal, NoAnswer) as problem:
+        if isinstance(problem, BrokenEnd) and problem.passing and work.attempts < patience.MOST:
+            return patience.later(work, str(problem))
         note = " ".join(str(problem).split())
         sentences, told = [note], f"It could not be bisected: {prose(note)}."
     works = (saying.to_file(bug.id, work.project),) if _to_be_filed(desk, bug, question.fix) else ()

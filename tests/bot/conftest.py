@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bot import cli
 from tests.bot import suites
+from tests.bot.checks.support import Shop, shop
 from tests.bot.support import Done, Run
 
 
@@ -44,3 +46,11 @@ def place(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) 
     """A folder for a test whose revisions are the builds of the tiny compiler."""
     monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
     return tmp_path
+
+
+@pytest.fixture
+def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+    """A project on commits of the tiny compiler, and work on it."""
+    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
+    with shop(tmp_path, tiny.root.parent) as found:
+        yield found

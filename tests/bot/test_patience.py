@@ -28,6 +28,12 @@ def test_trouble_that_stays_is_given_more_time() -> None:
     assert [pause(at, "the index is away") for at in (2, 3, 9)] == [*patience.PAUSES[1:3], patience.PAUSES[-1]]
 
 
+def test_trouble_that_is_told_with_other_seconds_each_time_is_the_same_trouble() -> None:
+    work = replace(WORK, attempts=3, note="Request failed after 3 retries in 8.8s")
+    answer = patience.later(work, "Request failed after 3 retries in 5.81s")
+    assert isinstance(answer, Again) and answer.seconds == patience.PAUSES[2]
+
+
 def test_in_the_end_it_is_given_up() -> None:
     assert isinstance(patience.later(replace(WORK, attempts=patience.MOST), "the index is away"), Failed)
 

@@ -25,14 +25,15 @@ class Run:
 class Record:
     """All that is known of one revision.
 
-    `identity` is the hash of what is installed, "" where unknown; `skipped` why it cannot be tested; `seconds` what
-    making its environment took.
+    `identity` is the hash of what is installed, "" where unknown; `skipped` why it cannot be tested, and `passing`
+    whether that may be over soon; `seconds` what making its environment took.
     """
 
     runs: tuple[Run, ...] = ()
     identity: str = ""
     skipped: str = ""
     seconds: float = 0.0
+    passing: bool = False
 
     @property
     def failed(self) -> int:

@@ -2,23 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from bot.checks import before, building
-from tests.bot import suites
-from tests.bot.checks.support import Shop, shop
+from tests.bot.checks.support import Shop
 from triage.revisions import listing
 from triage.revisions.environments import Untestable
-
-
-@pytest.fixture
-def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    with shop(tmp_path, tiny.root.parent) as found:
-        yield found
 
 
 @pytest.mark.parametrize("passing", [False, True])

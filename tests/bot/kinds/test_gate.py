@@ -6,7 +6,6 @@ import contextlib
 import re
 import socket
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,18 +14,11 @@ import structlog
 from bot import working
 from bot.checks.run import CheckRun
 from tests.bot import suites
-from tests.bot.checks.support import Shop, git, overlay, shop
+from tests.bot.checks.support import Shop, git, overlay
 from tests.builds import tinyc
 from triage.ledger.records import Issue, NewWork, WorkState
 from triage.lifecycle import State
 from triage.revisions import installing
-
-
-@pytest.fixture
-def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    with shop(tmp_path, tiny.root.parent) as found:
-        yield found
 
 
 def test_what_a_pull_request_breaks_is_told_at_the_changed_lines(tiny_shop: Shop) -> None:

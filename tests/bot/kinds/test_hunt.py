@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from bot.kinds import Done, hunt
-from tests.bot import suites
-from tests.bot.checks.support import Shop, shop
+from tests.bot.checks.support import Shop
 from triage.ledger.records import NewWork, WorkState
 from triage.lifecycle import State
-
-
-@pytest.fixture
-def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    with shop(tmp_path, tiny.root.parent) as found:
-        yield found
 
 
 def test_a_hunt_runs_the_newest_build_that_works_and_gives_way_to_a_gate(tiny_shop: Shop) -> None:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from bot import working
 from bot.checks import words
 from bot.checks.run import CheckRun
-from tests.bot import suites
-from tests.bot.checks.support import Shop, git, shop
+from tests.bot.checks.support import Shop, git
 from triage.ledger.records import NewWork, WorkState
 
 LATE = "2026-02-01T00:00:09Z"
-
-
-@pytest.fixture
-def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    with shop(tmp_path, tiny.root.parent) as found:
-        yield found
 
 
 def event(shop: Shop, number: int, head: str, ended: str = "", fork: bool = False, base: str = "") -> None:

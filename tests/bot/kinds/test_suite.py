@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,18 +9,11 @@ import pytest
 
 from bot.kinds import Done, suite
 from tests.bot import suites
-from tests.bot.checks.support import Shop, git, overlay, shop
+from tests.bot.checks.support import Shop, git, overlay
 from tests.builds import tinyc
 from triage.ledger.records import NewWork, WorkState
 from triage.lifecycle import State
 from triage.revisions import installing
-
-
-@pytest.fixture
-def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
-    monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    with shop(tmp_path, tiny.root.parent) as found:
-        yield found
 
 
 def moved(shop: Shop, *states: State) -> int:
