@@ -256,7 +256,7 @@ def test_the_report_of_a_bug_shows_the_evidence(desk: pipeline.Desk, target: Tar
 
 
 def test_a_bug_that_reducing_has_lost_is_reported_as_it_was_found(desk: pipeline.Desk) -> None:
-    faulty, case = catalogue.target(str(FAULTY), {"fault": "one_element"}), chain("Abs", "Exp")
+    faulty, case = catalogue.target(str(FAULTY), {"fault": "one_element"}), chain("Abs")
     bug = recorded(desk, failure_of(desk, case, faulty))
     desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
     random = chain("RandomNormalLike")
@@ -264,7 +264,7 @@ def test_a_bug_that_reducing_has_lost_is_reported_as_it_was_found(desk: pipeline
     desk.store.advance(bug.id, State.REDUCED, State.LOCATED)
     pipeline.hear(desk, desk.store.bug(bug.id))
     found = desk.store.bug(bug.id)
-    assert (found.state, found.reduced_case_id, found.nodes) == (State.JUDGED, case.id, 2)
+    assert (found.state, found.reduced_case_id, found.nodes) == (State.JUDGED, case.id, 1)
     assert found.judgement is not None and found.judgement.verdict is Ruling.COMPILER_BUG
     assert found.note.startswith("nondeterministic: ")
 
