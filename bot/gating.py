@@ -55,13 +55,15 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a gate found. `told` has a list for each of `LISTS`, empty where nothing can be concluded."""
+    """What a gate found. `told` has a list for each of `LISTS`, empty where nothing can be concluded; `entries` are the
+    suite, with what the change touches."""
 
     compiler: str
     against: Baseline
     head: Revision
     result: Result
     told: Mapping[Change, Sequence[Told]]
+    entries: Sequence[Entry]
 
     @property
     def conclusion(self) -> Conclusion:
@@ -164,7 +166,7 @@ class _Gate:
         """Differences are not told one by one where they say nothing of the code."""
         silent = teller is None or result.conclusion is Conclusion.NEUTRAL
         told = {change: [] if silent or teller is None else teller.tell(result, change) for change in LISTS}
-        return Answer(self.question.compiler.name, self.against, self.head, result, told)
+        return Answer(self.question.compiler.name, self.against, self.head, result, told, self.entries)
 
 
 def _remember(compiler: Compiler, sides: Sides, result: Result) -> None:

@@ -145,13 +145,12 @@ class _Suite:
         pairs = answer.result.of_change(Change.NEW_FAILURE)
         found = [pair.verdict.failure for pair in pairs if pair.verdict and pair.verdict.failure]
         again = [pair for pair in pairs if pair.verdict is None]
-        return [*found, *self._once_more(runner, answer.head, again)] if again else found
+        return [*found, *self._once_more(runner, answer, again)] if again else found
 
-    def _once_more(self, runner: Runner, head: Revision, pairs: Sequence[Pair]) -> list[Failure]:
-        entries = suitefile.gather(wanted(self.project, self.desk.store.path), self.compiler.backend, runner)
-        cases = {entry.id: entry.case for entry in entries}
-        ready, replay = building.ensure(runner, self.compiler, head), Replay(runner, self.compiler)
-        verdicts = [replay.once(cases[pair.id], ready).verdict for pair in pairs if pair.id in cases]
+    def _once_more(self, runner: Runner, answer: Answer, pairs: Sequence[Pair]) -> list[Failure]:
+        cases = {entry.id: entry.case for entry in answer.entries}
+        ready, replay = building.ensure(runner, self.compiler, answer.head), Replay(runner, self.compiler)
+        verdicts = [replay.once(cases[pair.id], ready).verdict for pair in pairs]
         return [verdict.failure for verdict in verdicts if verdict and verdict.failure]
 
     def _alone(self, runner: Runner, head: Revision) -> Ended:

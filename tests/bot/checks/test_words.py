@@ -46,7 +46,7 @@ def answer(
     result = Result((Pair(ran, ran, Change.SAME),) * 431, 500, 61.2, conclusion, why)
     base = Revision("b" * 40, commit="b" * 40)
     lists = {change: list(changes.get(change, ())) for change in LISTS}
-    return Answer("tiny", Baseline("a" * 40, base), Revision("c" * 40, commit="c" * 40), result, lists)
+    return Answer("tiny", Baseline("a" * 40, base), Revision("c" * 40, commit="c" * 40), result, lists, ())
 
 
 def finished(changes: Mapping[Change, Sequence[Told]], known: Mapping[str, Sequence[KnownBug]] | None = None) -> Words:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bot import suitefile
 from bot.kinds import Done, suite
+from bot.suitefile import Wanted
 from tests.bot import suites
 from tests.bot.checks.support import Shop, git, overlay
 from tests.builds import tinyc
 from triage.ledger.records import NewWork, WorkState
 from triage.lifecycle import State
 from triage.revisions import installing
+from triage.suite.entries import Entry
 
 
 def moved(shop: Shop, *states: State) -> int:
@@ -185,7 +189,18 @@ class Killed(BaseException):
     """The process ends here."""
 
 
-def test_what_an_interrupted_suite_has_found_is_not_lost(tiny_shop: Shop) -> None:
+@pytest.mark.parametrize("sliced", [False, True])
+def test_what_an_interrupted_suite_has_found_is_not_lost(
+    tiny_shop: Shop, monkeypatch: pytest.MonkeyPatch, sliced: bool
+) -> None:
+    """Nor where the case is in the suite only because the change touches its operator."""
+    gather = suitefile.gather
+
+    def without_subtraction(wanted: Wanted, *rest: Any) -> list[Entry]:
+        return [each for each in gather(wanted, *rest) if wanted.touched or "Sub" not in each.name]
+
+    if sliced:
+        monkeypatch.setattr(suitefile, "gather", without_subtraction)
     broken = tiny_shop.lands("sub swaps")
     tiny_shop.ledger.work.add(NewWork("suite", "it", "tiny", {"commit": broken, "before": tiny_shop.first}))
     work = tiny_shop.ledger.work.claim(["suite"])
