@@ -83,14 +83,15 @@ def _judged(index: int, generated: Generated) -> list[str]:
         print(f"model {index}: the reference fails: {error!r:.200}")
         return ["invalid"]
     arrays = [np.asarray(value) for value in values]
-    if not all(_as_declared(info, array) for info, array in zip(model.graph.output, arrays, strict=True)):
+    if not all(as_declared(info, array) for info, array in zip(model.graph.output, arrays, strict=True)):
         print(f"model {index}: a result has another dtype or shape than declared")
         return ["invalid"]
     finite = all(np.isfinite(each.astype(np.complex128)).all() for each in arrays if each.dtype.kind in "fcV")
     return ["valid"] if finite else ["valid", "with NaN or infinity"]
 
 
-def _as_declared(info: onnx.ValueInfoProto, array: np.ndarray) -> bool:
+def as_declared(info: onnx.ValueInfoProto, array: np.ndarray) -> bool:
+    """Whether a result has the dtype, rank and known sizes that the model declares."""
     kind = info.type.tensor_type
     sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
     fits = len(sizes) == array.ndim and all(size in (None, real) for size, real in zip(sizes, array.shape, strict=True))

@@ -13,11 +13,11 @@ from collections import Counter
 import numpy as np
 import onnx
 
+from benchmarks.generate import as_declared
 from fuzz.backends._evaluator import Evaluator
 from fuzz.generators.mcts import case
 from fuzz.graphs import blocks
 from fuzz.graphs.workflow import Fuzzer, Made, Settings
-from fuzz.operators import dtypes
 from fuzz.oracles import undefined
 from triage.strategies import TABLE_III
 
@@ -50,7 +50,7 @@ def _judged(made: Made, index: int) -> list[str]:
     except Exception as error:  # noqa: BLE001 numpy and the evaluator raise whatever they like
         print(f"model {index}: the reference fails: {error!r:.200}")
         return ["invalid"]
-    if not all(_as_declared(info, value) for info, value in zip(model.graph.output, results, strict=True)):
+    if not all(as_declared(info, value) for info, value in zip(model.graph.output, results, strict=True)):
         print(f"model {index}: a result has another dtype or shape than declared")
         return ["invalid"]
     named = given | {info.name: value for info, value in zip(model.graph.output, results, strict=True)}
@@ -58,13 +58,6 @@ def _judged(made: Made, index: int) -> list[str]:
         return ["breaks a precondition"]
     finite = all(np.isfinite(each.astype(np.float64)).all() for each in results if each.dtype.kind in "fV")
     return ["valid"] if finite else ["valid", "with NaN or infinity"]
-
-
-def _as_declared(info: onnx.ValueInfoProto, array: np.ndarray) -> bool:
-    kind = info.type.tensor_type
-    sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in kind.shape.dim]
-    fits = len(sizes) == array.ndim and all(size in (None, real) for size, real in zip(sizes, array.shape, strict=True))
-    return fits and array.dtype == dtypes.numpy_dtype(kind.elem_type)
 
 
 def coverage(seeds: int = 5) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Container
 from pathlib import Path
 
 from bot.failures import Refusal
+
+_NUMBERED = re.compile(r"(\d{6,})\.onnx\Z")
 
 
 def check_file(option: str, path: Path | None) -> None:
@@ -28,6 +32,18 @@ def check_folder(option: str, path: Path | None) -> None:
     if not nearest.is_dir():
         raise Refusal(f"{option} {path}: {nearest} is no folder")
     _check_access(option, path, nearest)
+
+
+def models_folder(option: str, path: Path, numbers: Container[int]) -> None:
+    """Make a folder for ``000001.onnx`` and so on, without models of other numbers than these. Raises Refusal."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Refusal(f"{option} {path}: {error.strerror}; name a folder that can be written") from error
+    for model in path.glob("*.onnx"):
+        number = _NUMBERED.match(model.name)
+        if not number or int(number[1]) not in numbers:
+            raise Refusal(f"{option} {path}: holds {model.name}, which is not of this run; name another folder")
 
 
 def write(option: str, path: Path, text: str, *, append: bool = False) -> None:

@@ -14,13 +14,13 @@ from onnx import TensorProto
 from bot.commands.arguments import Json, Seed
 from bot.console import out, print_json
 from bot.failures import Refusal
+from bot.outputs import models_folder
 from fuzz.generators import models
 from fuzz.generators.models import Generated, Parameters
 from fuzz.operators.families import OPSET
 from fuzz.operators.growth import Limits
 
 MANIFEST = "manifest.jsonl"
-_NUMBERED = re.compile(r"(\d{6,})\.onnx\Z")
 
 
 def generate(
@@ -58,7 +58,7 @@ def generate(
         models.check(source, parameters)
     except (models.UnknownModels, models.UnusableParameters) as error:
         raise Refusal(str(error)) from error
-    _prepare(output, count)
+    models_folder("--out", output, range(1, count + 1))
     nodes = rejected = 0
     with (output / MANIFEST).open("w", encoding="utf-8", newline="\n") as manifest:
         for index in range(count):
@@ -81,18 +81,6 @@ def bounds(text: str) -> tuple[int, int]:
     if not 1 <= low <= high:
         raise Refusal(f"--ops {text!r} is not of the form LB:UB with 1 <= LB <= UB, e.g. 1:10")
     return low, high
-
-
-def _prepare(output: Path, count: int) -> None:
-    """A folder without models that this run will not write. Raises Refusal."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refusal(f"--out {output}: {error.strerror}; name a folder that can be written") from error
-    for path in output.glob("*.onnx"):
-        number = _NUMBERED.match(path.name)
-        if not number or not 1 <= int(number[1]) <= count:
-            raise Refusal(f"--out {output}: holds {path.name}, which is not of this run; name another folder")
 
 
 def _line(name: str, source: str, seed: int, index: int, made: Generated) -> dict[str, object]:

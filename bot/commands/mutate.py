@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from bot.commands.arguments import Json, Memory, Options, Seconds, Seed
 from bot.console import out, print_json
 from bot.failures import ExitCode, Refusal
 from bot.mutantcheck import Check
+from bot.outputs import models_folder
 from fuzz.case import Case
 from fuzz.lane import Limits
 from fuzz.mutants import mutation, seeds
@@ -27,7 +27,6 @@ from fuzz.oracles.metamorphic import DELTA
 from fuzz.runner import Runner
 
 LIST, INPUTS, FAILURES = "mutations.jsonl", "inputs.npz", "failures"
-_NUMBERED = re.compile(r"(\d{6,})\.onnx\Z")
 _BUILT_IN = ", ".join(f"{PREFIX}{name}" for name in seeds.names())
 
 
@@ -69,7 +68,7 @@ def mutate(
     count = mutations if listed is None else len(listed)
     wanted = {*range(every, count + 1, every), count}
     target = choices.one_target(backend, option) if backend else None
-    _prepare(output, wanted)
+    models_folder("--out", output, wanted | {0})
     with Runner(Limits(timeout, memory), jobs=1) as runner:
         subject = _subject(model, inputs, seed, runner)
         check = Check(runner, subject, target, delta, output / FAILURES) if target else None
@@ -173,18 +172,6 @@ def _file(model: str, inputs: Path | None, seed: int, runner: Runner) -> Case:
     if case.kind != "onnx":
         raise Refusal(f"{model}: only ONNX models can be mutated, not {case.kind_name}")
     return case
-
-
-def _prepare(output: Path, wanted: set[int]) -> None:
-    """A folder without models that this run will not write. Raises Refusal."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise Refusal(f"--out {output}: {error.strerror}; name a folder that can be written") from error
-    for path in output.glob("*.onnx"):
-        number = _NUMBERED.match(path.name)
-        if not number or int(number[1]) not in wanted | {0}:
-            raise Refusal(f"--out {output}: holds {path.name}, which is not of this run; name another folder")
 
 
 def _drawn(mutator: Mutator, count: int, model: str) -> Iterator[Mutation]:
