@@ -24,7 +24,7 @@ from triage.bisect.found import MOST_BETWEEN, Bisected, Found, Kind, with_sectio
 from triage.bisect.progress import Progress
 from triage.records import Bug
 from triage.replay import Replay
-from triage.revisions import merges
+from triage.revisions import listing, merges
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments
 from triage.revisions.git import GitError
@@ -71,12 +71,15 @@ def search(runner: Runner, question: Question, say: Callable[[str], object] = la
     """
     subject = question.subject
     compiler = replace(question.compiler, options={**question.compiler.options, **subject.options})
-    span = _span(compiler, question.first, question.last)
+    span, instead = _span(compiler, question)
     searched = _Search(runner, question, compiler, say)
-    found = Descent(lambda merge: _sides(compiler, merge), searched.over).inside(searched.over(span), span)
+    # The checks take all the time that is left: what lies inside a merge comes first.
+    found = searched.answer(span, checks=False)
+    if found.finished:
+        found = searched.answer(span, checks=True)
     if found.finished:
         searched.forget()
-    return found
+    return replace(found, instead=instead)
 
 
 @dataclass
@@ -88,6 +91,7 @@ class _Search:
     compiler: Compiler
     say: Callable[[str], object]
     kept: list[Progress] = field(default_factory=list)
+    begun: dict[tuple[str, ...], Bisection] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         budget, subject = self.question.budget, self.question.subject
@@ -95,8 +99,25 @@ class _Search:
         replay = Replay(self.runner, self.compiler, excuses=False)
         self._builds = Builds(subject.case, replay, Environments(self.runner), subject.perturb)
 
-    def over(self, span: Sequence[Revision]) -> Answer:
-        """The answer between the first and the last of these. Raises triage.bisect.bisection.NoAnswer."""
+    def answer(self, span: Sequence[Revision], checks: bool) -> Answer:
+        """The answer between the first and the last of these, inside merges, too; a second one goes on from the first.
+
+        With `checks`, revisions are looked at that the search itself does not ask for. Raises NoAnswer and Refusal.
+        """
+        descent = Descent(
+            lambda merge, before: _sides(self.compiler, merge, before),
+            lambda inner: self.over(inner, exact=True).run(checks),
+        )
+        return descent.inside(self.over(span).run(checks), span)
+
+    def over(self, span: Sequence[Revision], exact: bool = False) -> Bisection:
+        """The search between the first and the last of these; `exact` inside a merge."""
+        names = tuple(each.version for each in span)
+        if names not in self.begun:
+            self.begun[names] = self._over(span, exact)
+        return self.begun[names]
+
+    def _over(self, span: Sequence[Revision], exact: bool) -> Bisection:
         names = [each.version for each in span]
         kept = progress.of(self.question.subject.case.id, _told(self.compiler), names, platform.node())
         if self.question.fresh:
@@ -110,10 +131,11 @@ class _Search:
             fix=self.question.fix,
             sweep=few if self.question.sweep is None else self.question.sweep,
             keep=True,
+            exact=exact,
             deadline=self._deadline,
             jobs=self.runner.jobs,
             say=self.say,
-        ).run()
+        )
 
     def forget(self) -> None:
         """What was seen: the answer has been found."""
@@ -121,9 +143,9 @@ class _Search:
             each.finish()
 
 
-def _sides(compiler: Compiler, merge: Revision) -> list[Side]:
+def _sides(compiler: Compiler, merge: Revision, before: Revision) -> list[Side]:
     try:
-        return merges.sides(compiler, merge)
+        return merges.sides(compiler, merge, before)
     except GitError as problem:
         raise Refusal(str(problem)) from problem
 
@@ -142,10 +164,10 @@ def found(answer: Answer) -> Found | None:
     if answer.first is None or answer.last_before is None or answer.confidence is None:
         return None
     kept = answer.between[:MOST_BETWEEN]
-    merge = answer.merges[0].revision if answer.merges else ""
-    if answer.merges and answer.merges[-1].itself:
-        merge = answer.first
-    return Found(answer.first, answer.last_before, answer.confidence, kept, len(answer.between) - len(kept), merge)
+    others = len(answer.between) - len(kept)
+    return Found(
+        answer.first, answer.last_before, answer.confidence, kept, others, answer.brought, answer.tested_between
+    )
 
 
 def keep(store: Store, bug: Bug, answer: Answer, fix: bool) -> Bisected:
@@ -168,11 +190,31 @@ def keep(store: Store, bug: Bug, answer: Answer, fix: bool) -> Bisected:
     return known
 
 
-def _span(compiler: Compiler, first: str, last: str) -> tuple[Revision, ...]:
+def _span(compiler: Compiler, question: Question) -> tuple[tuple[Revision, ...], tuple[tuple[str, str], ...]]:
+    """What is searched, and each end that is on no list with what is tested in its place. Raises Refusal."""
+    first, last = _listed(compiler, question.first, older=not question.fix), _listed(compiler, question.last)
+    ends = ((question.first, first), (question.last, last))
+    instead = tuple((asked, found) for asked, found in ends if found != asked)
     between = builds.span(compiler, first, last)
     if len(between) < 2:
-        raise Refusal(f"--from and --to are both {between[0].version}: nothing lies between them")
-    return between
+        why = "".join(f", which was tested in the place of {asked}" for asked, _ in instead)
+        raise Refusal(f"--from and --to are both {between[0].version}{why}: nothing lies between them")
+    return between, instead
+
+
+def _listed(compiler: Compiler, name: str, older: bool = False) -> str:
+    """The end to search from or to: of a commit that came inside a merge, the merge.
+
+    The older end of a search for what broke is the commit before the merge, so that the merge is searched, too. The
+    older end of a search for a fix fails, and so does the merge that brought it, but not what was before.
+    """
+    try:
+        merge = merges.bringer(compiler, builds.revision(compiler, name)) if name else ""
+        before = merges.parent(compiler, merge) if merge and older else ""
+        known = before and any(each.version == before for each in listing.revisions(compiler))
+        return before if known else merge or name
+    except GitError as problem:
+        raise Refusal(str(problem)) from problem
 
 
 def _told(compiler: Compiler) -> list[object]:

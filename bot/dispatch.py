@@ -15,7 +15,7 @@ from datetime import datetime
 
 import structlog
 
-from bot import events
+from bot import events, same
 from bot.events import Event, Unreadable
 from bot.settings import Project, Settings
 from triage.ledger import Ledger
@@ -78,7 +78,7 @@ def _handle(batch: Sequence[Delivery], ledger: Ledger, settings: Settings, suspe
     attempts = {each.id: each.attempts + 1 for each in batch}
     if suspect:
         attempts = ledger.deliveries.begun_many(list(attempts))
-    settled = [found for each in batch if (found := _outcome(each, attempts[each.id], settings)) is not None]
+    settled = [found for each in batch if (found := _outcome(each, attempts[each.id], ledger, settings)) is not None]
     once_more = attempts.keys() - {each.id for each in settled}
     if once_more and not suspect:
         ledger.deliveries.begun_many(sorted(once_more))
@@ -92,29 +92,34 @@ def _handle(batch: Sequence[Delivery], ledger: Ledger, settings: Settings, suspe
     return len(settled)
 
 
-def _outcome(delivery: Delivery, attempt: int, settings: Settings) -> Settled | None:
-    """How a delivery ends; None where its handler is to be called once more."""
+def _outcome(delivery: Delivery, attempt: int, ledger: Ledger, settings: Settings) -> Settled | None:
+    """How a delivery ends; None where its handler is to be called once more. Raises StoreError."""
     if attempt > BEGINNINGS:
         note = f"given up: its handling was begun {BEGINNINGS} times and never came to an end"
         return Settled(delivery.id, DeliveryState.FAILED, note)
     try:
-        return _settled(delivery, settings)
+        return _settled(delivery, ledger, settings)
     except Unreadable as error:
         return Settled(delivery.id, DeliveryState.FAILED, str(error))
+    except StoreError:  # the database's trouble, not the delivery's fault
+        raise
     except Exception as error:
         log.exception("delivery_broke", delivery=delivery.id, event_name=delivery.event, attempt=attempt)
         note = f"internal error, {attempt} times: {type(error).__name__}: {error}"
         return Settled(delivery.id, DeliveryState.FAILED, note) if attempt >= TRIES else None
 
 
-def _settled(delivery: Delivery, settings: Settings) -> Settled:
-    """What a delivery means for the projects that it concerns. Raises Unreadable."""
+def _settled(delivery: Delivery, ledger: Ledger, settings: Settings) -> Settled:
+    """What a delivery means for the projects that it concerns. Raises Unreadable, StoreError."""
     if delivery.event not in events.names():
         return _ignored(delivery, f"the event {delivery.event} means nothing here")
     event = events.read(delivery)
-    projects = _projects(event, settings)
-    if not projects:
+    called = _projects(event, settings)
+    if not called:
         return _ignored(delivery, f"no project has the repository {event.repository[:200]!r}")
+    projects = called if event.name in WIDE else same.repositories(ledger, event, called)
+    if not projects:
+        return _ignored(delivery, f"{event.repository[:200]!r} is a former name, and not known to be that repository")
     handler = events.load(delivery.event)
     works: list[NewWork] = []
     notes: list[str] = []

@@ -9,8 +9,10 @@ Standard library alone, in Python 3.8 syntax: it runs beside old versions of com
 from __future__ import annotations
 
 import os
+import re
 import sys
-from typing import Any, List, Set, Tuple
+from typing import Any, Dict, List, Set, Tuple
+from urllib.parse import unquote
 
 #: The variable that tells a worker that it is confined.
 VARIABLE = "GRAPHWARDEN_CONFINED"
@@ -22,10 +24,30 @@ _NETWORK = frozenset(
 _PROCESS = frozenset(
     ["os.fork", "os.forkpty", "os.posix_spawn", "os.system", "os.exec", "subprocess.Popen", "os.kill", "pty.spawn"]
 )
-_WRITING = frozenset(["os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.symlink", "os.link", "os.chmod"])
+#: Of an event, which arguments are places, and what is done to each. An entry itself is written (a link: not where it
+#: leads to), or what lies there.
+_PLACES: Dict[str, Tuple[Tuple[int, str], ...]] = {
+    "os.remove": ((0, "entry"),),
+    "os.mkdir": ((0, "entry"),),
+    "os.rmdir": ((0, "entry"),),
+    "os.rename": ((0, "entry"), (1, "entry")),
+    "os.symlink": ((1, "entry"),),  # the first is only the text of the link
+    "os.link": ((0, "reading"), (1, "entry")),
+    "os.chmod": ((0, "writing"),),
+    "os.chown": ((0, "writing"),),
+    "os.utime": ((0, "writing"),),
+    "os.truncate": ((0, "writing"),),
+    "os.setxattr": ((0, "writing"),),
+    "os.removexattr": ((0, "writing"),),
+    "os.listdir": ((0, "reading"),),
+    "os.scandir": ((0, "reading"),),
+    "sqlite3.connect": ((0, "database"),),
+}
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-#: Every program reads here; processes other than its own are below /proc and not below these.
-_PUBLIC = ("/usr", "/bin", "/sbin", "/lib", "/etc", "/sys", "/dev", "/proc/self", "/proc/sys")
+#: Every program reads here, wherever a link there leads to: no confined build can have made it.
+_PUBLIC = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/etc/", "/sys/", "/proc/sys/")
+#: Devices, and what is open already; a link of that name leads to nothing new.
+_DEVICE = r"(?:/dev/(?:fd/)?|/proc/(?:self|%d)/fd/)\w+"
 #: Beside its home, what a confined program may write. Not /tmp: its own temporary files lie in its home.
 OWN = ("/dev",)
 _PUBLIC_FILES = frozenset(["/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/mounts", "/proc/loadavg"])
@@ -87,26 +109,68 @@ def _hear(event: str, arguments: Tuple[Any, ...]) -> None:
         _tried.add("network")
     elif event in _PROCESS:
         _tried.add("process")
-    elif event in _WRITING and not _below(arguments[0], _writable):
+    else:
+        for index, what in _PLACES.get(event, ()):
+            _touched(arguments[index], what)
+
+
+def _touched(path: Any, what: str) -> None:
+    if what == "database":
+        _database(path)
+    elif what == "reading":
+        if not _read("." if path is None else path):  # a listing without a path
+            _tried.add("reading")
+    elif not _below(path, _writable, what == "entry"):
         _tried.add("writing")
+
+
+def _database(path: Any) -> None:
+    """SQLite makes and changes what it opens."""
+    name = os.fsdecode(path) if isinstance(path, (str, bytes, os.PathLike)) else ""
+    if name.startswith("file:"):
+        name = unquote(name[len("file:") :].partition("?")[0])
+    if name and name != ":memory:":
+        _touched(name, "writing")
 
 
 def _opened(path: Any, mode: Any, flags: Any) -> None:
     if isinstance(flags, int) and flags & _WRITES:
-        if not _below(path, _writable):
-            _tried.add("writing")
-    elif not _below(path, _readable):
-        _tried.add("reading")
+        _touched(path, "writing")
+    else:
+        _touched(path, "reading")
 
 
-def _below(path: Any, folders: List[str]) -> bool:
-    """Whether a path lies in one of these folders; descriptors are no paths."""
+def _read(path: Any) -> bool:
+    """Whether every program may read this."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         return True
-    place = os.path.abspath(os.fsdecode(path))
+    name = os.fsdecode(path)
+    public = (name + "/").startswith(_PUBLIC) and ".." not in name.split("/")
+    return public or _below(path, _readable)
+
+
+def _below(path: Any, folders: List[str], entry: bool = False) -> bool:
+    """Whether a path really lies in one of these folders, or with `entry` its last part; descriptors are no paths."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        return True
+    name = os.fsdecode(path)
+    if re.fullmatch(_DEVICE % os.getpid(), name):
+        return True
+    place = _place(name, entry)
     own = "/proc/%d/" % os.getpid()
     return place in _PUBLIC_FILES or (place + "/").startswith((own, *folders))
 
 
+def _place(name: str, entry: bool) -> str:
+    """Where a path leads, links and ``..`` followed as the system does."""
+    folder, last = os.path.split(name.rstrip("/"))
+    try:
+        if entry and last not in ("", ".", ".."):
+            return os.path.join(os.path.realpath(folder), last)
+        return os.path.realpath(name)
+    except (OSError, ValueError):  # the current folder is gone, or this is no path: what uses it will fail
+        return name
+
+
 def _inside(folder: str) -> str:
-    return os.path.abspath(folder).rstrip("/") + "/"
+    return os.path.realpath(folder).rstrip("/") + "/"

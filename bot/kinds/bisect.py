@@ -19,7 +19,7 @@ from triage.bisect.bisection import BrokenEnd, NoAnswer
 from triage.ledger.records import Work
 from triage.lifecycle import State
 from triage.records import Bug
-from triage.scrub import prose
+from triage.scrub import prose, scrub
 
 HEAVY = True
 
@@ -38,12 +38,12 @@ def run(work: Work, desk: Desk) -> Answer:
         bug = desk.store.bug(bug.id)  # it may have moved while the builds ran
         bisecting.keep(desk.store, bug, found, question.fix)
         sentences = list(found.sentences(question.fix))
-        told = _told(found, question.fix) or prose(f"{sentences[0]}.")
+        told = _told(found, question.fix) or prose(scrub(f"{sentences[0]}."))
     except (Refusal, NoAnswer) as problem:
         if isinstance(problem, BrokenEnd) and problem.passing and work.attempts < patience.MOST:
             return patience.later(work, str(problem))
         note = " ".join(str(problem).split())
-        sentences, told = [note], f"It could not be bisected: {prose(note)}."
+        sentences, told = [note], f"It could not be bisected: {prose(scrub(note))}."
     works = (saying.to_file(bug.id, work.project),) if _to_be_filed(desk, bug, question.fix) else ()
     body = render("bisected", sentence=told, more=sentences[1:])
     status = () if note else saying.status(desk.ledger, bug.id, project.filing.moderation)

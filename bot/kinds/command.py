@@ -29,7 +29,8 @@ def run(work: Work, desk: Desk) -> Answer:
     commands = parse(work.payload["text"])
     if not commands:
         return Done("no command in it")
-    if own.wrote(desk.ledger, markers.keys(work.payload["text"]), work.payload["comment"]):
+    marked = own.wrote(desk.ledger, markers.keys(work.payload["text"]), work.payload["comment"])
+    if marked and _by_its_account(work, desk):
         # Written with a plain token, the bot's own comments are a person's to GitHub.
         return Done("written by the bot")
     if desk.ledger.work.listed([WorkState.DONE], work.kind, work.key, limit=1):
@@ -42,3 +43,8 @@ def run(work: Work, desk: Desk) -> Answer:
     reply = follow(commands, where)
     log.info("command_followed", place=where.name, author=where.author, commands=reply.said)
     return Done(f"{where.author}: {reply.said}", reply.works, reply.outgoing)
+
+
+def _by_its_account(work: Work, desk: Desk) -> bool:
+    where = place.of(work, desk)
+    return where.author.lower() == desk.github(where.repository).login.lower()

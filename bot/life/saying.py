@@ -21,7 +21,7 @@ from triage.ledger import Ledger
 from triage.ledger.records import Issue, NewOutgoing, NewWork, Outgoing, OutKind, OutState, Work
 from triage.lifecycle import State
 from triage.records import Bug
-from triage.scrub import prose
+from triage.scrub import prose, scrub
 
 #: Files that are too long for an issue lie here.
 BRANCH = "graphwarden/reproducers"
@@ -93,7 +93,7 @@ def _history(bug: Bug, issue: Issue) -> Iterator[tuple[str, str]]:
 
 def _since(found: Found, before: str) -> str:
     among = found.among(revision)
-    told = f"{before} on {revision(found.last_before)}" + (f"; not tested between them: {among}" if among else "")
+    told = f"{before} on {revision(found.last_before)}" + (f"; not told apart between them: {among}" if among else "")
     return f"{revision(found.first)}{' at the latest' if among else ''} ({told})"
 
 
@@ -101,7 +101,9 @@ def _runs(seen: Iterable[Seen]) -> Iterator[str]:
     today = datetime.now(UTC).date().isoformat()
     for one in seen:
         if one.does is not Does.GONE:
-            yield f"{revision(one.revision)}: {prose(one.told, 300)}, {today}"
+            # Why there is no environment of a build may pass by tomorrow, and is told to who asks (`retest`).
+            told = str(one.does) if one.does is Does.UNTESTABLE else one.told
+            yield f"{revision(one.revision)}: {prose(scrub(told), 300)}, {today}"
 
 
 def file(key: str, bug: Bug, repository: str, text: str, held: bool) -> NewOutgoing:

@@ -17,7 +17,7 @@ from tests.bot.web.support import REPOSITORY, configured, payload
 from triage.ledger import Ledger
 from triage.ledger.owners import now
 from triage.ledger.records import Delivery, DeliveryState, NewDelivery
-from triage.store import open_store
+from triage.store import StoreError, open_store
 
 HANDLED, IGNORED, FAILED, NEW = (DeliveryState(name) for name in ("handled", "ignored", "failed", "new"))
 
@@ -148,16 +148,34 @@ def test_a_fault_is_counted_once_in_a_process_that_trusts_what_came_after_it_beg
     assert ends(told)[0][::2] == (FAILED, 3)
 
 
+def test_trouble_of_the_database_is_not_the_deliverys_fault(
+    ledger: Ledger, told: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A trouble between two transactions is played by an exception: locking the file would stop the first look."""
+
+    def troubled(delivery: Delivery, ledger: Ledger, told: Settings) -> object:
+        raise StoreError("bot.db: database is locked")
+
+    arrive(ledger, payload(1))
+    with monkeypatch.context() as patched:
+        patched.setattr(dispatch, "_settled", troubled)
+        for _ in range(dispatch.TRIES + 1):
+            with pytest.raises(StoreError):
+                dispatch.once(ledger, told, now())
+    dispatch.once(ledger, told)
+    assert [state for state, _, _ in ends(told)] == [HANDLED]
+
+
 def test_a_delivery_that_ends_the_process_each_time_is_given_up_and_nothing_else(
     ledger: Ledger, told: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed is played by an exception that nothing catches: what was committed before is all there is."""
     real = dispatch._settled
 
-    def deadly(delivery: Delivery, told: Settings) -> object:
+    def deadly(delivery: Delivery, ledger: Ledger, told: Settings) -> object:
         if delivery.id == "1":
             raise KeyboardInterrupt
-        return real(delivery, told)
+        return real(delivery, ledger, told)
 
     monkeypatch.setattr(dispatch, "_settled", deadly)
     arrive(ledger, *(payload(number) for number in range(4)))

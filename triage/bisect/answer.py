@@ -67,10 +67,11 @@ class Answer:
     `first` is the first revision known to have the newer end's outcome, `last_before` the last known not to have it;
     both None if the outcome flips more than once or not at all. `confidence` is the probability that the change came
     with `first` itself; of several flips, that each lies where it is told to; None if there is no flip. `changes` are
-    those that do not matter to the question: from one failure to another. `between` are the revisions between
-    `last_before` and `first`, which side with neither, `unseen` those nobody has looked at. `finished`: time did not
-    run out before every flip was narrowed down as far as it can be. `merges` are those that the search went into, from
-    the branch inwards.
+    those that do not matter to the question: from one failure to another, and inside a merge to and fro before the flip
+    that is nearest to it. `between` are the revisions between `last_before` and `first`, which side with neither,
+    `unseen` those nobody has looked at. `finished`: time did not run out before every flip was narrowed down as far as
+    it can be. `merges` are those that the search went into, from the branch inwards. `instead` are ends that are on no
+    list, each with the revision that was tested in its place.
     """
 
     oldest: Tested
@@ -88,6 +89,20 @@ class Answer:
     unseen: tuple[str, ...]
     finished: bool
     merges: tuple[Merge, ...] = ()
+    instead: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def brought(self) -> str:
+        """The merge with which the change came to the branch, `first` where that did it itself; "" where none did."""
+        if not self.merges:
+            return ""
+        innermost = self.merges[-1]
+        return innermost.revision if innermost.itself else self.merges[0].revision
+
+    @property
+    def tested_between(self) -> bool:
+        """Whether any of `between` was tested: it did not tell on which side it is."""
+        return not {each.revision for each in self.tested}.isdisjoint(self.between)
 
     def document(self) -> dict[str, Any]:
         """The JSON document of `graphwarden bisect`."""
@@ -107,18 +122,16 @@ class Answer:
             "not_tested": list(self.unseen),
             "finished": self.finished,
             "merges": [{"revision": each.revision, "itself": each.itself, "reason": each.why} for each in self.merges],
+            "instead": [{"asked": asked, "tested": tested} for asked, tested in self.instead],
         }
 
     def sentences(self, fix: bool) -> Iterator[str]:
         """The same for people, the answer first."""
         yield self._headline(fix)
+        for asked, tested in self.instead:
+            yield f"{asked} came to the branch inside a merge: {tested} was tested in its place"
         if self.between:
-            untestable = {name for name, _ in self.skipped}
-            why = (
-                "could not be tested"
-                if set(self.between) <= untestable
-                else "could not be told apart or were not tested"
-            )
+            why = self._doubt()
             yield f"between them lie {_listed(self.between)}, which {why}: the change may have come with any of these"
         for merge in self.merges:
             yield merge.sentence
@@ -131,6 +144,15 @@ class Answer:
             yield f"{len(self.unseen)} of {total} revisions were not looked at: a flip there and back is not seen"
         if not self.finished:
             yield "the time ran out: the same command goes on from here"
+
+    def _doubt(self) -> str:
+        """What is the matter with those between."""
+        between = set(self.between)
+        if between <= {name for name, _ in self.skipped}:
+            return "could not be tested"
+        if between <= {each.revision for each in self.tested}:
+            return "were tested and do not tell it"
+        return "could not be told apart or were not tested"
 
     def _headline(self, fix: bool) -> str:
         if not self.flips:

@@ -34,8 +34,16 @@ class NoAnswer(Exception):
     """The question cannot be answered: an end cannot be tested, or the answer would be to another question."""
 
 
+class OutOfTime(NoAnswer):
+    """The time was up before both ends were known. The same search goes on from there."""
+
+
 class BrokenEnd(NoAnswer):
-    """An end cannot be tested."""
+    """An end cannot be tested. `passing`: that may be over soon."""
+
+    def __init__(self, reason: str, *, passing: bool = False) -> None:
+        super().__init__(reason)
+        self.passing = passing
 
 
 @dataclass
@@ -44,7 +52,8 @@ class Bisection:
 
     `fix` asks for the first revision that passes, else for the first that does not. With `sweep` all revisions are
     tested, in the order of a bisection. With `keep`, what was seen stays on disk: a further search depends on the
-    answer. `deadline` is on the clock of `time.monotonic`. `say` hears of every step.
+    answer. With `exact`, a revision that fails in another way than the ends do sides with neither. `deadline` is on the
+    clock of `time.monotonic`. `say` hears of every step.
     """
 
     revisions: Sequence[Revision]
@@ -53,20 +62,25 @@ class Bisection:
     fix: bool = False
     sweep: bool = False
     keep: bool = False
+    exact: bool = False
     deadline: float = float("inf")
     jobs: int = 1
     say: Callable[[str], object] = lambda text: None
     _ledger: Ledger = field(init=False)
     _running: dict[Future[Record], int] = field(default_factory=dict)
+    _started: float | None = None
 
     def __post_init__(self) -> None:
-        self._ledger = self.progress.load([revision.version for revision in self.revisions])
+        self._ledger = self.progress.load([revision.version for revision in self.revisions], self.exact)
 
-    def run(self) -> Answer:
-        """The answer. Raises NoAnswer, and leaves no thread behind."""
+    def run(self, checks: bool = True) -> Answer:
+        """The answer. Raises NoAnswer, and leaves no thread behind.
+
+        Without `checks`, nothing is looked at but what the search asks for; a second run with them goes on from there.
+        """
         pool = ThreadPoolExecutor(self.jobs)
         try:
-            finished = self._search(pool)
+            finished = self._search(pool, checks)
         finally:
             pool.shutdown(cancel_futures=True)
         found = answer.told(self._ledger, finished)
@@ -74,9 +88,9 @@ class Bisection:
             self.progress.finish()
         return found
 
-    def _search(self, pool: ThreadPoolExecutor) -> bool:
+    def _search(self, pool: ThreadPoolExecutor, checks: bool) -> bool:
         """Test until nothing more is to be learnt; false when the time was up before."""
-        started = time.monotonic()
+        started = self._started = self._started or time.monotonic()
         checked_since: float | None = None
         while True:
             self._check_ends()
@@ -85,7 +99,7 @@ class Bisection:
             wanted = search.wanted(self._ledger, busy, room)
             if room and not wanted and not busy:
                 checked_since = checked_since or time.monotonic()
-            if room > len(wanted) and self._may_check(started, checked_since):
+            if room > len(wanted) and (checks or self.sweep) and self._may_check(started, checked_since):
                 wanted += search.checks(self._ledger, busy | frozenset(wanted), room - len(wanted))
             for at in wanted:
                 self._running[pool.submit(self._test, at)] = at
@@ -95,7 +109,7 @@ class Bisection:
 
     def _concluded(self) -> bool:
         if ends.compare(self._ledger).wanted:
-            raise NoAnswer("the time ran out before both ends were known; the same command goes on from here")
+            raise OutOfTime("the time ran out before both ends were known; the same command goes on from here")
         left = search.wanted(self._ledger) or (self.sweep and search.checks(self._ledger))
         return not left
 
@@ -116,7 +130,8 @@ class Bisection:
         for at in ends_at:
             record, name = self._ledger[at], self._ledger.names[at]
             if record.skipped:
-                raise BrokenEnd(f"{name} cannot be tested, choose another end: {record.skipped}")
+                reason = f"{name} cannot be tested, choose another end: {record.skipped}"
+                raise BrokenEnd(reason, passing=record.passing)
             if record.runs and record.letter == NOTHING:
                 raise NoAnswer(f"there is nothing to judge on {name}: {record.typical.status}: {record.typical.detail}")
         compared = ends.compare(self._ledger)
@@ -143,7 +158,7 @@ class Bisection:
             ready = time.monotonic()
             run = replace(self.tester.once(revision), seconds=round(time.monotonic() - ready, 3))
         except Untestable as problem:
-            return replace(record, skipped=problem.reason)
+            return replace(record, skipped=problem.reason, passing=problem.passing)
         return replace(record, runs=(*record.runs, run), identity=identity, seconds=record.seconds or made)
 
     def _made(self, at: int) -> tuple[Revision, str]:

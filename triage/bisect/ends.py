@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from triage.bisect.outcome import PASS, Ledger, Question, Record, Run, count
 
@@ -37,6 +37,14 @@ class Ends:
 
 def compare(ledger: Ledger) -> Ends:
     """What is known of the first and the last revision of the ledger."""
+    found = _compared(ledger)
+    if not ledger.exact:
+        return found
+    ways = frozenset((run.letter, run.symptom) for at in (0, len(ledger) - 1) for run in ledger.runs(at))
+    return replace(found, question=replace(found.question, among=ways))
+
+
+def _compared(ledger: Ledger) -> Ends:
     last = len(ledger) - 1
     old, new = ledger.pooled(0), ledger.pooled(last)
     if last in ledger.twins(0) and (old.runs or new.runs):

@@ -24,7 +24,7 @@ class Found:
 
     `between` are revisions between the two of which nothing is known, e.g. since they cannot be built: the change may
     have come with any of them. `others` is how many more of those there are. `merge` is the merge that brought
-    it to the branch; it is `first` where the merge did it itself.
+    it to the branch; it is `first` where the merge did it itself. With `tested`, some of `between` were tested.
     """
 
     first: str
@@ -33,6 +33,7 @@ class Found:
     between: tuple[str, ...] = ()
     others: int = 0
     merge: str = ""
+    tested: bool = False
 
     def among(self, spell: Callable[[str], str]) -> str:
         """The revisions between, in words; "" where there are none. `spell` writes a revision's name."""
@@ -52,12 +53,12 @@ _WORDS = {
 #: Where revisions lie between: none of them may be blamed alone, nor may the first that was seen.
 _BETWEEN = {
     Kind.BAD: "It broke after {before}, which passes, and at the latest with {first}, which fails. Between them, and "
-    "not tested: {among}.",
+    "{doubt}: {among}.",
     Kind.GOOD: "It was fixed after {before}, which fails, and at the latest with {first}, which passes. Between them, "
-    "and not tested: {among}.",
+    "and {doubt}: {among}.",
 }
 _BROUGHT = "It came to the branch with the merge {merge}."
-_ITSELF = "This is a merge, and no commit that it takes in is to blame."
+_ITSELF = "This is a merge, and no commit that it takes in did it."
 #: Revisions between that are kept, and those that are named.
 MOST_BETWEEN, _SHOWN = 20, 5
 
@@ -88,7 +89,11 @@ def with_section(body: str, found: Bisected) -> str:
 def _line(kind: Kind, found: Found) -> str:
     words = _BETWEEN if found.between else _WORDS
     told = words[kind].format(
-        first=code(found.first), before=code(found.last_before), confidence=found.confidence, among=found.among(code)
+        first=code(found.first),
+        before=code(found.last_before),
+        confidence=found.confidence,
+        among=found.among(code),
+        doubt="not to be told apart" if found.tested else "not tested",
     )
     if not found.merge or found.between:
         return told

@@ -57,11 +57,17 @@ class Record:
 class Question:
     """What is asked of each run: does it show what the newer end shows and the older one does not?
 
-    With `but`, every letter but `letter` shows it: a regression is whatever does not pass.
+    With `but`, every letter but `letter` shows it: a regression is whatever does not pass. With `among` (letters and
+    symptoms), a run that ends in none of these ways tells nothing: another failure may hide the one that is meant.
     """
 
     letter: str
     but: bool = False
+    among: frozenset[tuple[str, str]] = frozenset()
+
+    def tells(self, run: Run) -> bool:
+        """Whether a run says anything at all."""
+        return not self.among or (run.letter, run.symptom) in self.among
 
     def shows(self, run: Run) -> bool:
         return (run.letter == self.letter) != self.but
@@ -84,15 +90,20 @@ class Counts:
 
 def count(runs: Sequence[Run], question: Question) -> Counts:
     """The counts of some runs."""
-    shown = sum(question.shows(run) for run in runs)
-    return Counts(shown, len(runs) - shown)
+    telling = [run for run in runs if question.tells(run)]
+    shown = sum(question.shows(run) for run in telling)
+    return Counts(shown, len(telling) - shown)
 
 
 class Ledger:
-    """The revisions of one bisection, oldest first, and what is known of each. `names` are their versions."""
+    """The revisions of one bisection, oldest first, and what is known of each. `names` are their versions.
 
-    def __init__(self, names: Sequence[str], known: Mapping[str, Record] | None = None) -> None:
+    With `exact`, only runs that end as those of the first or the last revision do tell anything.
+    """
+
+    def __init__(self, names: Sequence[str], known: Mapping[str, Record] | None = None, exact: bool = False) -> None:
         self.names = tuple(names)
+        self.exact = exact
         self._records = [(known or {}).get(name, Record()) for name in self.names]
         self._builds: dict[str, list[int]] = {}
         for at, record in enumerate(self._records):

@@ -26,16 +26,19 @@ class Progress:
 
     path: Path
 
-    def load(self, names: Sequence[str]) -> Ledger:
-        """What is known of these revisions; nothing when there is no such file, or none that can be read."""
+    def load(self, names: Sequence[str], exact: bool = False) -> Ledger:
+        """What is known of these revisions; nothing when there is no such file, or none that can be read.
+
+        `exact` is handed on to the ledger.
+        """
         try:
             document = json.loads(self.path.read_text(encoding="utf-8"))
             if document["format"] != _FORMAT:
-                return Ledger(names)
+                return Ledger(names, exact=exact)
             known = document["records"]
-            return Ledger(names, {name: _record(known[name]) for name in names if name in known})
+            return Ledger(names, {name: _record(known[name]) for name in names if name in known}, exact)
         except (FileNotFoundError, ValueError, KeyError, TypeError):
-            return Ledger(names)  # to test again costs time, to trust a damaged file costs the answer
+            return Ledger(names, exact=exact)  # to test again costs time, to trust a damaged file costs the answer
 
     def save(self, ledger: Ledger) -> None:
         """Write what is known, all or nothing."""

@@ -19,6 +19,8 @@ _DECISIVE = math.log(999)
 _DOUBT = 0.01
 #: After so many runs a revision that sides with neither is left alone; a rare failure needs more.
 _LEAST_PATIENCE, _MOST_PATIENCE = 12, 200
+#: After so many runs that tell nothing, a revision is left alone.
+_MUTE = 2
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ class Sides:
 
     def open(self, at: int) -> bool:
         """Whether another run of the revision could tell something."""
-        return not self.ledger[at].skipped and len(self.ledger.runs(at)) < self._patience
+        runs = len(self.ledger.runs(at))
+        mute = runs >= _MUTE and not self._counts(at).runs
+        return not self.ledger[at].skipped and runs < self._patience and not mute
 
     def rows(self) -> Iterator[Flip | Gap]:
         """Every place where the outcome flips, newest first; a Gap while it can be narrowed down."""
@@ -130,9 +134,10 @@ class Sides:
         for at in range(left + 1, right):
             changed = told.changed_by(at - left - 1)
             shown = self._counts(at).shown > 0
-            if self.ledger.tested(at) and changed <= _DOUBT and (rising or shown):
+            tells = self.ledger.tested(at) and self._counts(at).runs > 0
+            if tells and changed <= _DOUBT and (rising or shown):
                 before = at
-            if self.ledger.tested(at) and changed >= 1 - _DOUBT and (shown or not rising):
+            if tells and changed >= 1 - _DOUBT and (shown or not rising):
                 after = at
                 break
         mass = float(told.places[before - left : after - left].sum())

@@ -222,6 +222,7 @@ def put(session: Session, new: NewOutgoing) -> int:
         session.add(row)
     elif new.kind in REPLACED and (row.payload != dump(new.payload) or row.state == OutState.WITHDRAWN):
         row.payload, row.updated, row.not_before = dump(new.payload), now(), None
+        row.repository, row.number = new.repository, new.number  # the repository may have been renamed meanwhile
         row.version += 1
         if row.state in (OutState.SENT, OutState.FAILED, OutState.WITHDRAWN):
             # What a moderator has never seen still waits for one; what stands at GitHub is edited without.

@@ -31,7 +31,8 @@ from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import create, install
 from triage.revisions.recipe import CannotBuild, Recipe, Site
-from triage.revisions.waiting import LOOK_SECONDS, GoesOn, wanted
+from triage.revisions.waiting import LOOK_SECONDS, GoesOn, tolerant, wanted
+from triage.store import StoreError
 
 #: Least recently used environments go when all of them together hold more (`GRAPHWARDEN_REVISIONS_GIB`).
 DEFAULT_GIB = 30.0
@@ -95,12 +96,13 @@ class Environments:
     """The environments below `root`. `runner` runs the preflight; it may be shared.
 
     `goes_on` is called every few seconds while one is made or waited for; what it raises ends that, and comes through.
+    A database that cannot be used for some of these looks (StoreError) ends nothing.
     """
 
     def __init__(self, runner: Runner, root: Path | None = None, goes_on: GoesOn = wanted) -> None:
         self.root = root or places.root()
         self._runner = runner
-        self._goes_on = goes_on
+        self._goes_on = tolerant(goes_on, StoreError)
         self._ready: dict[tuple[str, str], Ready] = {}
 
     def ensure(self, compiler: Compiler, revision: Revision, *, fresh: bool = False) -> Revision:

@@ -44,10 +44,10 @@ class Repository:
         except GitError:
             return None
 
-    def history(self, branch: str, since: str = "") -> list[Commit]:
-        """The commits of a branch along first parents, oldest first; after `since`, which is left out."""
-        span = f"{since}..{branch}" if since else branch
-        told = self._run("log", "--first-parent", "--reverse", f"--format={_FIELDS}", span, "--")
+    def history(self, branch: str, since: str = "", beside: str = "") -> list[Commit]:
+        """The commits of a branch along first parents, oldest first, without those that `since` or `beside` has."""
+        left_out = [f"^{each}" for each in (since, beside) if each]
+        told = self._run("log", "--first-parent", "--reverse", f"--format={_FIELDS}", branch, *left_out, "--")
         return [_commit(line) for line in told.splitlines()]
 
     def parents(self, commit: str) -> list[str]:

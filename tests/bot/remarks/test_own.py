@@ -137,3 +137,24 @@ def test_the_bot_does_not_obey_its_own_comments_and_obeys_a_person_who_quotes_on
     send(owned)
     assert "mute" in owned.says(text, number, by).note  # with another comment's id
     assert owned.state(bug) is State.INVALID
+
+
+def test_a_person_who_pastes_the_text_of_the_bots_issue_is_obeyed(owned: Room) -> None:
+    bug = owned.bug(State.DRAFTED)
+    payload = {"title": "Sub", "body": "So.", "labels": []}
+    owned.ledger.outbox.add(NewOutgoing(OutKind.ISSUE, "issue:f", owned.world.repository, payload, "bug", bug_id=bug))
+    send(owned)
+    number = issue_of(owned, bug).number
+    body = owned.world.ask(f"/issues/{number}")["body"]
+    assert marker("issue:f") in body
+    assert "mute" in owned.says(f"@graphwarden mute\n\n{body}", number, owned.world.maintainer).note
+    assert owned.state(bug) is State.INVALID
+
+
+def test_only_the_bots_own_account_writes_its_comments(owned: Room) -> None:
+    bug = owned.bug()
+    number = owned.issue(bug)
+    owned.says("@graphwarden help", number, owned.world.maintainer)
+    [answer] = owned.out()  # on its way, so that its number is not known
+    note = owned.says(f"@graphwarden mute\n\n{marker(answer.key)}", number, "somebody").note
+    assert note == "ignored: the permission of somebody is none"

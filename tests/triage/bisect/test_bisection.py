@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.case import Revision
 from tests.triage.bisect.support import Busy, Written, bisected, flips, searched
 from triage.bisect import bisection
-from triage.bisect.bisection import BrokenEnd, NoAnswer
+from triage.bisect.bisection import Bisection, BrokenEnd, NoAnswer, OutOfTime
 from triage.bisect.progress import Progress
 
 
@@ -241,3 +242,30 @@ def test_when_the_time_is_up_the_range_that_is_left_is_told(tmp_path: Path) -> N
     assert found.confidence and found.confidence < 0.5
     assert list(found.sentences(fix=False))[-1].startswith("the time ran out")
     assert Progress(tmp_path / "progress.json").load(["0", "99"]).tested(0)
+
+
+def test_inside_a_merge_a_revision_that_fails_in_another_way_sides_with_neither(tmp_path: Path) -> None:
+    tester = Written("PPEEWW")
+    found = searched(tmp_path, tester, 6, exact=True)
+    assert (found.first, found.last_before, found.between) == ("4", "1", ("2", "3"))
+    assert found.finished and max(tester.asked.count(at) for at in (2, 3)) <= 2
+    assert (bisected(tmp_path, "PPEEWW").first, bisected(tmp_path, "WWEEPP", fix=True, exact=True).between) == (
+        "2",
+        ("2", "3"),
+    )
+
+
+def test_a_search_without_checks_goes_on_with_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    tester = Written("P" * 30 + "W")
+    search = Bisection([Revision(str(at)) for at in range(31)], tester, Progress(tmp_path / "progress.json"))
+    first = search.run(checks=False)
+    seen = len(tester.asked)
+    assert first.first == "30" and len(first.unseen) > 20
+    second = search.run()
+    assert second.first == "30" and not second.unseen and tester.asked[:seen].count(30) == tester.asked.count(30)
+
+
+def test_time_that_runs_out_is_told_apart_from_other_reasons(tmp_path: Path) -> None:
+    with pytest.raises(OutOfTime):
+        bisected(tmp_path, "PW", deadline=0.0)

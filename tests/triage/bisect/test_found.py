@@ -39,6 +39,12 @@ def test_no_revision_is_blamed_where_others_between_could_not_be_tested() -> Non
     assert loaded(dumped(found)) == found
 
 
+def test_revisions_between_that_were_tested_are_not_told_to_be_untested() -> None:
+    for kind in Kind:
+        body = with_section(BODY, {kind: Found("3.0", "1.0", 0.66, ("2.0",), tested=True)})
+        assert "not to be told apart: `2.0`." in body and "not tested" not in body
+
+
 def test_of_many_revisions_between_some_are_named_and_all_are_counted() -> None:
     names = tuple(f"1.{at}" for at in range(20))
     assert Found("2.0", "0.9", 0.1, names, 80).among(str) == "1.0, 1.1, 1.2, 1.3, 1.4 and 95 more"

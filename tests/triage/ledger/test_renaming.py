@@ -40,3 +40,19 @@ def test_deliveries_that_name_the_former_name_are_the_projects(ledger: Ledger) -
     settings = Settings(projects={"tiny": project})
     assert settings.of_repository("Octo/tiny") == settings.of_repository("octo/new") == [project]
     assert settings.of_repository("octo/other") == []
+
+
+def test_what_is_edited_in_place_is_edited_under_the_new_name(ledger: Ledger) -> None:
+    def status(repository: str, body: str) -> None:
+        new = NewOutgoing(OutKind.EDIT_COMMENT, "status", repository, {"body": body}, "bug", 7)
+        ledger.outbox.add(new)
+
+    status("octo/tiny", "reported")
+    one = ledger.outbox.next()
+    assert one is not None
+    ledger.outbox.sent(one, {"comment": 5})
+    rename(ledger.store, "octo/tiny", "octo/new")
+    status("octo/new", "fixed")
+    edit = ledger.outbox.next()
+    assert edit is not None and edit.repository == "octo/new" and edit.number == 7
+    assert edit.payload == {"body": "fixed"} and edit.result == {"comment": 5}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -19,6 +20,7 @@ from tests.builds import tinyc
 from tests.triage.revisions import support
 from triage.revisions import listing
 from triage.revisions.environments import Environments, Untestable
+from triage.store import StoreError
 
 
 @pytest.fixture
@@ -219,3 +221,28 @@ def _await(found: object, seconds: float = 60.0) -> object:
             return result
         time.sleep(0.05)
     return None
+
+
+def troubled(times: int) -> Iterator[None]:
+    """A database that cannot be used, as often in a row, and then can."""
+    for _ in range(times):
+        yield None
+
+
+@pytest.mark.parametrize(("times", "built"), [(3, True), (99, False)])
+def test_a_passing_trouble_of_the_database_does_not_throw_away_half_a_build(
+    tmp_path: Path, times: int, built: bool
+) -> None:
+    left = troubled(times)
+
+    def look() -> None:
+        for _ in left:
+            raise StoreError("bot.db: database is locked")
+
+    tinyc.wheel(tmp_path, "1.0")
+    compiler = support.wheels(tmp_path)
+    with Runner(jobs=1) as runner:
+        environments = Environments(runner, tmp_path / "root", look)
+        with contextlib.nullcontext() if built else pytest.raises(StoreError, match="is locked"):
+            environments.ensure(compiler, listing.find(compiler, "1.0"))
+        assert list(environments.installed(compiler)) == (["1.0"] if built else [])
