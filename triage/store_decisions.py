@@ -58,8 +58,8 @@ def merge(session: Session, kept: BugRow, given: BugRow, now: datetime) -> None:
 def unmerge(session: Session, given: BugRow, why: str, now: datetime) -> str:
     """Give a merged bug its failures back, to be judged anew; the fingerprint of the bug that had them.
 
-    The two are apart from then on. What was seen for the first time since then stays where it is until it is seen again.
-    Raises Undecidable.
+    The two are apart from then on. What was seen for the first time since then stays where it is until it is seen
+    again. Raises Undecidable.
     """
     merged = select(DecisionRow).where(DecisionRow.kind == Kind.MERGE, DecisionRow.fingerprint == given.fingerprint)
     if session.exec(merged).first() is None:
