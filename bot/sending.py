@@ -9,8 +9,7 @@ from collections.abc import Callable
 from bot.github.client import Client
 from bot.github.pace import Pace
 from bot.github.sender import SETTLED, Sender
-from bot.life import gone, sent
-from bot.life.against import against
+from bot.life import against, gone, sent
 from triage.ledger import Ledger
 
 #: Seconds between two looks into an empty outbox.
@@ -27,7 +26,7 @@ def sender_of(ledger: Ledger, github: Callable[[str], Client], pace: Pace, settl
         pace,
         settled,
         after=lambda one, result: sent.after(one, result, ledger),
-        against=lambda one: against(one, ledger),
+        against=lambda one: against.before(one, ledger),
         refused=lambda one, why: gone.after_refusal(one, why, ledger, github(one.repository)),
     )
 

@@ -198,6 +198,10 @@ class Client:
         """The name of the default branch."""
         return self._wire.get(self._base, lambda data: str(data["default_branch"]))
 
+    def has_issues(self) -> bool:
+        """Whether the repository has its issues switched on."""
+        return self._wire.get(self._base, lambda data: bool(data["has_issues"]))
+
     def name(self) -> str:
         """What the repository is called now (``owner/name``): once renamed, it still answers to its old name."""
         return self._wire.get(self._base, lambda data: str(data["full_name"]))

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.desk import Desk
 from bot.kinds import Answer, Done
-from bot.life import branch, changing, decide, following, human, permission, saying
+from bot.life import ancestry, branch, changing, decide, following, human, judged, permission, saying
 from bot.life.following import Change
 from bot.life.limits import Allowance
 from bot.life.running import Rerun
@@ -21,6 +21,7 @@ from triage.bisect.found import Bisected, Kind
 from triage.ledger.records import Issue, NewOutgoing, NewWork, OutKind, OutState, Work
 from triage.lifecycle import State
 from triage.records import Bug
+from triage.revisions.config import Compiler
 
 HEAVY = True
 #: After so long is looked again whether an issue that is about to be opened is open.
@@ -52,13 +53,13 @@ def run(work: Work, desk: Desk) -> Answer:
         newer = branch.newest(desk, project, compiler, tip)
         if newer != tip and (now := rerun.on(newer)).does is not Does.PASSES:  # it landed while the fix was looked for
             return _unfixed(desk, project, desk.store.bug(bug.id), [now])
-    return _fixed(work, desk, project, old, new, change)
+    return _fixed(work, desk, compiler, old, new, change)
 
 
 def _last_failing(bug: Bug) -> str:
-    """The newest revision on which the bug is known to fail: where it came back, else where it was found."""
+    """The newest build of the branch on which the bug is known to fail: where it came back, else where it was found."""
     bad = bug.bisected.get(Kind.BAD)
-    return bad.first if bug.state is State.REGRESSED and bad else bug.revision
+    return (bad.merge or bad.first) if bug.state is State.REGRESSED and bad else bug.revision
 
 
 def _unfixed(desk: Desk, project: Project, bug: Bug, seen: list[Seen], why: str = "") -> Answer:
@@ -71,8 +72,9 @@ def _unfixed(desk: Desk, project: Project, bug: Bug, seen: list[Seen], why: str 
     return Done(note, outgoing=_status(desk, project, bug, seen))
 
 
-def _fixed(work: Work, desk: Desk, project: Project, old: Seen, new: Seen, change: Change) -> Answer:
-    bug = desk.store.bug(int(work.payload["bug"]))
+def _fixed(work: Work, desk: Desk, compiler: Compiler, old: Seen, new: Seen, change: Change) -> Answer:
+    project, bug = desk.project(work), desk.store.bug(int(work.payload["bug"]))
+    judged.note(desk.ledger, bug, new.revision)
     issue = desk.ledger.issues.of_bug(bug.id)
     fix = change.found.first if change.found else new.revision
     if issue is None:
@@ -88,10 +90,17 @@ def _fixed(work: Work, desk: Desk, project: Project, old: Seen, new: Seen, chang
         bug = desk.store.bug(bug.id)
     if issue is None:
         return Done(f"fixed by {fix}; it was never filed")
-    said = human.read(issue.human)
-    against = said.forbids_closing(change.found.first if change.found else "", issue.fixed_by)
+    against = _against(compiler, issue, change.found.first if change.found else "")
     status = _status(desk, project, bug, [old, new])
     return _told(work, desk, project, issue, fix, against, render("fixed", old=old, new=new, **change.words), status)
+
+
+def _against(compiler: Compiler, issue: Issue, fix: str) -> str:
+    """What a person decided against closing the issue. The same fix may have another name than the refuted one."""
+    said = human.read(issue.human)
+    builds = [name for name in (said.judged, said.refuted) if name] if said.reopened and fix else []
+    contained = any(ancestry.contains(compiler, build, fix) for build in builds)
+    return said.forbids_closing(fix, issue.fixed_by, contained)
 
 
 def _told(

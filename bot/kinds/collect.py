@@ -35,6 +35,8 @@ def run(work: Work, desk: Desk) -> Answer:
             found = sweeping.old(desk, project, compiler)
             again.extend([*sweeping.forgotten(desk, project, compiler), *unsaid.works(desk, project, compiler)])
             outgoing.extend(unsaid.commands(desk, project))
+            for check in unsaid.checks(desk, project):
+                desk.ledger.outbox.add(check)  # at once: at the end of this work another run may have begun
         except Refusal as problem:  # one broken configuration must not keep the others from their turn
             log.warning("project_left_out", project=project.name, why=str(problem))
             continue

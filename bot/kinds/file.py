@@ -7,6 +7,7 @@ rejected before is filed after all, and an issue that looks alike is linked rath
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from bot import keys
 from bot.desk import Desk
@@ -173,7 +174,9 @@ def _new(work: Work, desk: Desk, project: Project, bug: Bug, known: tracker.Know
     api = desk.settings.github.api
     place = f"{saying.site(api)}/{project.repository}/issues"
     linked = [filed.addressed(one, f"{place}/{one.issue.number}") for one in alike]
-    outgoing = filed.issue(bug, draft, project, api, linked, name, allowed.held)
+    if not asked and (refused := filed.refused(desk.ledger.outbox, bug)):
+        allowed = replace(allowed, held=True, why=refused)
+    outgoing = filed.issue(bug, draft, project, api, linked, name, allowed)
     note = f"bug {bug.id}: {allowed.why}" if allowed.held else f"bug {bug.id} is filed"
     return _done(work, project, note, outgoing, allowed.counted)
 

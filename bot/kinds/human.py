@@ -13,10 +13,13 @@ from bot.github.client import Client
 from bot.github.errors import Refused
 from bot.kinds import Answer
 from bot.kinds import Done as Ended
-from bot.life import apart, aside, human, own, saying
+from bot.life import apart, aside, gone, human, judged, own, saying
 from bot.life.human import Act, Done
-from triage.ledger.records import Issue, NewWork, Work
+from triage.bisect.found import Kind
+from triage.ledger import Ledger
+from triage.ledger.records import Issue, NewWork, OutState, Work
 from triage.lifecycle import State
+from triage.records import Bug
 
 log = structlog.get_logger()
 
@@ -32,8 +35,10 @@ def run(work: Work, desk: Desk) -> Answer:
         return Ended("it is the issue of no bug")
     if work.payload["at"] and desk.ledger.work.done_before(work):
         return Ended("done before: it was delivered twice")
-    done, said = _done(work), human.read(issue.human)
-    client = desk.github(project.repository)
+    done, client = _done(work), desk.github(project.repository)
+    if done.act not in (Act.TRANSFERRED, Act.DELETED):
+        issue = gone.found_again(issue, desk.ledger, client)
+    said = human.read(issue.human)
     if done.by.lower() == client.login.lower() and (
         work.payload["program"] or own.acted(desk.ledger, issue.bug_id, done)
     ):
@@ -43,7 +48,8 @@ def run(work: Work, desk: Desk) -> Answer:
         if not late:
             desk.ledger.issues.update(issue.bug_id, open=_OPEN.get(done.act))
         return Ended(f"{done.by}, a program: {done.act}")
-    known = human.after(said, done, issue.fixed_by, late)
+    bug = desk.store.bug(issue.bug_id)
+    known = human.after(said, done, _fix(desk.ledger, issue, bug), late, judged.last(desk.ledger, bug))
     follows = () if late else _followed(desk, work, issue, done, known)
     desk.ledger.issues.update(
         issue.bug_id,
@@ -57,6 +63,19 @@ def run(work: Work, desk: Desk) -> Answer:
 
 #: What an act makes of the issue.
 _OPEN = {Act.CLOSED: False, Act.REOPENED: True, Act.TRANSFERRED: False, Act.DELETED: False}
+
+
+def _fix(ledger: Ledger, issue: Issue, bug: Bug) -> str:
+    """The fix that the issue was closed for, or was to be: whoever reopens it does not believe in that.
+
+    The bot's own closing may not have arrived, or the person was faster.
+    """
+    last = saying.last_change(ledger, bug.id)
+    named = "" if last is None or last.payload["open"] else str(last.payload.get("fixed_by") or "")
+    arrived = last is not None and last.state is OutState.SENT
+    good = bug.bisected.get(Kind.GOOD)
+    found = good.first if good else ""
+    return (issue.fixed_by or named or found) if arrived else (named or issue.fixed_by or found)
 
 
 def _contradicted(done: Done, number: int, client: Client) -> bool:

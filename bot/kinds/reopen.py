@@ -45,7 +45,9 @@ def run(work: Work, desk: Desk) -> Answer:
         if not verdict.act:
             others = _another(work, desk, rerun, bug, new)
             return Done(verdict.why + _told_of(others), others, _status(desk, project, bug, new))
-        starts = [str(work.payload.get("before") or ""), fix]
+        good = bug.bisected.get(Kind.GOOD)
+        landed = good.merge if good and good.first == fix else ""  # a commit inside a merge is none of the branch's
+        starts = [str(work.payload.get("before") or ""), landed, fix]
         change = following.change(
             runner, compiler, project, desk.store, bug, starts, new.revision, fix=False, say=desk.say
         )

@@ -6,10 +6,12 @@ again, what was written while a person decided, and what a moderator lets go aft
 
 from __future__ import annotations
 
-from bot.life import human
+from bot.github.errors import Refused
+from bot.life import human, judged
+from bot.life.changing import KEYS
 from bot.life.human import Said
 from triage.ledger import Ledger
-from triage.ledger.records import Issue, Outgoing
+from triage.ledger.records import Issue, Outgoing, OutKind, OutState
 from triage.lifecycle import State
 
 #: States in which people have put a bug aside: nothing more is said of it but that.
@@ -36,6 +38,18 @@ def against(one: Outgoing, ledger: Ledger) -> str:
     return _in_issue(what, one, issue, said, ledger) if issue else ""
 
 
+def before(one: Outgoing, ledger: Ledger) -> str:
+    """`against`, for whoever is about to send it. Raises Refused for a change of state whose words GitHub refused."""
+    if why := against(one, ledger):
+        return why
+    if one.kind is OutKind.STATE and "fixed_by" in one.payload:
+        words, verb = KEYS[bool(one.payload["open"])]
+        said = ledger.outbox.by_key(f"{words}:{one.key.removeprefix(f'{verb}:')}")
+        if said is not None and said.state is OutState.FAILED:
+            raise Refused(f"not without its words, which GitHub refused: {said.note}")
+    return ""
+
+
 def _undone(said: Said) -> str:
     """Whether what a person asked for has been undone by a person."""
     if said.gone:
@@ -47,10 +61,17 @@ def _in_issue(what: str, one: Outgoing, issue: Issue, said: Said, ledger: Ledger
     """What speaks against closing and reopening: as it was when that was decided (`bot.life.decide`), seen today."""
     if what in ("fixed", "close"):
         # Of a closing that has arrived, and whose sender died before it noted that, the fix is known here already.
-        return said.forbids_closing(_fix(one, ledger), issue.fixed_by if issue.open else "")
+        return said.forbids_closing(
+            _fix(one, ledger), issue.fixed_by if issue.open else "", _judged(issue, said, ledger)
+        )
     if what in ("regressed", "reopen"):
         return said.forbids_reopening(issue.fixed_by or "seen before this was written")
     return ""
+
+
+def _judged(issue: Issue, said: Said, ledger: Ledger) -> bool:
+    """Whether the bug was judged to be fixed on no other build since a person reopened its issue."""
+    return bool(said.judged) and judged.last(ledger, ledger.store.bug(issue.bug_id)) == said.judged
 
 
 def _fix(one: Outgoing, ledger: Ledger) -> str:

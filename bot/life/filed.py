@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from bot import keys
 from bot.github import limits
-from bot.life import saying
+from bot.life import saying, turns
+from bot.life.limits import Allowance
 from bot.settings import Project
 from triage.known import Similar, with_section
 from triage.ledger.outbox import Outbox
@@ -20,6 +21,8 @@ from triage.scrub import fence
 _ATTACHED = "is attached as `repro.py`"
 #: Characters that the outgoing thing's own mark may take at the end of a text.
 _MARKED = 1000
+#: What is asked for again after it has ended so gets another key.
+_BEFORE = (OutState.REJECTED, OutState.FAILED, OutState.WITHDRAWN)
 #: The mark that a report on disk ends with; at GitHub the outgoing thing's own mark stands there.
 _MARK = re.compile(r"\n<!-- graphwarden:bug:[^\n]* -->\s*$")
 
@@ -32,7 +35,7 @@ def key(outbox: Outbox, bug: Bug) -> tuple[str, str]:
     first = f"issue:{bug.fingerprint}"
     name, number, before = first, 1, ""
     while one := outbox.by_key(name):
-        if one.state not in (OutState.REJECTED, OutState.FAILED, OutState.WITHDRAWN):
+        if one.state not in _BEFORE:
             return name, str(one.state)
         before = "" if one.state is OutState.WITHDRAWN else str(one.state)
         number += 1
@@ -40,13 +43,19 @@ def key(outbox: Outbox, bug: Bug) -> tuple[str, str]:
     return name, before
 
 
+def refused(outbox: Outbox, bug: Bug) -> str:
+    """For a moderator: that GitHub has refused the issue too often, "" where it has not (`bot.life.turns`)."""
+    return turns.turn(outbox, f"issue:{bug.fingerprint}", _BEFORE).note
+
+
 def issue(
-    bug: Bug, draft: StoredDraft, project: Project, api: str, alike: Sequence[Similar], name: str, held: bool
+    bug: Bug, draft: StoredDraft, project: Project, api: str, alike: Sequence[Similar], name: str, allowed: Allowance
 ) -> tuple[NewOutgoing, ...]:
     """The issue, after the file that it refers to, if any. `name` is its key, `api` the address of GitHub's API.
 
     Should that file not arrive, the text that goes out holds no link to it (`payload["without_file"]`).
     """
+    held = allowed.held
     body = _MARK.sub("\n", with_section(draft.body, alike))
     labels = list(dict.fromkeys([*draft.labels, *project.filing.labels]))
     payload = {"title": draft.title, "body": body, "labels": labels}
@@ -57,8 +66,8 @@ def issue(
         payload["body"] = body.replace(_ATTACHED, f"lies in [`repro.py`]({url})", 1)
         payload |= {"file": file.key, "without_file": _inline(body, draft.script)}
         before = (file,)
-    stream = keys.bug(bug.id)
-    return (*before, NewOutgoing(OutKind.ISSUE, name, project.repository, payload, stream, None, bug.id, held))
+    stream, note = keys.bug(bug.id), allowed.why if held else ""
+    return (*before, NewOutgoing(OutKind.ISSUE, name, project.repository, payload, stream, None, bug.id, held, note))
 
 
 def _inline(body: str, script: str) -> str:

@@ -12,9 +12,10 @@ import structlog
 
 from bot.github.client import Client
 from bot.github.errors import GitHubError, Refused
+from bot.github.shapes import IssueSeen
 from bot.life import human
 from triage.ledger import Ledger
-from triage.ledger.records import Outgoing
+from triage.ledger.records import Issue, Outgoing
 
 log = structlog.get_logger()
 
@@ -41,13 +42,37 @@ def after_refusal(one: Outgoing, refused: Refused, ledger: Ledger, client: Clien
 
 
 def _where(client: Client, number: int) -> str | None:
-    """What became of an issue, None where it is in its place or nothing of the repository can be seen."""
-    client.default_branch()  # a repository that cannot be seen, or whose permissions were taken, proves nothing
+    """What became of an issue, None where it is in its place, or where issues are switched off. Raises GitHubError."""
+    if not client.has_issues():  # refused where the repository cannot be seen, or permissions were taken
+        return None
     try:
         seen = client.issue(number)
     except Refused as refused:
         if refused.status not in _ELSEWHERE:
             raise
         return "it is not there any more"
-    here = f"/{client.repository}/".lower() in seen.url.lower()
+    here = _here(client, seen)
     return None if here or client.name().lower() != client.repository.lower() else f"moved to {seen.url}"
+
+
+def _here(client: Client, seen: IssueSeen) -> bool:
+    return f"/{client.repository}/".lower() in seen.url.lower()
+
+
+def found_again(issue: Issue, ledger: Ledger, client: Client) -> Issue:
+    """The issue as the ledger has it; once people act in it and it is in its place, it counts as gone no longer.
+
+    Raises GitHubError, but for Refused.
+    """
+    said = human.read(issue.human)
+    if not said.gone:
+        return issue
+    try:
+        seen = client.issue(issue.number)
+    except Refused:
+        return issue
+    if not _here(client, seen):
+        return issue
+    ledger.issues.update(issue.bug_id, human=replace(said, gone="").document(), open=seen.open)
+    log.info("issue_is_there_again", bug=issue.bug_id, number=issue.number)
+    return ledger.issues.of_bug(issue.bug_id) or issue

@@ -50,15 +50,16 @@ class Said:
     """What people have said about an issue, and what follows.
 
     `closed` is why it is closed, "" where the last word was to open it or there was none; `reopened` whether a person
-    reopened it after that, and `refuted` the fix that it was closed for then. `gone`: the issue was transferred or
-    deleted. `muted`: nobody wants to hear of the bug. `duplicate_of` is the other issue, as text. `labels` are those
-    that people put on (true) or took off (false).
+    reopened it after that, `refuted` the fix that it was closed for then, and `judged` the build on which that was
+    judged. `gone`: the issue was transferred or deleted. `muted`: nobody wants to hear of the bug. `duplicate_of` is
+    the other issue, as text. `labels` are those that people put on (true) or took off (false).
     `by` and `at` tell of the last word on open or closed. `history` holds every act, the oldest first.
     """
 
     closed: str = ""
     reopened: bool = False
     refuted: str = ""
+    judged: str = ""
     gone: str = ""
     muted: bool = False
     duplicate_of: str = ""
@@ -78,14 +79,15 @@ class Said:
             return f"{self.by} took the issue away ({self.gone})"
         return f"{self.by} does not want to hear of it" if self.muted else ""
 
-    def forbids_closing(self, fix: str, closed_for: str = "") -> str:
+    def forbids_closing(self, fix: str, closed_for: str = "", contained: bool = False) -> str:
         """Why the bot does not close it, "" where it may.
 
-        `fix` is the revision that is said to mend it, `closed_for` the one for which it was closed before.
+        `fix` is the revision that is said to mend it, `closed_for` the one for which it was closed before. `contained`:
+        a build that `refuted` or `judged` names has the fix already, so it is none of which the person did not know.
         """
         if reason := self.forbids_writing():
             return reason
-        if self.reopened and fix in ("", self.refuted, closed_for):
+        if self.reopened and (contained or fix in ("", self.refuted, closed_for)):
             return f"{self.by} reopened it, and there is no new fix since"
         return ""
 
@@ -111,7 +113,7 @@ def read(human: Mapping[str, Any]) -> Said:
     """What is stored, whatever else the document holds. What cannot be read counts as never said."""
     texts = {
         name: value
-        for name in ("closed", "refuted", "gone", "duplicate_of", "reason", "by", "at")
+        for name in ("closed", "refuted", "judged", "gone", "duplicate_of", "reason", "by", "at")
         if isinstance(value := human.get(name), str)
     }
     labels, history = human.get("labels"), human.get("history")
@@ -136,10 +138,11 @@ def refused(human: Mapping[str, Any]) -> bool:
     return read(human).closed in REFUSED
 
 
-def after(said: Said, done: Done, fixed_by: str = "", late: bool = False) -> Said:
+def after(said: Said, done: Done, fixed_by: str = "", late: bool = False, judged: str = "") -> Said:
     """What is known after a person did something. The same again changes nothing.
 
-    `fixed_by` is the fix that the issue was closed for, if it was: whoever reopens it does not believe in that.
+    `fixed_by` is the fix that the issue was closed for, or was to be, and `judged` the newest build on which that was
+    judged: whoever reopens it does not believe in that.
     An act that came `late`, after a later one, is remembered and decides nothing any more.
     """
     told = {name: str(value) for name, value in asdict(done).items() if value}
@@ -155,7 +158,8 @@ def after(said: Said, done: Done, fixed_by: str = "", late: bool = False) -> Sai
         case Act.CLOSED:
             return replace(word, closed=done.reason or COMPLETED, reopened=False)
         case Act.REOPENED:
-            return replace(word, closed="", reopened=True, refuted=fixed_by)
+            refuted, build = fixed_by or said.refuted, judged or said.judged
+            return replace(word, closed="", reopened=True, refuted=refuted, judged=build)
         case _:
             return replace(word, gone=f"{done.act} to {done.to}" if done.to else str(done.act))
 

@@ -36,9 +36,13 @@ def acted(ledger: Ledger, bug_id: int, done: Done) -> bool:
 
 
 def wrote(ledger: Ledger, keys: Collection[str], comment: int) -> bool:
-    """Whether a comment that carries these marks is the bot's: a person may quote one with its mark."""
+    """Whether a comment of the bot's account that carries these marks is the bot's.
+
+    A person may quote one with its mark, or the text of an issue or a check, which is no comment.
+    """
     found = (ledger.outbox.by_key(key) for key in keys)
-    return any(one is not None and one.result.get("comment", comment) == comment for one in found)
+    mine = (one for one in found if one is not None and one.kind in (OutKind.COMMENT, OutKind.EDIT_COMMENT))
+    return any(one.result.get("comment", comment) == comment for one in mine)
 
 
 def _name(done: Done) -> str:

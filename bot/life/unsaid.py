@@ -1,4 +1,5 @@
-"""What GitHub refused for good, and what would otherwise never be said again: closings and reopenings (`collect`).
+"""What GitHub refused for good, and what would otherwise never be said again: closings, reopenings, ends of check runs
+(`collect`).
 
 A refusal may pass: permissions come back, an archived repository is opened again. So it is decided anew, daily, under a
 new key; what was refused too often waits for a moderator then (`bot.life.turns`).
@@ -6,7 +7,10 @@ new key; what was refused too often waits for a moderator then (`bot.life.turns`
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from bot import keys
+from bot.checks.run import external_id
 from bot.desk import Desk
 from bot.life import changing, saying, sweeping, turns
 from bot.life.against import against
@@ -21,6 +25,8 @@ from triage.revisions.config import Compiler
 _WANTED = {State.FIXED: False, State.REGRESSED: True}
 #: So often it is decided anew where nothing comes of that.
 _TRIES = 6
+#: States of a check run of which no work tells anything more, if it has a conclusion; and how long that is told.
+_OVER, _WEEK = ("waiting", "done", "cancelled"), timedelta(days=7)
 #: How the keys begin of what a person asked for by a command.
 _BY_COMMAND = ("aside:", "apart:")
 
@@ -65,6 +71,24 @@ def commands(desk: Desk, project: Project) -> list[NewOutgoing]:
         _once_more(desk, project, issue, one)
         for issue, one in refused
         if one.key.startswith(_BY_COMMAND) and issue.open is not bool(one.payload["open"])
+    ]
+
+
+def checks(desk: Desk, project: Project) -> list[NewOutgoing]:
+    """The ends of check runs that GitHub refused, once more on each day of a week: until then it shows them as open."""
+    now = datetime.now(UTC)
+    found = [
+        check
+        for check in desk.ledger.checks.in_state(*_OVER)
+        if check.project == project.name and check.conclusion and check.since and now - check.since < _WEEK
+    ]
+    names = {f"check:{external_id(each.repository, each.project, each.head_sha)}" for each in found}
+    last = [one for name in sorted(names) if (one := desk.ledger.outbox.by_key(name)) is not None]
+    tried = {"tried": now.date().isoformat()}  # what is the same in all is not sent again
+    return [
+        NewOutgoing(one.kind, one.key, one.repository, {**one.payload, **tried}, one.stream)
+        for one in last
+        if one.state is OutState.FAILED
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -120,6 +121,30 @@ def test_what_cannot_be_bisected_is_answered_with_the_reason(tiny_shop: Shop) ->
     done = tiny_shop.do("bisect", answer=ASKED, **payload)
     assert done.state is WorkState.DONE
     assert "It could not be bisected: \\--from and --to are both" in text(tiny_shop, "answer:99:bisect")
+
+
+def test_an_answer_does_not_tell_where_the_repository_lies(tiny_shop: Shop) -> None:
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    tiny_shop.repository.rename(tiny_shop.folder / "elsewhere")
+    assert str(tiny_shop.repository) in tiny_shop.do("bisect", bug=bug.id, answer=ASKED).note
+    answer = text(tiny_shop, "answer:99:bisect")
+    assert (
+        "It could not be bisected: repository: fatal: cannot change" in answer and str(tiny_shop.folder) not in answer
+    )
+
+
+def test_what_an_installer_said_is_told_to_who_asked_and_not_in_the_status(tiny_shop: Shop) -> None:
+    bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"))
+    configuration = tiny_shop.folder / "tinyc.toml"
+    configuration.write_text(re.sub(r"tinyc-[\d.]+-", "tinyc-9.9-", configuration.read_text()))
+    tiny_shop.do("retest", bug=bug.id, answer=ASKED)
+    answer, status = text(tiny_shop, "answer:99:retest"), text(tiny_shop, "status:")
+    assert (
+        "cannot be tested: installing failed" in answer
+        and "file:" not in answer
+        and str(tiny_shop.folder) not in answer
+    )
+    assert "cannot be tested, 20" in status and "install" not in status
 
 
 def test_bisect_without_ends_looks_from_the_oldest_build_on(tiny_shop: Shop) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from bot import working
+from bot.github.pace import Pace
 from bot.life import human, saying
+from bot.sending import sender_of
 from tests.bot.remarks.conftest import room
 from tests.bot.remarks.support import Room
 from triage.ledger.records import Issue, NewWork, OutState
@@ -74,6 +78,35 @@ def test_an_issue_that_cannot_be_changed_now_is_not_given_up(
         assert work is not None and room.ledger.work.done(work, "the build cannot be made")
         tried += 1
     assert tried == 6, "not for ever"
+
+
+def test_issues_that_are_switched_off_for_a_while_are_not_given_up(room: Room) -> None:
+    bug, _ = closing(room)
+    assert room.world.ask("", "PATCH", {"has_issues": False})["has_issues"] is False
+    for verb in ("GET", "PATCH"):
+        room.world.proxy.refuse(verb, ISSUE, 410, "Issues are disabled for this repo")
+    sender = sender_of(room.ledger, room.desk.github, Pace(time.monotonic))
+    while sender.step() is not None:
+        pass
+    assert [one.state for one in room.out()] == [OutState.FAILED]
+    issue = issue_of(room, bug)
+    assert issue.open and not human.read(issue.human).gone and collected(room) == ["close"]
+
+
+def test_an_issue_that_is_there_again_is_given_up_no_longer(room: Room) -> None:
+    bug, number = closing(room)
+    for verb in ("GET", "PATCH"):
+        room.world.proxy.refuse(verb, ISSUE, 410)
+    room.answers(number)
+    assert human.read(issue_of(room, bug).human).gone
+    room.acts("labeled", number, label="bug")
+    assert human.read(issue_of(room, bug).human).gone, "it cannot be seen yet"
+    room.world.proxy.refused.clear()
+    room.acts("labeled", number, label="good first issue")
+    issue = issue_of(room, bug)
+    assert issue.open and not human.read(issue.human).forbids_writing()
+    room.acts("deleted", number)
+    assert human.read(issue_of(room, bug).human).gone == "deleted"
 
 
 def test_a_label_that_is_taken_off_again_lets_the_bug_be_reopened(room: Room) -> None:

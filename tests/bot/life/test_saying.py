@@ -32,6 +32,26 @@ def test_what_others_have_written_mentions_closes_and_marks_nothing(name: str, c
     assert not ACTS.search(text), text
 
 
+PRIVATE = "/srv/secret/tvm: fatal: no such folder; not at: file:///srv/secret/x.whl"
+
+
+@pytest.mark.parametrize(
+    ("name", "context"),
+    [
+        ("fixed", Change(None, PRIVATE).words),
+        ("regressed", Change(None, PRIVATE).words | {"fix": "1.0"}),
+        ("known", {"why": PRIVATE, "title": "Sub", "revision": "1.0", "script": ""}),
+        ("retest", {"bug": 3, "seen": Seen("1.0", Does.UNTESTABLE, note=PRIVATE), "next": ""}),
+        ("bisected", {"sentence": "It could not.", "more": [PRIVATE]}),
+        ("result", {"sentences": [PRIVATE]}),
+    ],
+)
+def test_where_things_lie_on_this_machine_is_not_told(name: str, context: dict[str, object]) -> None:
+    seen = {"old": Seen("1.0", Does.UNTESTABLE, note=PRIVATE), "new": Seen("2.0", Does.UNTESTABLE, note=PRIVATE)}
+    text = render(name, **(seen | context))
+    assert "secret" not in text and "tvm: fatal: no such folder; not at: x.whl" in text
+
+
 def test_a_revision_with_a_hostile_name_is_code() -> None:
     assert revision("v1` @everyone") == "``v1` @everyone``"
 

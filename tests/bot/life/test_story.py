@@ -6,6 +6,7 @@ import pytest
 
 from bot import builds
 from bot.life import filed
+from bot.life.limits import Allowance
 from bot.settings import Filing
 from fuzz.case import Revision
 from tests.bot.checks.support import Shop
@@ -154,7 +155,9 @@ def test_an_issue_that_a_person_reopened_is_not_closed_for_the_same_fix(tiny_sho
 def test_a_bug_that_is_fixed_before_it_was_filed_is_not_filed(tiny_shop: Shop) -> None:
     tiny_shop.configure(filing=Filing())
     bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"), State.DRAFTED, None)
-    for one in filed.issue(bug, DRAFT, tiny_shop.project, "https://api.github.com", (), "issue:x", True):
+    for one in filed.issue(
+        bug, DRAFT, tiny_shop.project, "https://api.github.com", (), "issue:x", Allowance(held=True)
+    ):
         tiny_shop.ledger.outbox.add(one)
     done = tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands())
     assert "it was never filed" in done.note
@@ -230,7 +233,7 @@ def test_a_bug_that_was_mended_while_it_was_worked_on_is_not_filed(tiny_shop: Sh
 
 def test_a_report_that_is_ready_is_taken_back_when_the_bug_is_fixed(tiny_shop: Shop) -> None:
     bug = bug_of(tiny_shop, "Sub", tiny_shop.lands("sub swaps"), State.DRAFTED, None)
-    for one in filed.issue(bug, DRAFT, tiny_shop.project, "https://api.github.com", (), "issue:x", False):
+    for one in filed.issue(bug, DRAFT, tiny_shop.project, "https://api.github.com", (), "issue:x", Allowance()):
         tiny_shop.ledger.outbox.add(one)
     tiny_shop.ledger.switches.set("stop", "stopped")  # or GitHub is away
     assert "it was never filed" in tiny_shop.do("close", bug=bug.id, commit=tiny_shop.lands()).note
