@@ -27,6 +27,21 @@ def operators(case: Case) -> list[Operator]:
     return list(found)
 
 
+def of_today(case: Case) -> bool:
+    """Whether every operator of an ONNX case has the inputs, outputs and attributes that it has in the newest operator
+    set: the reference evaluator knows no other form."""
+    return all(_form(*operator) == _form(*operator[:2]) for operator in operators(case))
+
+
+def _form(domain: str, name: str, opset: int = onnx.defs.onnx_opset_version()) -> tuple[object, ...]:
+    try:
+        schema = onnx.defs.get_schema(name, opset, domain)
+    except onnx.defs.SchemaError:
+        return ()
+    ports = (tuple(port.name for port in side) for side in (schema.inputs, schema.outputs))
+    return (*ports, frozenset(schema.attributes))
+
+
 def node_count(case: Case) -> int:
     """How many nodes the case's model has, subgraph bodies included; 1 for an operator instance."""
     if case.kind != "onnx":

@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from fuzz import catalogue
+from fuzz import catalogue, generators
 from fuzz.campaign import Policy
 from fuzz.case import Case, Origin, Status
 from fuzz.lane import Limits
@@ -163,6 +163,13 @@ def test_a_valid_model_that_the_reference_alone_cannot_evaluate_is_drafted_for_i
     for script in (path.with_suffix(".py"), path.with_suffix(".test.py")):
         ran = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
         assert ran.returncode == 1 and "could not broadcast" in ran.stderr
+
+
+def test_that_the_reference_does_not_know_the_former_form_of_an_operator_is_no_bug(runner: Runner) -> None:
+    case = next(case for case in generators.load("onnx_node")(0) if case.origin.test == "test_scan_sum")
+    verdict = Jury(runner, catalogue.target("reference")).examine(case, catalogue.target("reference"))
+    assert verdict.status is Status.INVALID and verdict.failure is None
+    assert Jury(runner, catalogue.target("reference")).agreement(case) is not None
 
 
 def test_a_model_that_breaks_the_specification_accuses_nobody(desk: pipeline.Desk) -> None:
