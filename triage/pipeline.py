@@ -214,9 +214,8 @@ def locate(desk: Desk, bug: Bug) -> None:
         return
     failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
     signature, location = Signer(desk.runner).sign(failure), Location()
-    if (
-        twins.twin(desk.store, bug, signature, _operators(failure, signature)) is None
-    ):  # a duplicate's place is known already
+    # A duplicate's place is known already.
+    if twins.twin(desk.store, bug, signature, _operators(failure, signature)) is None:
         location = _located(desk, bug, failure, signature)
         signature = _placed(signature, location, failure)
     with _locating:

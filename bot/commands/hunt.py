@@ -130,8 +130,9 @@ def _cases(store: Store, campaign: CampaignInfo, sources: Sequence[str], strateg
 
     Raises Refusal for a file of instances that cannot be used.
     """
-    known, failed = _known(store), store.failed()
+    failed = store.failed()
     try:
+        known = _known(store) if any(map(generators.learns, sources)) else set()
         found: list[Feedback] = [
             generators.stream(name, seed, known, _begun(store, campaign, name))
             or Ordered(generators.load(name)(seed), strategy, seed, failed)
