@@ -91,7 +91,7 @@ def _handled(database: Path) -> int:
 def survival(deliveries: int, seed: int) -> int:
     """Print what becomes of deliveries while both programs are killed; how many were lost or handled twice."""
     with tempfile.TemporaryDirectory() as folder, storm.place(Path(folder)) as place:
-        storm.rage(place, deliveries, seed, every=2.0)
+        storm.rage(place, deliveries, seed, kills=max(2, deliveries // 400))
         acknowledged = {guid for guid, status in place.statuses.items() if status == 202}
         known = storm.known(place)
         print(f"{deliveries} deliveries, {place.kills} times kill -9, {len(acknowledged)} acknowledged")

@@ -81,17 +81,25 @@ def place(folder: Path) -> Iterator[Place]:
                 program.kill()
 
 
-def rage(where: Place, deliveries: int, seed: int, every: float = 1.0) -> None:
-    """Send deliveries, and kill a program `every` so many seconds; at the end both run."""
-    over = threading.Event()
+def rage(where: Place, deliveries: int, seed: int, kills: int) -> None:
+    """Send deliveries, and kill the server and the dispatcher in turn, `kills` times in all; at the end both run.
+
+    Each kill has its place among the deliveries, not in time: a fast machine is spared none of them.
+    """
+    ended = threading.Event()
     chance = random.Random(seed)
+    places = sorted(chance.sample(range(deliveries // 10, deliveries * 9 // 10), kills))
 
     def kill() -> None:
-        while not over.wait(chance.uniform(0.2, 2 * every)):
+        for place in places:
+            while len(where.statuses) < place:
+                if ended.wait(0.005):
+                    return
+            time.sleep(chance.uniform(0.0, 0.05))
             program = where.dispatcher if where.kills % 2 else where.server
             program.kill()
             where.kills += 1
-            over.wait(chance.uniform(0.0, 0.3))
+            time.sleep(chance.uniform(0.0, 0.3))
             program.start()
 
     where.server.start()
@@ -101,7 +109,7 @@ def rage(where: Place, deliveries: int, seed: int, every: float = 1.0) -> None:
     try:
         asyncio.run(_send(where, deliveries))
     finally:
-        over.set()
+        ended.set()
         killer.join()
 
 
