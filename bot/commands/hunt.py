@@ -31,6 +31,7 @@ from triage import drafting, pipeline, recognising, related
 from triage.hunt import Progress
 from triage.hunt import hunt as run_hunt
 from triage.records import CampaignInfo
+from triage.steps.desk import Desk
 from triage.store import Store, open_store
 
 #: The part of a budget after which a hunt stops looking for more and works on what it has.
@@ -90,7 +91,7 @@ def hunt(
             complete = _hunt(store, campaign, cases, targets, reference, runner, Policy(invalid, hunting_ends), bar)
             if drafts:
                 ends = None if total is None else started + total
-                desk = pipeline.Desk(store, runner, reference, output, ends)
+                desk = Desk(store, runner, reference, output, ends)
                 _triage(desk, bar)
                 related.write(store, issues)
         document = _summary(store, campaign, time.monotonic() - started) | {"complete": complete}
@@ -209,7 +210,7 @@ def _hunt(
     return complete
 
 
-def _triage(desk: pipeline.Desk, bar: Bar) -> None:
+def _triage(desk: Desk, bar: Bar) -> None:
     waiting = [bug for bug in desk.store.bugs() if bug.state in pipeline.STEPS]
     task = bar.add_task("confirming, reducing and drafting bugs", total=len(waiting))
     pipeline.advance_all(desk, waiting, lambda bug: bar.advance(task))

@@ -20,6 +20,7 @@ from triage.lifecycle import State
 from triage.records import Bug
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments
+from triage.steps import desk as triage_desk
 
 HEAVY = True
 
@@ -35,7 +36,7 @@ def run(work: Work, desk: Desk) -> Answer:
             return Failed(problem)
         deadline = None if budget is None else time.monotonic() + budget
         reference = catalogue.target("reference")
-        steps = pipeline.Desk(desk.store, runner, reference, desk.settings.reports, deadline)
+        steps = triage_desk.Desk(desk.store, runner, reference, desk.settings.reports, deadline)
         bug = pipeline.advance(steps, bug, lambda one: desk.say(f"bug {one.id} is {one.state}"))
     works = [*_met(work, desk, newest), *_next(work, desk, compiler, bug)]
     if bug.state in pipeline.STEPS and bug.state not in (before.state, State.DUPLICATE):

@@ -28,6 +28,8 @@ from triage.court.evidence import Ruling
 from triage.lifecycle import State
 from triage.records import Bug
 from triage.signing import Signer
+from triage.steps import confirming, hearing, reducing
+from triage.steps.desk import Desk, reduced_failure
 from triage.store import open_store
 from triage.trials import Answer
 
@@ -65,32 +67,32 @@ def runner() -> Iterator[Runner]:
 
 
 @pytest.fixture
-def desk(runner: Runner, tmp_path: Path) -> Iterator[pipeline.Desk]:
+def desk(runner: Runner, tmp_path: Path) -> Iterator[Desk]:
     with open_store(tmp_path / "hunt.db", create=True) as store:
-        yield pipeline.Desk(store, runner, catalogue.target("reference"), tmp_path / "reports")
+        yield Desk(store, runner, catalogue.target("reference"), tmp_path / "reports")
 
 
-def hunted(desk: pipeline.Desk, target: Target, *cases: Case) -> list[Bug]:
+def hunted(desk: Desk, target: Target, *cases: Case) -> list[Bug]:
     """The bugs that a hunt in `cases` finds, none of them looked at yet."""
     campaign = desk.store.begin_campaign({"test": 1})
     assert hunt.hunt(desk.store, campaign, cases, [target], desk.reference, desk.runner, Policy())
     return desk.store.bugs()
 
 
-def recorded(desk: pipeline.Desk, failure: Failure) -> Bug:
+def recorded(desk: Desk, failure: Failure) -> Bug:
     """A bug that an earlier hunt has seen, whatever the compiler does now."""
     desk.store.record(0, (), [Signer(desk.runner).describe(failure)])
     [bug] = desk.store.bugs()
     return bug
 
 
-def failure_of(desk: pipeline.Desk, case: Case, target: Target, perturb: int | None = None) -> Failure:
+def failure_of(desk: Desk, case: Case, target: Target, perturb: int | None = None) -> Failure:
     found = Judge(desk.runner, desk.reference, perturb).examine(case, target).failure
     assert found is not None
     return found
 
 
-def advanced(desk: pipeline.Desk, bugs: Sequence[Bug]) -> list[Bug]:
+def advanced(desk: Desk, bugs: Sequence[Bug]) -> list[Bug]:
     pipeline.advance_all(desk, bugs)
     return [desk.store.bug(bug.id) for bug in bugs]
 
@@ -101,7 +103,7 @@ def executed(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60, check=False)
 
 
-def files(desk: pipeline.Desk) -> list[str]:
+def files(desk: Desk) -> list[str]:
     return sorted(path.name for path in desk.reports.rglob("*") if path.is_file())
 
 
@@ -118,7 +120,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("op_type", FAULTS)
 def test_a_fault_among_other_operators_is_reduced_and_drafted(
-    op_type: str, desk: pipeline.Desk, target: Target, tmp_path: Path
+    op_type: str, desk: Desk, target: Target, tmp_path: Path
 ) -> None:
     others = ("Exp", "Abs") if op_type == "Acosh" else ("Neg", "Abs")
     [bug] = advanced(desk, hunted(desk, target, chain(*others, op_type)))
@@ -132,7 +134,7 @@ def test_a_fault_among_other_operators_is_reduced_and_drafted(
     assert done.returncode != 0 and "PASS" not in done.stdout
 
 
-def test_a_message_that_is_never_twice_the_same_is_reproduced_all_the_same(desk: pipeline.Desk, target: Target) -> None:
+def test_a_message_that_is_never_twice_the_same_is_reproduced_all_the_same(desk: Desk, target: Target) -> None:
     """The planted exception names an address, a process and a shape."""
     bugs = hunted(desk, target, chain("Ceil", size=3), chain("Floor", size=5))
     assert [(bug.count, bug.message) for bug in bugs] == [(2, "cannot lower SHAPE at ADDR in lower.py")]
@@ -140,17 +142,17 @@ def test_a_message_that_is_never_twice_the_same_is_reproduced_all_the_same(desk:
 
 
 def test_what_reads_uninitialised_memory_is_shown_with_memory_filled(
-    desk: pipeline.Desk, target: Target, tmp_path: Path
+    desk: Desk, target: Target, tmp_path: Path
 ) -> None:
-    failure = failure_of(desk, chain("Neg", "Acos"), target, pipeline.PERTURB)
+    failure = failure_of(desk, chain("Neg", "Acos"), target, confirming.PERTURB)
     [bug] = advanced(desk, [recorded(desk, failure)])
-    assert (bug.state, bug.note, bug.perturb) == (State.DRAFTED, pipeline.UNINITIALISED, pipeline.PERTURB)
+    assert (bug.state, bug.note, bug.perturb) == (State.DRAFTED, confirming.UNINITIALISED, confirming.PERTURB)
     text = desk.store.draft(bug.id)
     assert text is not None and "MALLOC_PERTURB_" in text.script
     assert executed(text.script, tmp_path).returncode == 1
 
 
-def test_a_hang_is_drafted_with_a_script_that_gives_up(desk: pipeline.Desk, target: Target, tmp_path: Path) -> None:
+def test_a_hang_is_drafted_with_a_script_that_gives_up(desk: Desk, target: Target, tmp_path: Path) -> None:
     case = chain("Tan")
     bug = recorded(desk, failure_of(desk, case, target))
     desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
@@ -166,7 +168,7 @@ def test_a_hang_is_drafted_with_a_script_that_gives_up(desk: pipeline.Desk, targ
 # ---------------------------------------------------------------- what is put aside
 
 
-def test_a_result_that_is_wrong_every_other_time_is_flaky(desk: pipeline.Desk, target: Target, planted: Path) -> None:
+def test_a_result_that_is_wrong_every_other_time_is_flaky(desk: Desk, target: Target, planted: Path) -> None:
     planted.with_name("turns").unlink(missing_ok=True)
     bug = recorded(desk, failure_of(desk, chain("Asin"), target))
     [bug] = advanced(desk, [bug])
@@ -174,20 +176,20 @@ def test_a_result_that_is_wrong_every_other_time_is_flaky(desk: pipeline.Desk, t
     assert re.fullmatch(r"wrong:values in [12] of 3 fresh processes", bug.note)
 
 
-def test_a_result_that_is_wrong_in_another_way_each_time_is_flaky(desk: pipeline.Desk, target: Target) -> None:
+def test_a_result_that_is_wrong_in_another_way_each_time_is_flaky(desk: Desk, target: Target) -> None:
     [bug] = advanced(desk, hunted(desk, target, chain("Atanh")))
     assert bug.state is State.FLAKY
     assert bug.note == "wrong:values in 3 of 3 fresh processes, each time with other values"
     assert files(desk) == []
 
 
-def test_a_failure_that_is_gone_is_flaky(desk: pipeline.Desk, target: Target) -> None:
+def test_a_failure_that_is_gone_is_flaky(desk: Desk, target: Target) -> None:
     failure = replace(failure_of(desk, chain("Sinh"), target), case=chain("Relu"))
     [bug] = advanced(desk, [recorded(desk, failure)])
     assert (bug.state, bug.note) == (State.FLAKY, "wrong:values in 0 of 3 fresh processes")
 
 
-def test_a_failure_of_a_case_that_is_none_is_invalid(desk: pipeline.Desk, target: Target) -> None:
+def test_a_failure_of_a_case_that_is_none_is_invalid(desk: Desk, target: Target) -> None:
     case = chain("Relu")
     broken = replace(case, model=case.model.replace(b"Relu", b"Rela"))
     failure = replace(failure_of(desk, chain("Sinh"), target), case=broken)
@@ -201,14 +203,14 @@ def edited(planted: Path, folder: Path, edit: Callable[[str], str]) -> Target:
     return catalogue.target(str(path))
 
 
-def test_without_reproduce_there_is_a_bug_but_no_draft(desk: pipeline.Desk, planted: Path, tmp_path: Path) -> None:
+def test_without_reproduce_there_is_a_bug_but_no_draft(desk: Desk, planted: Path, tmp_path: Path) -> None:
     silent = edited(planted, tmp_path, lambda text: text[: text.index("def reproduce(")])
     [bug] = advanced(desk, hunted(desk, silent, chain("Sinh", "Abs")))
     assert bug.state is State.JUDGED and "reproduce()" in bug.note and "\n" not in bug.note
     assert bug.nodes == 1 and bug.report_path is None and files(desk) == []
 
 
-def test_a_draft_whose_reproducer_passes_is_no_draft(desk: pipeline.Desk, planted: Path, tmp_path: Path) -> None:
+def test_a_draft_whose_reproducer_passes_is_no_draft(desk: Desk, planted: Path, tmp_path: Path) -> None:
     right = '    return "import numpy as np\\n[actual] = [np.sinh(value) for value in inputs.values()]"\n'
     fine = edited(planted, tmp_path, lambda text: re.sub(r"(def reproduce.*\n)", lambda m: m[1] + right, text))
     [bug] = advanced(desk, hunted(desk, fine, chain("Sinh")))
@@ -216,9 +218,7 @@ def test_a_draft_whose_reproducer_passes_is_no_draft(desk: pipeline.Desk, plante
     assert files(desk) == [] and desk.store.draft(bug.id) is None
 
 
-def test_a_reproducer_that_fails_for_another_reason_is_no_draft(
-    desk: pipeline.Desk, planted: Path, tmp_path: Path
-) -> None:
+def test_a_reproducer_that_fails_for_another_reason_is_no_draft(desk: Desk, planted: Path, tmp_path: Path) -> None:
     wrong = "    return \"raise type('Unlowered', (Exception,), {})('no such compiler')\"\n"
     other = edited(planted, tmp_path, lambda text: re.sub(r"(def reproduce.*\n)", lambda m: m[1] + wrong, text))
     [bug] = advanced(desk, hunted(desk, other, chain("Ceil")))
@@ -239,7 +239,7 @@ def rounding() -> Case:
     return Case("onnx", model.SerializeToString(), {"x": data}, Origin("test", "rounding"))
 
 
-def test_what_rounding_explains_is_put_aside_with_the_evidence(desk: pipeline.Desk) -> None:
+def test_what_rounding_explains_is_put_aside_with_the_evidence(desk: Desk) -> None:
     [bug] = advanced(desk, hunted(desk, catalogue.target(str(HONEST)), rounding()))
     assert bug.state is State.INVALID and bug.note.startswith("numeric noise: ")
     assert bug.judgement is not None and bug.judgement.verdict is Ruling.NOISE
@@ -247,7 +247,7 @@ def test_what_rounding_explains_is_put_aside_with_the_evidence(desk: pipeline.De
     assert files(desk) == []
 
 
-def test_the_report_of_a_bug_shows_the_evidence(desk: pipeline.Desk, target: Target) -> None:
+def test_the_report_of_a_bug_shows_the_evidence(desk: Desk, target: Target) -> None:
     [bug] = advanced(desk, hunted(desk, target, chain("Sinh")))
     assert bug.judgement is not None and bug.judgement.verdict is Ruling.COMPILER_BUG
     text = desk.store.draft(bug.id)
@@ -255,14 +255,14 @@ def test_the_report_of_a_bug_shows_the_evidence(desk: pipeline.Desk, target: Tar
     assert "agree with the reference" in text.body and "ulp" in text.body
 
 
-def test_a_bug_that_reducing_has_lost_is_reported_as_it_was_found(desk: pipeline.Desk) -> None:
+def test_a_bug_that_reducing_has_lost_is_reported_as_it_was_found(desk: Desk) -> None:
     faulty, case = catalogue.target(str(FAULTY), {"fault": "one_element"}), chain("Abs")
     bug = recorded(desk, failure_of(desk, case, faulty))
     desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
     random = chain("RandomNormalLike")
     desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=random, nodes=1)
     desk.store.advance(bug.id, State.REDUCED, State.LOCATED)
-    pipeline.hear(desk, desk.store.bug(bug.id))
+    hearing.hear(desk, desk.store.bug(bug.id))
     found = desk.store.bug(bug.id)
     assert (found.state, found.reduced_case_id, found.nodes) == (State.JUDGED, case.id, 1)
     assert found.judgement is not None and found.judgement.verdict is Ruling.COMPILER_BUG
@@ -275,7 +275,7 @@ def test_a_bug_that_reducing_has_lost_is_reported_as_it_was_found(desk: pipeline
 DEEP = (chain("Neg", "Abs", "Sinh"), chain("Relu", "Exp", "Log", "Sinh"), chain("Sinh"))
 
 
-def test_bugs_that_are_one_once_reduced_are_merged(desk: pipeline.Desk, target: Target) -> None:
+def test_bugs_that_are_one_once_reduced_are_merged(desk: Desk, target: Target) -> None:
     bugs = advanced(desk, hunted(desk, target, *DEEP))
     states = sorted(bug.state for bug in bugs)
     assert states == [State.DRAFTED, State.DUPLICATE, State.DUPLICATE]
@@ -287,7 +287,7 @@ def test_bugs_that_are_one_once_reduced_are_merged(desk: pipeline.Desk, target: 
     assert len(files(desk)) == 2
 
 
-def test_failures_of_a_merged_bug_that_are_seen_again_make_no_new_bug(desk: pipeline.Desk, target: Target) -> None:
+def test_failures_of_a_merged_bug_that_are_seen_again_make_no_new_bug(desk: Desk, target: Target) -> None:
     advanced(desk, hunted(desk, target, *DEEP))
     before = len(desk.store.bugs())
     again = desk.store.begin_campaign({"test": 2})
@@ -301,7 +301,7 @@ def test_failures_of_a_merged_bug_that_are_seen_again_make_no_new_bug(desk: pipe
     ]
 
 
-def test_different_bugs_of_one_operator_stay_two(desk: pipeline.Desk, target: Target) -> None:
+def test_different_bugs_of_one_operator_stay_two(desk: Desk, target: Target) -> None:
     bugs = advanced(desk, hunted(desk, target, chain("Sinh"), chain("Sign"), chain("Ceil")))
     assert [bug.state for bug in bugs] == [State.DRAFTED] * 3
 
@@ -314,7 +314,7 @@ def test_every_step_can_be_the_last_of_its_process(runner: Runner, target: Targe
     seen = []
     for number in range(7):
         with open_store(path, create=True) as store:
-            desk = pipeline.Desk(store, runner, reference, tmp_path / "reports")
+            desk = Desk(store, runner, reference, tmp_path / "reports")
             [bug] = hunted(desk, target, chain("Neg", "Sinh")) if number == 0 else store.bugs()
             seen.append(bug.state)
             if bug.state in pipeline.STEPS:
@@ -323,12 +323,12 @@ def test_every_step_can_be_the_last_of_its_process(runner: Runner, target: Targe
     assert seen == [*road, State.DRAFTED, State.DRAFTED]
 
 
-def test_a_step_that_was_done_but_not_saved_is_done_again(desk: pipeline.Desk, target: Target) -> None:
+def test_a_step_that_was_done_but_not_saved_is_done_again(desk: Desk, target: Target) -> None:
     [bug] = hunted(desk, target, chain("Neg", "Sinh"))
-    for step in (pipeline.confirm, pipeline.reduce_bug, pipeline.locate):
+    for step in (confirming.confirm, reducing.reduce_bug, pipeline.locate):
         step(desk, desk.store.bug(bug.id))
     located = desk.store.bug(bug.id)
-    failure = pipeline.reduced_failure(desk, located)
+    failure = reduced_failure(desk, located)
     assert failure is not None
     text = drafting.write(desk.store, located, failure, desk.runner.limits, Signer(desk.runner))
     drafting.save(desk.reports, located, replace(text, title="An earlier title"))
@@ -337,10 +337,10 @@ def test_a_step_that_was_done_but_not_saved_is_done_again(desk: pipeline.Desk, t
     assert not any("earlier" in name for name in files(desk))
 
 
-def test_a_merge_that_was_cut_short_is_completed(desk: pipeline.Desk, target: Target) -> None:
+def test_a_merge_that_was_cut_short_is_completed(desk: Desk, target: Target) -> None:
     deep, plain = hunted(desk, target, *DEEP[1:])
-    pipeline.confirm(desk, deep)
-    pipeline.reduce_bug(desk, desk.store.bug(deep.id))
+    confirming.confirm(desk, deep)
+    reducing.reduce_bug(desk, desk.store.bug(deep.id))
     moved = [desk.store.failure(number).failure for number in desk.store.failure_ids(deep.id)]
     described = [replace(Signer(desk.runner).describe(one), fingerprint=plain.fingerprint) for one in moved]
     desk.store.record(0, (), described)  # and then the process is killed
@@ -349,7 +349,7 @@ def test_a_merge_that_was_cut_short_is_completed(desk: pipeline.Desk, target: Ta
     assert [(bug.state, bug.count) for bug in bugs] == [(State.DUPLICATE, 0), (State.DRAFTED, 2)]
 
 
-def test_a_bug_whose_failures_all_became_another_bugs_is_stale(desk: pipeline.Desk, target: Target) -> None:
+def test_a_bug_whose_failures_all_became_another_bugs_is_stale(desk: Desk, target: Target) -> None:
     [bug] = hunted(desk, target, chain("Neg", "Sinh"))
     described = Signer(desk.runner).describe(failure_of(desk, chain("Neg", "Sinh"), target))
     desk.store.record(0, (), [replace(described, fingerprint="0" * 16)])
@@ -358,14 +358,14 @@ def test_a_bug_whose_failures_all_became_another_bugs_is_stale(desk: pipeline.De
     assert found.state is State.DRAFTED
 
 
-def test_when_the_time_is_over_nothing_is_begun(desk: pipeline.Desk, target: Target) -> None:
+def test_when_the_time_is_over_nothing_is_begun(desk: Desk, target: Target) -> None:
     bugs = hunted(desk, target, chain("Sinh"))
     late = replace(desk, deadline=time.monotonic())
     assert [bug.state for bug in advanced(late, bugs)] == [State.NEW]
     assert [bug.state for bug in advanced(desk, bugs)] == [State.DRAFTED]
 
 
-def test_two_triages_of_one_database_draft_every_bug_once(desk: pipeline.Desk, target: Target, tmp_path: Path) -> None:
+def test_two_triages_of_one_database_draft_every_bug_once(desk: Desk, target: Target, tmp_path: Path) -> None:
     bugs = hunted(desk, target, chain("Sinh"), chain("Ceil"), chain("Exp", "Acosh"))
 
     def other() -> None:
@@ -381,7 +381,7 @@ def test_two_triages_of_one_database_draft_every_bug_once(desk: pipeline.Desk, t
     assert len(files(desk)) == 6
 
 
-def test_deaths_come_before_wrong_values_and_exceptions(desk: pipeline.Desk, target: Target) -> None:
+def test_deaths_come_before_wrong_values_and_exceptions(desk: Desk, target: Target) -> None:
     bugs = hunted(desk, target, chain("Ceil"), chain("Sinh"), chain("Sign"))
     alone = replace(desk, runner=desk.runner)
     order: list[str] = []
@@ -390,30 +390,28 @@ def test_deaths_come_before_wrong_values_and_exceptions(desk: pipeline.Desk, tar
 
 
 def test_a_steady_result_is_not_reduced_to_one_that_depends_on_memory(
-    desk: pipeline.Desk, target: Target, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steady, loose = chain("Sinh"), chain("Neg", "Sinh")
-    monkeypatch.setattr(pipeline, "_independent", lambda judge, case, target: case.id == steady.id)
+    monkeypatch.setattr(reducing, "_independent", lambda judge, case, target: case.id == steady.id)
     for like, expected in ((steady, Answer.OTHER), (loose, Answer.SAME)):
-        confirm = pipeline._as_steady(desk.judge, failure_of(desk, like, target), lambda case: Answer.SAME)
+        confirm = reducing.as_steady(desk.judge, failure_of(desk, like, target), lambda case: Answer.SAME)
         assert confirm(loose) is expected
 
 
-def test_of_what_a_reduction_slips_to_the_deaths_are_bugs_and_the_rest_waits(
-    desk: pipeline.Desk, target: Target
-) -> None:
+def test_of_what_a_reduction_slips_to_the_deaths_are_bugs_and_the_rest_waits(desk: Desk, target: Target) -> None:
     wrong = failure_of(desk, chain("Sinh"), target)
     died = replace(wrong, case=chain("Neg", "Sinh"), symptom="crash:SIGSEGV", oracle="crash")
     died = replace(died, outcome=Outcome(Status.SIGNAL, Stage.RUN, error=Error(signal="SIGSEGV")))
-    pipeline._keep(desk, [wrong, died, died], None)
+    reducing.keep(desk, [wrong, died, died], None)
     found = {bug.symptom: (bug.state, bug.count) for bug in desk.store.bugs()}
     assert found == {"crash:SIGSEGV": (State.NEW, 1), wrong.symptom: (State.SLIP, 1)}
-    pipeline._keep(desk, [died], died)
+    reducing.keep(desk, [died], died)
     assert len(desk.store.bugs()) == 2
 
 
-def test_a_slip_is_worked_on_once_a_test_fails_like_it(desk: pipeline.Desk, target: Target) -> None:
-    pipeline._keep(desk, [failure_of(desk, chain("Sinh"), target)], None)
+def test_a_slip_is_worked_on_once_a_test_fails_like_it(desk: Desk, target: Target) -> None:
+    reducing.keep(desk, [failure_of(desk, chain("Sinh"), target)], None)
     (slip,) = desk.store.bugs()
     pipeline.advance_all(desk, desk.store.bugs())
     assert desk.store.bug(slip.id).state is State.SLIP

@@ -1,0 +1,83 @@
+"""LOCATED to JUDGED: the court hears the case."""
+
+from __future__ import annotations
+
+from fuzz.case import Case
+from triage import twins
+from triage.court.evidence import Judgement, Ruling
+from triage.court.hearing import Court
+from triage.jury import accused
+from triage.lifecycle import State
+from triage.operators import node_count
+from triage.records import Bug
+from triage.signing import Signer
+from triage.steps.desk import Desk, failure_of, reduced_case, settling
+from triage.steps.uprooting import uprooted
+
+COURT_SECONDS = 60.0
+
+
+def hear(desk: Desk, bug: Bug) -> None:
+    """LOCATED: the court judges the reduced case; what is not the compiler's bug is put aside with the evidence.
+
+    Reducing may lose a bug in rounding or in open behaviour that the case it began with is free of, and always
+    loses what the source test expects. So where the reduced case does not stand before the court, that one is
+    heard, and if it does, takes its place, unless a single operator of it is what is wrong. A bug of the reference
+    becomes a bug of its own: a report written for the compiler's maintainers would go to the wrong people.
+    """
+    case, first = reduced_case(desk, bug), failure_of(desk, bug).case
+    judgement = _judgement(desk, bug, case)
+    if not _stands(desk, bug, judgement) and first.id != case.id:
+        other = _judgement(desk, bug, first)
+        if _stands(desk, bug, other):
+            if uprooted(desk, bug, failure_of(desk, bug), State.LOCATED):
+                return
+            count = node_count(first)
+            desk.store.advance(
+                bug.id,
+                State.LOCATED,
+                State.JUDGED,
+                judgement=other,
+                reduced=first,
+                nodes=count,
+                note=_verdict(judgement),
+            )
+            return
+    if _stands(desk, bug, judgement):
+        with settling:
+            kin = twins.kin(desk.store, bug, judgement)
+            if kin is None:
+                desk.store.advance(bug.id, State.LOCATED, State.JUDGED, judgement=judgement)
+                return
+            note = f"reads uninitialised memory as bug {kin.id} does, in an operator of the same family"
+            desk.store.advance(bug.id, State.LOCATED, State.DUPLICATE, judgement=judgement, note=note)
+        return
+    flaky = judgement.verdict in (None, Ruling.NONDETERMINISTIC)
+    state = State.FLAKY if flaky else State.INVALID
+    if judgement.verdict is Ruling.REFERENCE_BUG:
+        _accuse_reference(desk, case)  # first: a kill in between has it recorded again, never lost
+    desk.store.advance(bug.id, State.LOCATED, state, judgement=judgement, note=_verdict(judgement))
+
+
+def _stands(desk: Desk, bug: Bug, judgement: Judgement) -> bool:
+    """Whether the project that the bug is filed under is the one at fault."""
+    guilty = Ruling.REFERENCE_BUG if accused(bug.target, desk.reference) else Ruling.COMPILER_BUG
+    return judgement.verdict is guilty
+
+
+def _accuse_reference(desk: Desk, case: Case) -> None:
+    """Record the failure of the reference on the case: it goes through all steps as a compiler's would."""
+    failure = desk.judge.examine(case, desk.reference).failure
+    if failure is not None:
+        described = Signer(desk.runner).describe(failure)
+        with settling:
+            desk.store.record(0, (), [described])
+
+
+def _judgement(desk: Desk, bug: Bug, case: Case) -> Judgement:
+    return Court(desk.runner, desk.reference, COURT_SECONDS).hear(case, bug.target, bug.perturb)
+
+
+def _verdict(judgement: Judgement) -> str:
+    whose = f" of {judgement.project}" if judgement.project else ""
+    return f"{judgement.verdict or 'does not fail'}{whose}: {judgement.reason}"

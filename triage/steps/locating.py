@@ -1,0 +1,125 @@
+"""REDUCED to LOCATED: sign the reduced failure, ask where it lies, and join it with its twin."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from fuzz.case import Failure
+from triage import causal, twins, witness
+from triage.lifecycle import State
+from triage.localize import Location, localize
+from triage.localize.trial import Trial
+from triage.records import Bug
+from triage.signature import Signature
+from triage.signing import Signer, without_overload
+from triage.steps.desk import Desk, operators_of, reduced_failure, settling
+from triage.steps.uprooting import uprooted
+
+LOCATE_SECONDS = 20.0
+#: Failures of one bug that are asked what they need.
+MOST_PARTED = 32
+
+
+def locate(desk: Desk, bug: Bug) -> list[int]:
+    """Sign the reduced failure: a small model names its operator, and shows duplicates.
+
+    Returns the ids of bugs that parted from this one: new, and still to be taken through their steps.
+    """
+    failure = reduced_failure(desk, bug)
+    if failure is None:
+        note = "the reduced case does not fail in a fresh process"
+        desk.store.advance(bug.id, State.REDUCED, State.FLAKY, note=note)
+        return []
+    failure = by_definition(desk, bug, failure)
+    if uprooted(desk, bug, failure):
+        return []
+    failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
+    signature, location = Signer(desk.runner).sign(failure), Location()
+    # A duplicate's place is known already.
+    if twins.twin(desk.store, bug, signature, operators_of(failure, signature)) is None:
+        location = _located(desk, bug, failure, signature)
+        signature = _placed(signature, location, failure)
+    with settling:
+        twin = twins.twin(desk.store, bug, signature, operators_of(failure, signature))
+        if twin is not None:
+            _merge(desk, bug, twin)
+            return []
+        desk.store.advance(
+            bug.id,
+            State.REDUCED,
+            State.LOCATED,
+            why=signature.why,
+            conversion_function=signature.conversion_function,
+            operators=operators_of(failure, signature),
+            location=location,
+            reduced=failure.case,
+            # It was the neighbour of the reduced case; of a clearer witness it need not be one.
+            passes_with=bug.passes_with if failure.case.id == bug.reduced_case_id else "",
+        )
+    return _part(desk, bug, failure)
+
+
+def by_definition(desk: Desk, bug: Bug, failure: Failure) -> Failure:
+    """The failure of what the failing operator is by its definition, if that fails just so; else the failure."""
+    return causal.by_definition(replace(desk.judge, perturb=bug.perturb), failure) or failure
+
+
+def _part(desk: Desk, bug: Bug, reduced: Failure) -> list[int]:
+    """Failures that one signature has thrown together become bugs of their own where each needs something else.
+
+    They are held against the `reduced` failure, which is what the report will show: the one that it came from may hold
+    several bugs. An exception's message tells bugs apart by itself; a wrong result has none.
+    """
+    if not bug.symptom.startswith("wrong:"):
+        return []
+    limit = time.monotonic() + LOCATE_SECONDS
+    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    others = [number for number in desk.store.failure_ids(bug.id) if number != bug.best_failure_id]
+    if not others or bug.best_failure_id is None:
+        return []
+    judge = replace(desk.judge, perturb=bug.perturb)
+    of = causal.needs(Trial(judge, reduced, deadline))
+    if not (of.needed or of.known):
+        return []  # then no other can be shown to be another bug
+    failures = {number: desk.store.failure(number).failure for number in others[:MOST_PARTED]}
+    found = {number: causal.needs(Trial(judge, failure, deadline)) for number, failure in failures.items()}
+    groups = causal.partition(of, found)
+    return [desk.store.split(bug.id, group, causal.why(of, found[group[0]])) for group in groups]
+
+
+def _located(desk: Desk, bug: Bug, failure: Failure, signature: Signature) -> Location:
+    limit = time.monotonic() + LOCATE_SECONDS
+    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    return localize(replace(desk.judge, perturb=bug.perturb), failure, signature, deadline)
+
+
+def _placed(signature: Signature, location: Location, failure: Failure) -> Signature:
+    """The signature with the place that the localiser found, where it had none of its own."""
+    if signature.conversion_function:
+        return signature
+    if location.conversion_function:
+        return replace(signature, place=location.conversion_function, kind="conversion function")
+    if failure.case.kind == "instance" and location.operator:
+        return replace(signature, place=without_overload(location.operator), kind="operators")
+    return signature
+
+
+def _merge(desk: Desk, bug: Bug, twin: Bug) -> None:
+    """Give the bug's failures to its twin and put it aside."""
+    # In this order a kill in between leaves an empty bug to be merged again, never a lost failure.
+    twins.give(desk.store, desk.runner, bug, twin)
+    desk.store.advance(bug.id, State.REDUCED, State.DUPLICATE, note=f"same as bug {twin.id} once reduced")
+
+
+def rejoin(desk: Desk, bug: Bug) -> None:
+    """DUPLICATE: a later hunt signs the same failures as before; they go to the bug's twin again."""
+    failure = reduced_failure(desk, bug)
+    if failure is None:
+        return
+    failure = by_definition(desk, bug, failure)
+    signature = Signer(desk.runner).sign(failure)
+    with settling:
+        twin = twins.twin(desk.store, bug, signature, operators_of(failure, signature))
+        if twin is not None:
+            twins.give(desk.store, desk.runner, bug, twin)

@@ -1,0 +1,117 @@
+"""CONFIRMED to REDUCED: the smallest case with the same signature."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fuzz.case import Case, Failure, Status, Target
+from fuzz.judge import Judge
+from triage import causal, exported, plain, reduce
+from triage.interesting import recorded, same_signature
+from triage.lifecycle import State
+from triage.localize.trial import Trial
+from triage.passes import opset
+from triage.records import Bug
+from triage.signing import Signer
+from triage.steps.desk import Desk, about_values, failure_of, repeat, settling
+from triage.trials import Answer, Interesting
+
+#: Two fillings of fresh memory that differ in every bit.
+OTHER_BYTES = (85, 170)
+REDUCE_SECONDS = 60.0
+
+
+def reduce_bug(desk: Desk, bug: Bug) -> None:
+    """CONFIRMED: the smallest case with the same signature, which then stands for the bug."""
+    judge = replace(desk.judge, perturb=bug.perturb)
+    limit = time.monotonic() + REDUCE_SECONDS
+    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    own = plain.by_itself(judge, failure_of(desk, bug), deadline)
+    if own is None:
+        desk.store.advance(bug.id, State.CONFIRMED, State.INVALID, note=plain.ONLY_BESIDE)
+        return
+    failure = exported.as_model(judge, own)
+    slips: list[Failure] = []
+    sign, wrong = Signer(desk.runner).sign, failure.symptom.startswith("wrong:")
+    needs = causal.needs(Trial(judge, failure, deadline)).needed if wrong else frozenset()
+    interesting = same_signature(judge, failure, sign, slipped=slips.append, needs=needs)
+    confirm = as_steady(judge, failure, same_signature(judge, failure, sign, fresh=True, needs=needs), needs)
+    try:
+        found = reduce.reduce(
+            failure.case,
+            interesting,
+            values=recorded(desk.runner, desk.reference),
+            deadline=deadline,
+            suspects=bug.operators,
+            confirm=confirm if wrong else None,
+            most_runs=reduce.most_runs(failure.symptom),
+        )
+    except reduce.NotInteresting as problem:
+        desk.store.advance(bug.id, State.CONFIRMED, State.FLAKY, note=str(problem))
+        return
+    if not found.finished and desk.over():
+        return  # the row stays CONFIRMED: the next hunt reduces it with time to spare
+    keep(desk, slips, judge.examine(found.case, failure.target).failure)
+    good = found.min_good.difference if found.min_good else ""
+    reduced = _in_known_opset(desk, found.case, failure.target, interesting)
+    desk.store.advance(
+        bug.id, State.CONFIRMED, State.REDUCED, reduced=reduced, nodes=found.nodes_after, passes_with=good
+    )
+
+
+def as_steady(
+    judge: Judge, like: Failure, interesting: Interesting, needs: frozenset[str] = frozenset()
+) -> Interesting:
+    """The last word on a reduced wrong result: it is as steady as the one that it stands for, and needs the same.
+
+    A deterministic bug must not become a read of uninitialised memory, which is a bug as well, but another one. Nor
+    must a second bug come in that fails without the options which the first one `needs`.
+    """
+    steady = about_values(like) and _independent(judge, like.case, like.target)
+
+    def confirm(case: Case) -> Answer | bool:
+        answer = interesting(case)
+        if answer is Answer.SAME and not causal.holds(judge, case, like.target, needs):
+            return Answer.OTHER
+        if answer is not Answer.SAME or not steady:
+            return answer
+        return Answer.SAME if _independent(judge, case, like.target) else Answer.OTHER
+
+    return confirm
+
+
+def _independent(judge: Judge, case: Case, target: Target) -> bool:
+    """Whether the result is the same whatever fresh memory holds."""
+    return repeat([replace(judge, perturb=byte).examine(case, target) for byte in OTHER_BYTES])
+
+
+def keep(desk: Desk, slips: Sequence[Failure], mine: Failure | None) -> None:
+    """Save what was met while a case was reduced, one case for each signature that is not known.
+
+    `mine` is the failure of the reduced case: a small model often tells the place better, which makes no other bug.
+    Candidates are no tests: of the exceptions and wrong results among them, read by hand, nearly all were the same
+    bug seen otherwise or an honest refusal (decision 006). They are kept as slips. To die is never an answer: that is
+    a bug like any other.
+    """
+    signer = Signer(desk.runner)
+    described = {new.fingerprint: new for new in map(signer.describe, slips)}
+    with settling:
+        known = {bug.fingerprint for bug in desk.store.bugs()} | ({signer.sign(mine).fingerprint} if mine else set())
+        unknown = [new for fingerprint, new in described.items() if fingerprint not in known]
+        desk.store.record(0, (), [new for new in unknown if _died(new.failure)])
+        desk.store.record(0, (), [new for new in unknown if not _died(new.failure)], state=State.SLIP)
+
+
+def _died(failure: Failure) -> bool:
+    return failure.outcome.status in (Status.SIGNAL, Status.TIMEOUT, Status.OOM)
+
+
+def _in_known_opset(desk: Desk, case: Case, target: Target, interesting: Interesting) -> Case:
+    """The case in an operator set that the compiler knows, if it fails there as well: what is newer is unsupported."""
+    newest = desk.runner.newest_opset(target) if case.kind == "onnx" else 0
+    if not newest or opset.default_opset(case) <= newest:
+        return case
+    older = (found for found in opset.older(case) if opset.default_opset(found) <= newest)
+    return next((found for found in older if interesting(found) is Answer.SAME), case)

@@ -1,0 +1,41 @@
+"""JUDGED to DRAFTED: the report, whose reproducer must fail before it is saved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from triage import drafting, reproducer, twins
+from triage.lifecycle import State
+from triage.records import Bug
+from triage.signing import Signer
+from triage.steps.desk import Desk, reduced_failure, settling
+
+
+def draft(desk: Desk, bug: Bug) -> None:
+    """JUDGED: write the report; its reproducer must fail in a fresh process before it is saved."""
+    failure = reduced_failure(desk, bug)
+    if failure is None:
+        note = "the reduced case does not fail in a fresh process"
+        desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
+        return
+    judge = replace(desk.judge, perturb=bug.perturb)
+    try:
+        text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner), bug.perturb, judge)
+    except drafting.CannotDraft as problem:
+        desk.store.amend(bug.id, State.JUDGED, note=str(problem))
+        return
+    revision = failure.target.revision
+    rerun = reproducer.rerun(text.script, revision.python, untrusted=revision.untrusted)
+    message = failure.outcome.error.message if failure.outcome.error else ""
+    if not reproducer.reproduces(failure.symptom, message, rerun):
+        note = f"the reproducer does not show it (exit status {rerun.status}): {rerun.output[-1000:]}"
+        desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
+        return
+    with settling:
+        sibling = twins.sibling(desk.store, bug, text.title)
+        if sibling is not None:
+            note = f"ignores what bug {sibling.id} ignores in a related operator, or the rest of its attributes"
+            desk.store.advance(bug.id, State.JUDGED, State.DUPLICATE, note=note)
+            return
+        path = drafting.save(desk.reports, bug, text)
+        desk.store.advance(bug.id, State.JUDGED, State.DRAFTED, draft=text, report_path=str(path))
