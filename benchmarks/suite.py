@@ -82,7 +82,8 @@ def order(before: Path, after: Path, size: int) -> None:
     failed = frozenset(each.id for each in entries if base[each.id].status in FAILING)
     refused = frozenset(each.id for each in entries if base[each.id].status is Status.UNSUPPORTED)
     fails = [each.id in failed | refused for each in entries]
-    known = Past(failed, known=frozenset(base), refused=refused)
+    seconds = {each.id: _cost(base[each.id]) for each in entries}
+    known = Past(failed, known=frozenset(base), refused=refused, seconds=seconds)
     print(f"{len(entries)} cases, {sum(changed)} changes, {len(failed)} fail on the base")
     for name, positions in {
         "history of the base": _learning(Order(entries, 0, known), changed, fails),
@@ -120,8 +121,7 @@ def _replayed(positions: Sequence[int], changed: Sequence[bool], costs: Sequence
 
 
 def _cost(one: Ran) -> float:
-    again = one.status not in (Status.OK, Status.UNSUPPORTED, Status.SKIPPED, Status.INVALID)
-    return (one.seconds + OVERHEAD) * (2 if again else 1)
+    return one.cost + OVERHEAD
 
 
 def _outcomes(path: Path) -> Mapping[str, Ran]:

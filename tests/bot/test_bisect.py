@@ -12,6 +12,7 @@ import numpy as np
 import onnx.parser
 import pytest
 
+from fuzz import confine
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from tests.bot.support import Run, ended, saved, start
 from tests.builds import tinyc
@@ -125,12 +126,32 @@ def test_a_planted_converter_fault_is_found_among_commits(gw: Run, tmp_path: Pat
     assert told[commits[1]]["same_build_as"] == commits[0] and told[commits[1]]["runs"] == 0
 
 
+@pytest.mark.skipif(not confine.means(), reason="programs cannot be confined on this machine")
+def test_a_planted_fault_is_found_among_commits_that_a_command_builds(
+    gw: Run, tmp_path: Path, compiler: Path, sub: list[object]
+) -> None:
+    """The commit after the first installs the same files as it; the build of the one before the fault fails."""
+    plain, faulty = tinyc.sources(), tinyc.sources("sub swaps")
+    changes = [{**plain, "no": "stop"}, {"NEWS": "one"}, {"stop": ""}, {**faulty, "stop": "mended"}, {"NEWS": "two"}]
+    commits = tinyc.repository(tmp_path / "repository", changes)
+    command = ["sh", "-c", "if [ -e stop -a ! -s stop ]; then exit 2; fi; cp -r tinyc {output}"]
+    built = support.built(tmp_path, tmp_path / "repository", command).source
+    done = bisect(gw, sub, built, commits[0], "main")
+    assert done.code == 0, done.err
+    found = done.json
+    assert (found["first"], found["last_before"], found["between"]) == (commits[3], commits[1], [commits[2]])
+    [skipped] = found["skipped"]
+    assert skipped["revision"] == commits[2] and "its build failed with exit status 2" in skipped["reason"]
+    same = {each["revision"]: each.get("same_build_as") for each in found["tested"]}
+    assert same[commits[1]] == commits[0] and same[commits[3]] in (None, commits[4])
+
+
 def test_a_killed_bisection_goes_on(gw: Run, compiler: Path, place: Path, sub: list[object], tmp_path: Path) -> None:
     arguments = ["bisect", *sub, "--compiler", compiler, "--from", "1.0", "--to", "1.5", "--json"]
     process = start(tmp_path, *arguments)
     kept = place / "root" / "bisections"
     while not list(kept.glob("*.json")) and process.poll() is None:
-        time.sleep(0.05)
+        time.sleep(0.001)
     os.kill(process.pid, signal.SIGKILL)
     ended(process)
     assert list(kept.glob("*.json"))

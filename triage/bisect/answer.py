@@ -213,7 +213,12 @@ def _confidence(sides: Sides, flips: list[Flip]) -> float | None:
     if not flips:
         return None
     found = sides.blame(flips[0]) if len(flips) == 1 else math.prod(flip.probability for flip in flips)
-    return math.floor(found * 10**4) / 10**4  # never told to be certain
+    return rounded(found)
+
+
+def rounded(probability: float) -> float:
+    """A confidence as it is told: rounded down, and never certain."""
+    return min(math.floor(probability * 10**4), 10**4 - 1) / 10**4
 
 
 def _tested(sides: Sides, at: int) -> Tested:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from fuzz.case import Revision
-from triage.bisect.answer import Answer, Change, Merge
+from triage.bisect.answer import Answer, Change, Merge, rounded
 from triage.bisect.bisection import NoAnswer, OutOfTime
 from triage.revisions.merges import Side
 
@@ -172,15 +172,17 @@ def _joined(outer: Answer, inner: Answer, between: tuple[str, ...]) -> Answer:
         first=flip.after,
         last_before=flip.before,
         between=between,
-        confidence=math.floor(math.prod(sure) * 10**4) / 10**4,
+        confidence=rounded(math.prod(sure)),
         flips=(flip,),
         changes=(*outer.changes, *others, *inner.changes),
     )
 
 
 def _seen(outer: Answer, inner: Answer) -> Answer:
-    """The outer answer, with what the inner search has looked at."""
+    """The outer answer, with what the inner search has looked at. Each revision is told once: tested, else skipped."""
     known = {each.revision for each in outer.tested}
     tested = (*outer.tested, *(each for each in inner.tested if each.revision not in known))
-    skipped, unseen = (*outer.skipped, *inner.skipped), (*outer.unseen, *inner.unseen)
-    return replace(outer, tested=tested, skipped=tuple(dict.fromkeys(skipped)), unseen=tuple(dict.fromkeys(unseen)))
+    known |= {each.revision for each in inner.tested}
+    skipped = {name: reason for name, reason in (*inner.skipped, *outer.skipped) if name not in known}
+    unseen = dict.fromkeys(name for name in (*outer.unseen, *inner.unseen) if name not in known | skipped.keys())
+    return replace(outer, tested=tested, skipped=tuple(skipped.items()), unseen=tuple(unseen))

@@ -8,11 +8,9 @@ releases when its holder dies, keeps two builders apart.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
-import stat
 import sys
 import time
 from collections.abc import Iterator
@@ -26,7 +24,7 @@ from filelock import BaseFileLock, FileLock, Timeout
 from fuzz.case import Revision, Target, options_from
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
-from triage.revisions import approvals, leftovers, places, preflight, providers
+from triage.revisions import approvals, identity, leftovers, places, preflight, providers
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import create, install
@@ -38,7 +36,6 @@ from triage.store import StoreError
 DEFAULT_GIB = 30.0
 #: What was used within this time stays, whatever it weighs: another process may be at work in it.
 _RECENT_SECONDS = 3600.0
-_LONGEST_RECORD = 64 << 20
 
 
 class Untestable(Exception):
@@ -208,10 +205,10 @@ class Environments:
         except BaseException:  # nobody wants it any more: half a build is of no use
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        identity = _identity(site) if site.folder.joinpath("env").is_dir() else ""
+        made = identity.of(site) if site.folder.joinpath("env").is_dir() else ""
         seconds = time.monotonic() - started
         size = round(places.mebibytes(folder), 1)
-        ready = Ready(compiler.name, revision.version, identity, size, round(seconds, 1), **seen)
+        ready = Ready(compiler.name, revision.version, made, size, round(seconds, 1), **seen)
         places.write(folder / "ready.json", json.dumps(asdict(ready)))
         return ready
 
@@ -279,30 +276,3 @@ def _install(compiler: Compiler, recipe: Recipe, site: Site) -> None:
     create(site, compiler.python or sys.executable)
     if recipe.requirements:
         install(site, list(recipe.requirements), recipe.as_of)
-
-
-def _identity(site: Site) -> str:
-    """A hash over what the packages' own lists (RECORD) say of their files, without their metadata; for files that
-    have no such entry, over their content. A new version number on the same files is the same build."""
-    digest = hashlib.sha256()
-    for record in sorted(site.packages.glob("*.dist-info/RECORD")):
-        for line in sorted(_text(record).splitlines()):
-            path = line.split(",")[0]
-            script = path.startswith("../")  # names its interpreter, so it differs between equal builds
-            if not script and ".dist-info/" not in path and not path.endswith((".pyc", "/version.py", "_version.py")):
-                digest.update(line.encode() + b"\n")
-    overlaid = site.folder / "overlaid"
-    if overlaid.is_file():
-        digest.update(overlaid.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def _text(path: Path) -> str:
-    """What a plain file holds. A build may have put anything there: a link, a pipe, a device that never ends."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return ""
-    with os.fdopen(handle, "rb") as file:
-        plain = stat.S_ISREG(os.fstat(handle).st_mode)
-        return file.read(_LONGEST_RECORD).decode("utf-8", "replace") if plain else ""

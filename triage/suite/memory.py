@@ -1,4 +1,4 @@
-"""What earlier runs saw: the letter of each case on each revision of a compiler.
+"""What earlier runs saw: the letter of each case on each revision of a compiler, and what it cost there.
 
 It decides on the order of later runs, never on their results.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from packaging.version import Version
 
@@ -31,6 +32,7 @@ class Past:
     changed: frozenset[str] = frozenset()
     known: frozenset[str] = field(default=frozenset())  # ids with a letter on the base revision
     refused: frozenset[str] = field(default=frozenset())  # of these, those that the compiler refuses honestly
+    seconds: Mapping[str, float] = field(default_factory=dict)  # what ids took on the base, repeats included
 
 
 def past(entries: Sequence[Entry], compiler: str, base: str, *, folder: Path | None = None) -> Past:
@@ -47,7 +49,18 @@ def past(entries: Sequence[Entry], compiler: str, base: str, *, folder: Path | N
     failed = {case for case, letter in spoken.items() if letter not in (PASS, REFUSED)}
     refused = {case for case, letter in spoken.items() if letter == REFUSED}
     changed = frozenset(_changed(entries, compiler, seen))
-    return Past(frozenset(failed), changed, frozenset(spoken), frozenset(refused))
+    costs = _costs(compiler, base, folder)
+    seconds = {entry.id: costs[entry.id] for entry in entries if entry.id in costs}
+    return Past(frozenset(failed), changed, frozenset(spoken), frozenset(refused), seconds)
+
+
+def _costs(compiler: str, base: str, folder: Path | None) -> dict[str, float]:
+    """Seconds by id, those of the revision nearest to `base`."""
+    by_revision = {str(told["revision"]): told.get("seconds", {}) for told in _documents(compiler, folder)}
+    found: dict[str, float] = {}
+    for revision in _nearest_last(by_revision, base):
+        found |= by_revision[revision]
+    return found
 
 
 def _nearest_last(seen: Iterable[str], base: str) -> list[str]:
@@ -78,25 +91,42 @@ def recall(compiler: str, *, folder: Path | None = None) -> dict[str, dict[str, 
 
     Damaged files are left out.
     """
-    found = {}
+    return {told["revision"]: told["letters"] for told in _documents(compiler, folder)}
+
+
+def _documents(compiler: str, folder: Path | None) -> Iterator[dict[str, Any]]:
+    """What the files hold, the newest last. Raises nothing for a damaged one: it is left out."""
     for path in sorted(_folder(compiler, folder).glob("*.json"), key=lambda path: (path.stat().st_mtime_ns, path.name)):
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
-            found[str(told["revision"])] = {str(case): str(letter) for case, letter in told["letters"].items()}
+            letters = {str(case): str(letter) for case, letter in told["letters"].items()}
+            seconds = {str(case): float(taken) for case, taken in told.get("seconds", {}).items()}
+            yield {"revision": str(told["revision"]), "letters": letters, "seconds": seconds}
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             continue
-    return found
 
 
-def remember(compiler: str, revision: str, letters: Mapping[str, str], *, folder: Path | None = None) -> None:
-    """Add what a run has seen. Raises OSError."""
+def remember(
+    compiler: str,
+    revision: str,
+    letters: Mapping[str, str],
+    seconds: Mapping[str, float] | None = None,
+    *,
+    folder: Path | None = None,
+) -> None:
+    """Add what a run has seen; `seconds` by id, repeats included. Raises OSError."""
     spoken = {case: letter for case, letter in letters.items() if letter not in _SILENT}
     if not spoken:
         return
     place = _folder(compiler, folder)
     place.mkdir(parents=True, exist_ok=True)
-    known = recall(compiler, folder=folder).get(revision, {})
-    document = {"revision": revision, "letters": {**known, **spoken}}
+    known = next((told for told in _documents(compiler, folder) if told["revision"] == revision), {})
+    costs = {case: round(taken, 4) for case, taken in (seconds or {}).items() if case in spoken}
+    document = {
+        "revision": revision,
+        "letters": {**known.get("letters", {}), **spoken},
+        "seconds": {**known.get("seconds", {}), **costs},
+    }
     places.write(place / f"{_file_name(revision)}.json", json.dumps(document))
 
 

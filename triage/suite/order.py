@@ -8,11 +8,13 @@ figures).
 from __future__ import annotations
 
 import itertools
+import statistics
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fuzz.ranking import cases
 from fuzz.ranking.item import Item
@@ -29,6 +31,9 @@ _TELLING = (Source.COMMITTED, Source.BUG, Source.GIVEN)
 BREADTH = 3
 #: What an entry is worth learning from: one that changed, and one that fails or is refused on the base.
 CHANGED, FAILING = 1.0, 0.03
+
+#: Costs are compared within this factor of the median, and not below so many seconds, where they are mostly chance.
+COSTLIEST, LEAST_SECONDS = 30.0, 0.005
 
 
 class Tier(IntEnum):
@@ -66,6 +71,7 @@ class Order:
         self._items = [cases.item(entry.case) for entry in entries]
         self._operators = [operators(item) for item in self._items]
         self._tiers = [self._tier(at) for at in range(len(entries))]
+        self._dear = _dear([self._past.seconds.get(entry.id) for entry in entries])
         self._given: set[int] = set()
         self._turn = 0
         self._turns = self._in_turns(seed)
@@ -123,7 +129,7 @@ class Order:
         if self._promise is None:
             return None
         if not self._best:
-            worth = self._promise.values() + np.array([HEAD_START[tier] for tier in self._tiers])
+            worth = self._promise.values() + np.array([HEAD_START[tier] for tier in self._tiers]) - self._dear
             ranked = sorted(self._turns, key=lambda at: -worth[at])  # stable
             self._best = [at for at in reversed(ranked) if at not in self._given]
         while self._best:
@@ -157,6 +163,19 @@ class Order:
         if entry.source in _TELLING:
             return Tier.TELLING
         return Tier.REFUSED if entry.id in self._past.refused else Tier.ORDINARY
+
+
+def _dear(seconds: Sequence[float | None]) -> NDArray[np.float64]:
+    """What each entry costs beside the median, as a logarithm; 0 where nothing is known.
+
+    What changes is rare, so the logit of its probability is nearly the logarithm: less this, it ranks by changes that
+    are expected in a second.
+    """
+    known = [one for one in seconds if one is not None]
+    usual = max(statistics.median(known), LEAST_SECONDS) if known else 0.0
+    found = [1.0 if one is None else max(one, LEAST_SECONDS) / usual for one in seconds]
+    relative: NDArray[np.float64] = np.clip(found, 1 / COSTLIEST, COSTLIEST)
+    return np.log(relative)
 
 
 def _mixed(telling: Sequence[int], ordinary: Sequence[int]) -> list[int]:

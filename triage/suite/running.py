@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from fuzz.case import Case, Revision, Status, Verdict
+from triage.suite import memory
 from triage.suite.entries import UNKNOWN, Entry
 from triage.suite.journal import Journal
-from triage.suite.memory import REFUSED
 from triage.suite.turns import Deadline, turns
 
 
@@ -38,6 +38,10 @@ class Replays(Protocol):
     def once(self, case: Case, revision: Revision) -> Replayed: ...
 
 
+#: What is not repeated before it is believed.
+_SETTLED = frozenset({Status.OK, Status.UNSUPPORTED, Status.SKIPPED, Status.INVALID})
+
+
 @dataclass(frozen=True)
 class Ran:
     """What one entry did on one build; `name` and `id` are the entry's, `seconds` those of its first run.
@@ -57,7 +61,12 @@ class Ran:
     @property
     def remembered(self) -> str:
         """The letter that the memory keeps: honest refusals have one of their own there."""
-        return REFUSED if self.status is Status.UNSUPPORTED else self.letter
+        return memory.REFUSED if self.status is Status.UNSUPPORTED else self.letter
+
+    @property
+    def cost(self) -> float:
+        """Seconds, with those of the repeat where it failed."""
+        return self.seconds * (1 if self.status in _SETTLED else 2)
 
     @property
     def record(self) -> dict[str, str | float | list[str]]:
@@ -72,6 +81,13 @@ class Ran:
             "seconds": round(self.seconds, 4),
             "tried": list(self.tried),
         }
+
+
+def remember(compiler: str, revision: str, results: Iterable[Ran]) -> None:
+    """What was seen decides on the order of later suites. Raises OSError."""
+    found = list(results)
+    letters = {one.id: one.remembered for one in found}
+    memory.remember(compiler, revision, letters, {one.id: one.cost for one in found})
 
 
 #: Of a compiler's message, what a journal keeps.

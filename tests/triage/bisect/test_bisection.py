@@ -269,3 +269,9 @@ def test_a_search_without_checks_goes_on_with_them(tmp_path: Path, monkeypatch: 
 def test_time_that_runs_out_is_told_apart_from_other_reasons(tmp_path: Path) -> None:
     with pytest.raises(OutOfTime):
         bisected(tmp_path, "PW", deadline=0.0)
+
+
+@pytest.mark.parametrize("outcomes", ["PE", "PEP", "PEEP", "EPE"])
+def test_nothing_is_told_to_be_certain_however_near_the_revisions_are(tmp_path: Path, outcomes: str) -> None:
+    found = bisected(tmp_path, outcomes, sweep=True)
+    assert found.flips and found.confidence == 0.9999

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,28 @@ def test_the_same_files_under_two_version_numbers_are_the_same_build(
     ready = [environments.ensure(compiler, found) for found in listing.revisions(compiler)]
     first, second, third = (environments.identity(compiler, revision) for revision in ready)
     assert first == second != third
+
+
+def test_files_that_a_wheel_lists_without_a_hash_are_told_apart_by_their_content(
+    environments: Environments, tmp_path: Path
+) -> None:
+    for version, faults in (("1.0", ()), ("1.1", ()), ("1.2", ("sub swaps",))):
+        without_hashes(tinyc.wheel(tmp_path, version, *faults))
+    compiler = support.wheels(tmp_path)
+    ready = [environments.ensure(compiler, found) for found in listing.revisions(compiler)]
+    first, second, third = (environments.identity(compiler, revision) for revision in ready)
+    assert first == second != third
+
+
+def without_hashes(wheel: Path) -> None:
+    """Leave the hashes out of a wheel's list of its files."""
+    with zipfile.ZipFile(wheel) as archive:
+        files = {name: archive.read(name).decode() for name in archive.namelist()}
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, text in files.items():
+            record = name.endswith("/RECORD")
+            told = "".join(f"{line.split(',')[0]},,\n" for line in text.splitlines()) if record else text
+            archive.writestr(name, told)
 
 
 @pytest.mark.parametrize(

@@ -70,3 +70,24 @@ def test_of_commits_the_one_that_ran_last_stands_for_a_new_one(tmp_path: Path) -
         memory.remember("tvm", commit, letters, folder=tmp_path)
     past = memory.past([relu, neg], "tvm", "c" * 40, folder=tmp_path)
     assert (past.failed, past.known) == ({neg.id}, {relu.id, neg.id})
+
+
+def test_costs_come_from_the_nearest_revision_that_ran_them(tmp_path: Path) -> None:
+    relu, neg = support.entry("Relu"), support.entry("Neg")
+    memory.remember("tvm", "1.9", {relu.id: "P", neg.id: "P"}, {relu.id: 3.0, neg.id: 4.0}, folder=tmp_path)
+    memory.remember("tvm", "1.10", {relu.id: "P"}, {relu.id: 0.5}, folder=tmp_path)
+    memory.remember("tvm", "1.10", {neg.id: "?"}, {neg.id: 30.0}, folder=tmp_path)  # it told nothing
+    assert memory.past([relu, neg], "tvm", "1.10", folder=tmp_path).seconds == {relu.id: 0.5, neg.id: 4.0}
+
+
+def test_what_was_remembered_before_costs_were_is_read(tmp_path: Path) -> None:
+    relu = support.entry("Relu")
+    (tmp_path / "seen" / "tvm").mkdir(parents=True)
+    (tmp_path / "seen" / "tvm" / "1.json").write_text(f'{{"revision": "1", "letters": {{"{relu.id}": "W"}}}}')
+    past = memory.past([relu], "tvm", "1", folder=tmp_path)
+    assert past.failed == {relu.id} and not past.seconds
+
+
+def test_a_failure_costs_its_repeat_as_well() -> None:
+    assert Ran("a", "a", "P", Status.OK, seconds=2.0).cost == 2.0
+    assert Ran("a", "a", "W", Status.WRONG, seconds=2.0).cost == 4.0

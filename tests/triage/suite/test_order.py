@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from onnx import TensorProto
 
 from tests.triage.suite.support import case, entry
@@ -88,3 +90,20 @@ def test_operators_files_and_classes_are_spelt_alike() -> None:
     assert {spelling(name) for name in ("LayerNormalization", "layer_normalization", "ai.x:LayerNormalization")} == {
         "layernormalization"
     }
+
+
+def test_of_tests_that_promise_alike_the_cheap_ones_come_first() -> None:
+    entries = [entry(operator, size) for operator in ("Relu", "Exp") for size in range(2, 12)]
+    seconds = {each.id: 2.0 if each.name.startswith("Relu") else 0.1 for each in entries}
+    order = Order(entries, 0, Past(failed=frozenset(seconds), seconds=seconds))
+    order.learn(next(order), changed=False, failed=True)  # from now on it ranks
+    found = [entries[at].name for at in itertools.islice(order, 12)]
+    assert sum(name.startswith("Exp") for name in found) >= 8  # every third is the next in turn
+    assert len(list(order)) == len(entries) - 13
+
+
+def test_no_cost_outweighs_what_the_commit_touches() -> None:
+    known = Past(seconds=dict.fromkeys(ids("Abs2", "Abs3", "Abs4"), 1000.0) | dict.fromkeys(ids("Neg2"), 0.001))
+    order = Order(ENTRIES, 0, known, {"abs"})
+    order.learn(next(order), changed=False, failed=False)
+    assert {name[:-1] for name in named(order, 1)} == {"Abs"}

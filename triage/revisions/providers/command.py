@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fuzz import confine
 from fuzz.case import Revision
-from triage.revisions import kinds, leftovers, places, waiting
+from triage.revisions import identity, kinds, leftovers, places, waiting
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError
 from triage.revisions.installing import install
@@ -48,7 +48,8 @@ def recipe(compiler: Compiler, revision: Revision) -> Recipe:
     if not tree:
         raise CannotBuild(f"the repository has no commit {revision.commit}")
     packages = tuple(package for entry in compiler.requires for package in entry.packages)
-    content = ("command", tree, *compiler.texts("command"))
+    # Environments that older versions made ("command") do not tell builds apart that left no wheel.
+    content = ("command, with content", tree, *compiler.texts("command"))
     return Recipe(packages, content=content, finish=partial(_build, compiler, revision))
 
 
@@ -83,6 +84,7 @@ def _check(output: Path) -> None:
 
 
 def _take(output: Path, site: Site) -> None:
+    identity.laid(site, identity.content(output))
     try:
         shutil.copytree(output, site.packages, dirs_exist_ok=True)
     except OSError as error:  # shutil.Error among them: a file where the environment has a folder

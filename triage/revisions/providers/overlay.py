@@ -8,13 +8,12 @@ cannot be tested so, and is refused.
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from fuzz.case import Revision
-from triage.revisions import kinds
+from triage.revisions import identity, kinds
 from triage.revisions.config import Compiler
 from triage.revisions.git import GitError, Repository
 from triage.revisions.providers._commits import foreign, repository, resolve, revisions, word
@@ -53,7 +52,7 @@ def recipe(compiler: Compiler, revision: Revision) -> Recipe:
         except (IsADirectoryError, NotADirectoryError, FileExistsError) as error:
             place = Path(error.filename or "").name
             raise CannotBuild(f"{place} is a file in one and a folder in the other of it and the package") from error
-        (site.folder / "overlaid").write_text(_digest(trees))
+        identity.laid(site, "\n".join(trees))
 
     return Recipe((compiler.text("package"), *packages), content=("overlay", *trees), finish=finish)
 
@@ -102,7 +101,3 @@ def _lay(source: Repository, commit: str, path: str, site: Site, target: str) ->
         place.unlink(missing_ok=True)
         shutil.move(file, place)
     shutil.rmtree(scratch)
-
-
-def _digest(trees: list[str]) -> str:
-    return hashlib.sha256("\n".join(trees).encode()).hexdigest()

@@ -39,6 +39,17 @@ def test_what_a_build_leaves_is_installed_and_commits_with_the_same_files_are_bu
 
 
 @confined
+def test_commits_are_the_same_build_when_they_leave_the_same_files(environments: Environments, tmp_path: Path) -> None:
+    changes = [tinyc.sources(), {"NEWS": "nothing that is installed"}, tinyc.sources("sub swaps")]
+    commits = tinyc.repository(tmp_path / "repository", changes)
+    compiler = support.built(tmp_path, tmp_path / "repository", ["sh", "-c", COPY])
+    ready = [environments.ensure(compiler, listing.find(compiler, commit)) for commit in commits]
+    assert len({revision.python for revision in ready}) == 3
+    first, same, other = (environments.identity(compiler, revision) for revision in ready)
+    assert first == same != other
+
+
+@confined
 def test_a_build_that_fails_is_told_with_its_last_words_and_remembered(
     environments: Environments, tmp_path: Path
 ) -> None:
