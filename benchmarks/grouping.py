@@ -1,12 +1,14 @@
 """What grouping costs and how well it does: synthetic failures of known bugs, beside the best simple method.
 
-Run: ``python -m benchmarks.grouping [--failures N ...] [--seeds N] [--labelled FILE.jsonl ...]``.
+Run: ``python -m benchmarks.grouping [--failures N ...] [--seeds N] [--labelled FILE.jsonl ...] [--hunts FILE.jsonl]``.
 
 The simple method takes the innermost telling
 frame of each failure, and the normalised message where there is no trace. All figures of one table come from one run;
 time is given as a multiple of the simple method's in the same process, and per failure as a multiple of that of the
 smallest size, which is 1 for linear growth. Files of `graphwarden group` whose lines have a key ``label`` besides are
-grouped, too: how well their labels are found again, and how much a half grouped alone agrees with the whole.
+grouped, too: how well their labels are found again, and how much a half grouped alone agrees with the whole. `--hunts`
+takes failures of own hunts with two readings (``tests/golden/grouping/hunts.jsonl``) and counts what is split and what
+is merged.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import json
 import random
 import statistics
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -35,8 +38,11 @@ def main() -> None:
     parser.add_argument("--failures", type=int, nargs="+", default=[10_000, 30_000, 100_000])
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--labelled", type=Path, nargs="*", default=[])
+    parser.add_argument("--hunts", type=Path)
     arguments = parser.parse_args()
     console = Console()
+    if arguments.hunts:
+        console.print(hunts(arguments.hunts))
     if arguments.labelled:
         console.print(labelled(arguments.labelled))
     console.print(quality(min(arguments.failures), arguments.seeds))
@@ -91,6 +97,35 @@ def labelled(paths: Sequence[Path]) -> Table:
             f"{adjusted_rand(labels, [assigned[report.id] for report in found]):.3f}",
             f"{adjusted_rand(labels, innermost(found)):.3f}",
             f"{adjusted_rand([assigned[each.id] for each in half], [alone[each.id] for each in half]):.3f}",
+        )
+    return table
+
+
+def hunts(path: Path) -> Table:
+    """How failures of own hunts are grouped beside two readings of them: labels split, groups that join several."""
+    table = Table("reading", "failures", "labels", "groups", "index", "labels split", "groups that join labels")
+    cells = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    cells = [cell for cell in cells for _ in range(cell["count"])]
+    keys = ("message", "symptom", "operator", "exception", "trace")
+    found = [
+        Report(str(at), frames=traces.listed(cell["frames"]), **{key: cell.get(key, "") for key in keys})
+        for at, cell in enumerate(cells)
+    ]  # fmt: skip
+    assigned = group(found).assignment
+    got = [assigned[report.id] for report in found]
+    for reading in ("first", "second"):
+        labels = [cell[reading] for cell in cells]
+        pairs = set(zip(labels, got, strict=True))
+        split = Counter(label for label, _ in pairs)
+        joined = Counter(name for _, name in pairs)
+        table.add_row(
+            reading,
+            f"{len(cells):,}",
+            str(len(split)),
+            str(len(joined)),
+            f"{adjusted_rand(labels, got):.3f}",
+            str(sum(count > 1 for count in split.values())),
+            str(sum(count > 1 for count in joined.values())),
         )
     return table
 

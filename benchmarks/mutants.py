@@ -5,6 +5,10 @@ last hundred beside the first hundred, and memory.
 
 `python -m benchmarks.mutants compilers [COUNT [EVERY [SEED ...]]]`: oracle 3 on every EVERY-th of COUNT mutants of
 each seed, on the compilers that work here. A correct compiler has no line that says wrong.
+
+`python -m benchmarks.mutants quiet [COUNT [SEED|BACKEND.py ...]]`: COUNT mutants (default: 1,000) on ONNX Runtime and
+OpenVINO, or on the backend files, in series of a hundred, each mutant one mutation more than the last. Every report
+of a compiler that is right is a false one.
 """
 
 from __future__ import annotations
@@ -27,6 +31,8 @@ SEED = 2026
 GOAL = 20.0
 _SMALL = ("lstm", "transformer", "unet", "mobilenetv2", "resnet18")
 _COMPILERS = ("onnxruntime", "openvino", "tvm")
+#: Mutants of one series.
+_SERIES = 100
 
 
 def speed(name: str = "resnet18", count: int = 1000) -> None:
@@ -87,11 +93,41 @@ def compilers(count: int = 200, every: int = 10, *names: str) -> None:
             print(f"{name}: { ({each: dict(counts) for each, counts in found.items()}) }", flush=True)
 
 
-COMMANDS = {"speed": speed, "compilers": compilers}
+def quiet(count: int = 1000, *names: str) -> None:
+    """Reports among so many mutants, series after series over the seeds, each with another seed of its own."""
+    files = [name for name in names if name.endswith(".py")]
+    chosen = [name for name in names if name not in files] or ["lstm", "transformer", "unet"]
+    found: dict[str, Counter[str]] = {name: Counter() for name in files or _COMPILERS[:2]}
+    with Runner(Limits(120, 8192), jobs=1) as runner:
+        for at, begun in enumerate(range(0, count, _SERIES)):
+            name = chosen[at % len(chosen)]
+            subject = subject_of(seed_case(name, SEED + at), runner)
+            mutant = subject.mutant()
+            mutator = Mutator(mutant, subject.profile, SEED + at)
+            judges = {each: Judge(runner, subject.case, catalogue.target(each)) for each in found}
+            for number in range(1, min(_SERIES, count - begun) + 1):
+                mutator.mutate()
+                case = subject.case_of(mutant, number)
+                for each, judge in judges.items():
+                    finding = judge.examine(case)
+                    found[each][finding.kind] += 1
+                    if finding.kind != "agrees":
+                        print(
+                            f"  {name}/{number}, series {at}, on {each}: {finding.kind}: {finding.detail}", flush=True
+                        )
+            print(
+                f"after {begun + number} mutants: { ({each: dict(counts) for each, counts in found.items()}) }",
+                flush=True,
+            )
+
+
+COMMANDS = {"speed": speed, "compilers": compilers, "quiet": quiet}
 
 if __name__ == "__main__":
     arguments = [int(each) if each.isdigit() else each for each in sys.argv[2:]]
     named = [each for each in arguments if isinstance(each, str)]
-    if sys.argv[1:2] not in [[each] for each in COMMANDS] or not set(named) <= set(seeds.names()):
+    if sys.argv[1:2] not in [[each] for each in COMMANDS] or not {
+        each for each in named if not each.endswith(".py")
+    } <= {*seeds.names()}:
         raise SystemExit(__doc__)
     COMMANDS[sys.argv[1]](*arguments)  # type: ignore[operator]

@@ -22,7 +22,8 @@ from pathlib import Path
 import structlog
 
 from tests.bot.web import storm
-from tests.bot.web.support import Connections, Program, configured, free_port, headers, payload, raw
+from tests.bot.web.support import Connections, Program, configured, headers, payload, raw
+from tests.ports import unused
 from triage.ledger import Ledger
 from triage.ledger.records import DeliveryState
 from triage.store import open_store
@@ -64,7 +65,7 @@ async def load(port: int, wanted: list[bytes], rate: float) -> list[float]:
 def latency(rate: float, duration: float, size: int) -> None:
     """Print the median and the 99th percentile as shares of their limits."""
     with tempfile.TemporaryDirectory() as folder:
-        port = free_port()
+        port = unused()
         config = configured(Path(folder), port)
         programs = Program("serve", config, port), Program("dispatch", config)
         try:

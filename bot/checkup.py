@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from bot import builds, suitefile
+from bot import builds, same, suitefile
 from bot.failures import Refusal
 from bot.github.auth import Access
 from bot.github.errors import GitHubError
@@ -104,13 +104,24 @@ def _repository(settings: Settings, project: Project) -> str:
         missing = access.missing(project.repository)
         client = access.client(project.repository)
         branch, name = ("", "") if missing else (client.default_branch(), client.name())
+        found = None if missing else client.identifier()
     if name.lower() not in ("", project.repository.lower()):
         raise Bad(f"{project.repository} is called {name} now: write that as `repository`")
+    if found is not None and (wanted := _noted_id(settings, project)) not in (None, found):
+        raise Bad(same.another(project.repository, found, wanted))
     if missing:
-        wanted = ", ".join(f"{name}: {level}" for name, level in missing.items())
-        raise Bad(f"{project.repository}: the App lacks the permission {wanted}: give it in the App's settings")
+        lacking = ", ".join(f"{name}: {level}" for name, level in missing.items())
+        raise Bad(f"{project.repository}: the App lacks the permission {lacking}: give it in the App's settings")
     noted = "" if branch == project.branch else f" (its default branch is {branch}, watched is {project.branch})"
     return f"{project.repository}{noted}"
+
+
+def _noted_id(settings: Settings, project: Project) -> int | None:
+    """The id that the repository had when the bot first saw it; None where it never did."""
+    if not settings.database.is_file():
+        return project.repository_id
+    with open_store(settings.database, create=False) as store:
+        return same.known(Ledger(store), project)
 
 
 def _compiler(project: Project) -> str:

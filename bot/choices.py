@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from bot.failures import ExitCode, Refusal
 from fuzz import catalogue, registry
-from fuzz.case import Target
+from fuzz.case import Target, options_from
 from fuzz.runner import Runner
 
 
@@ -50,6 +51,17 @@ def hunt_targets(names: Sequence[str], pairs: Sequence[str]) -> list[Target]:
             f"no chosen backend has the option {', '.join(sorted(unused))} (see graphwarden backends --options)"
         )
     return targets
+
+
+def rewriting(targets: Sequence[Target]) -> list[Target]:
+    """The targets once for every way in which their backends rewrite cases (``REWRITES``)."""
+    return [
+        replace(target, options=options_from({**dict(target.options), option: value}))
+        for target in targets
+        for option, plain in registry.backend(target.backend).rewrites.items()
+        for value in registry.backend(target.backend).options[option]
+        if value not in (plain, registry.ANY)
+    ]
 
 
 def compilers() -> list[str]:

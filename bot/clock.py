@@ -56,7 +56,9 @@ def running(settings: Settings, ledger: Ledger) -> Iterator[bool]:
             return
         scheduler = BackgroundScheduler(timezone=UTC)
         for trigger, work in due(settings):
-            scheduler.add_job(_ring, trigger, (ledger, work), coalesce=True, misfire_grace_time=3600)
+            # What is due in a moment is due at once where starting took longer than that, and not a whole turn later.
+            first = {"next_run_time": trigger.start_date} if isinstance(trigger, IntervalTrigger) else {}
+            scheduler.add_job(_ring, trigger, (ledger, work), coalesce=True, misfire_grace_time=3600, **first)
         scheduler.start()
         try:
             yield True

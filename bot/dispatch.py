@@ -119,7 +119,8 @@ def _settled(delivery: Delivery, ledger: Ledger, settings: Settings) -> Settled:
         return _ignored(delivery, f"no project has the repository {event.repository[:200]!r}")
     projects = called if event.name in WIDE else same.repositories(ledger, event, called)
     if not projects:
-        return _ignored(delivery, f"{event.repository[:200]!r} is a former name, and not known to be that repository")
+        log.warning("another_repository", delivery=delivery.id, repository=event.repository[:200])
+        return _ignored(delivery, f"{event.repository[:200]!r} is not known to be the project's repository: by its id")
     handler = events.load(delivery.event)
     works: list[NewWork] = []
     notes: list[str] = []

@@ -21,7 +21,7 @@ from triage.replay import Replay
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments, Untestable
 from triage.signing import Signer
-from triage.suite import memory, sarif
+from triage.suite import memory, running, sarif
 from triage.suite.changed import Lines, Place
 from triage.suite.compare import Change
 from triage.suite.entries import Entry
@@ -171,5 +171,5 @@ class _Gate:
 
 def _remember(compiler: Compiler, sides: Sides, result: Result) -> None:
     """What was seen decides on the order of later suites."""
-    memory.remember(compiler.name, sides.base.version, {pair.id: pair.base.remembered for pair in result.pairs})
-    memory.remember(compiler.name, sides.head.version, {pair.id: pair.head.remembered for pair in result.pairs})
+    running.remember(compiler.name, sides.base.version, (pair.base for pair in result.pairs))
+    running.remember(compiler.name, sides.head.version, (pair.head for pair in result.pairs))

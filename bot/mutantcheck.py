@@ -11,14 +11,11 @@ from typing import Any
 from bot import casefile
 from fuzz.case import Target
 from fuzz.mutants.judging import DIED, WRONG, Finding, Judge
-from fuzz.mutants.minimise import minimise
 from fuzz.mutants.model import MutantModel
 from fuzz.mutants.mutation import Mutation
+from fuzz.mutants.smallest import smallest
 from fuzz.mutants.subject import Subject
 from fuzz.runner import Runner
-
-#: How often a mutant is run while its mutations are minimised.
-_MOST_RUNS = 300
 
 
 @dataclass
@@ -51,17 +48,8 @@ class Check:
 
     def _minimised(self, number: int, finding: Finding, mutations: Sequence[Mutation]) -> dict[str, Any]:
         """The fewest mutations that still fail by oracle 3, and the files of that mutant."""
-
-        def deviates(chosen: frozenset[int]) -> bool:
-            mutant = self.subject.replayed(mutations, chosen, freeze=True)
-            return self._judge.deviates(self.subject.case_of(mutant, number), min(finding.distance, 10 * self.delta))
-
-        kept = minimise(mutations, deviates, _MOST_RUNS)
-        mutant = self.subject.replayed(mutations, kept, freeze=True)
-        case = self.subject.case_of(mutant, number)
-        if self._judge.examine(case).kind != finding.kind:  # too small a deviation was followed
-            kept, mutant = frozenset(each.index for each in mutations), self.subject.replayed(mutations)
-            case = self.subject.case_of(mutant, number)
+        found = smallest(self._judge, self.subject, mutations, finding, self.delta)
         self.folder.mkdir(exist_ok=True)
-        written = casefile.save(case, self.folder / f"{number:06d}.onnx")
-        return {"mutations": sorted(kept), "nodes": len(mutant.nodes), "files": [str(path) for path in written]}
+        written = casefile.save(found.case, self.folder / f"{number:06d}.onnx")
+        files = [str(path) for path in written]
+        return {"mutations": list(found.kept), "nodes": len(found.mutant.nodes), "files": files}

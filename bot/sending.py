@@ -6,10 +6,12 @@ import threading
 import time
 from collections.abc import Callable
 
+from bot.desk import Desk
 from bot.github.client import Client
 from bot.github.pace import Pace
 from bot.github.sender import SETTLED, Sender
-from bot.life import against, gone, sent
+from bot.life import against, refusing, sent
+from bot.settings import Settings
 from triage.ledger import Ledger
 
 #: Seconds between two looks into an empty outbox.
@@ -18,8 +20,17 @@ IDLE = 0.2
 _LONGEST = 5.0
 
 
-def sender_of(ledger: Ledger, github: Callable[[str], Client], pace: Pace, settled: float = SETTLED) -> Sender:
-    """The sender of a bot's outbox: it looks at what people decided, and does what follows from what has arrived."""
+def sender_of(
+    ledger: Ledger,
+    github: Callable[[str], Client],
+    pace: Pace,
+    settled: float = SETTLED,
+    settings: Settings | None = None,
+) -> Sender:
+    """The sender of a bot's outbox: it looks at what people decided, and does what follows from what has arrived.
+
+    With `settings` issues that were moved are followed to other repositories of theirs.
+    """
     return Sender(
         ledger,
         github,
@@ -27,13 +38,13 @@ def sender_of(ledger: Ledger, github: Callable[[str], Client], pace: Pace, settl
         settled,
         after=lambda one, result: sent.after(one, result, ledger),
         against=lambda one: against.before(one, ledger),
-        refused=lambda one, why: gone.after_refusal(one, why, ledger, github(one.repository)),
+        refused=lambda one, why: refusing.after(one, why, ledger, github, settings),
     )
 
 
-def send_all(ledger: Ledger, github: Callable[[str], Client], stop: threading.Event) -> None:
+def send_all(desk: Desk, stop: threading.Event) -> None:
     """Send things as they become ready, until `stop` is set."""
-    sender = sender_of(ledger, github, Pace(time.monotonic))
+    sender = sender_of(desk.ledger, desk.github, Pace(time.monotonic), settings=desk.settings)
     while not stop.is_set():
         wait = sender.step()
         if wait is None or wait > 0:

@@ -116,11 +116,13 @@ class Project(_Table):
     `build_wait`: how long a check waits for a build of the commit before it turns neutral. `fetch`: the remote of the
     compiler's local repository that commits are fetched from ("": none, they are there). `old_days`: after so long
     without news a reported bug is run again. `formerly`: what the repository was called before, should it be renamed.
+    `repository_id` is GitHub's id of it; without that the one counts that is seen first (`bot.same`).
     """
 
     name: str = ""
     repository: Repository
     formerly: tuple[Repository, ...] = ()
+    repository_id: Annotated[int, Field(gt=0)] | None = None
     compiler: str
     branch: str = "main"
     suite: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,6 +17,7 @@ from bot.github.errors import GitHubError, Later
 from bot.kinds import Again, Answer, Done, Failed
 from fuzz.zygote import BackendUnavailable
 from triage.ledger.outbox import Overtaken
+from triage.ledger.owners import LEASE
 from triage.ledger.records import Work
 from triage.revisions.environments import Untestable
 from triage.revisions.git import GitError
@@ -31,6 +33,8 @@ MOST_ATTEMPTS = 40
 BEAT = 20.0
 #: Seconds between two looks for work.
 IDLE = 0.3
+#: Seconds between tries to save how work ended.
+_SAVE_AGAIN = (1.0, 5.0, 20.0)
 #: Seconds before work is tried again that failed for a reason of ours: by attempts.
 _BACKOFF = (5.0, 30.0, 120.0)
 
@@ -63,7 +67,7 @@ def do(work: Work, desk: Desk) -> None:
     except Cancelled as gone:
         told.info("work_cancelled", note=str(gone))
         return
-    ours = _save(work, desk, answer)
+    ours = _saved(work, desk, answer)
     tell = told.warning if isinstance(answer, Failed) else told.info
     tell("work_ends" if ours else "work_was_taken", answer=type(answer).__name__.lower(), note=answer.note[:500])
 
@@ -87,6 +91,17 @@ def _answer(work: Work, desk: Desk) -> Answer:
         return Failed(note) if last else Again(_BACKOFF[work.attempts - 1], note, counted=True)
 
 
+def _saved(work: Work, desk: Desk, answer: Answer) -> bool:
+    """Save what came of it, whether it was still ours; for a while also where the database is in trouble."""
+    for pause in _SAVE_AGAIN:
+        try:
+            return _save(work, desk, answer)
+        except StoreError as problem:
+            log.warning("work_not_saved", work=work.id, kind=work.kind, why=str(problem), again_in=pause)
+            time.sleep(pause)
+    return _save(work, desk, answer)
+
+
 def _save(work: Work, desk: Desk, answer: Answer) -> bool:
     works = desk.ledger.work
     if isinstance(answer, Done):
@@ -99,19 +114,47 @@ def _save(work: Work, desk: Desk, answer: Answer) -> bool:
     return works.failed(work, answer.note, answer.outgoing)
 
 
+class _Pulse:
+    """Signs of life of one piece of work, from several threads. A database in passing trouble does not end it."""
+
+    def __init__(self, work: Work, desk: Desk) -> None:
+        self._work, self._desk = work, desk
+        self._lost = False
+        self._last = time.monotonic()
+
+    def goes_on(self) -> bool:
+        """Whether the work is still ours, or nobody can tell."""
+        try:
+            return self.beat()
+        except StoreError:  # told already; whoever does the work hears of it by its next word
+            return True
+
+    def beat(self, note: str = "") -> bool:
+        """Whether the work is still ours, as far as is known. Raises StoreError once that is not known for a lease."""
+        if self._lost:
+            return False
+        try:
+            self._lost = not self._desk.ledger.work.beat(self._work, note)
+        except StoreError as problem:
+            log.warning("no_sign_of_life", work=self._work.id, kind=self._work.kind, why=str(problem))
+            if time.monotonic() - self._last > LEASE.total_seconds():
+                raise
+            return True
+        self._last = time.monotonic()
+        return not self._lost
+
+
 @contextmanager
 def _alive(work: Work, desk: Desk) -> Iterator[Callable[[str], None]]:
     """Keeps the lease while the work is done; gives the way to say how it goes, which raises Cancelled."""
-    over, lost = threading.Event(), threading.Event()
+    over, pulse = threading.Event(), _Pulse(work, desk)
 
     def beat() -> None:
-        while not over.wait(BEAT):
-            if not desk.ledger.work.beat(work):
-                lost.set()
-                return
+        while not over.wait(BEAT) and pulse.goes_on():
+            pass
 
     def say(note: str) -> None:
-        if lost.is_set() or not desk.ledger.work.beat(work, note):
+        if not pulse.beat(note):
             raise Cancelled(f"work {work.id} was cancelled or taken over")
 
     thread = threading.Thread(target=beat, name=f"beat-{work.id}", daemon=True)

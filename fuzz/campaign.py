@@ -112,7 +112,7 @@ class Campaign:
         backend = registry.backend(target.backend)
         if case.kind not in backend.kinds:
             return Verdict(case, target, Status.SKIPPED, f"{backend.name} takes no {case.kind_name}")
-        if reference.invalid and not self._policy.invalid:
+        if reference.invalid and not (self._policy.invalid or reference.broken):
             return Verdict(case, target, Status.INVALID, reference.invalid)
         return None
 

@@ -168,6 +168,11 @@ class Outcome:
     error: Error | None = None
     tried: tuple[str, ...] = field(default=(), compare=False)
 
+    @property
+    def values(self) -> list[Value]:
+        """The output values in order, without their names."""
+        return [value for _, value in self.outputs]
+
 
 @dataclass(frozen=True)
 class Failure:

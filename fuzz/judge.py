@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fuzz import registry, unsupported, validity
+from fuzz import generators, registry, unsupported, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict, options_from
-from fuzz.oracles import crash, differential
+from fuzz.mutants import judging
+from fuzz.oracles import crash, differential, refusal
 from fuzz.runner import Runner
 from fuzz.validity import Reference
 from fuzz.wire import Value, dtype_name
 
+#: How the reason begins why a mutant that deviates from its original is no failure.
+NUMERIC = "no more than rounding makes of the two graphs"
+#: Labels and scores are values.
+_OF_VALUES = {"wrong:label": "wrong:values", "wrong:score": "wrong:values"}
 #: By so many rounding steps of its inputs a layer's own arithmetic may be off.
 ROUNDINGS = 10.0
 
@@ -26,8 +31,8 @@ def rule(target: Target) -> str:
 def symptom(outcome: Outcome, known: Reference, rule: str = differential.RULES[0]) -> tuple[str, str]:
     """(symptom, one sentence) when an oracle objects to `outcome`, else two empty strings. Pure."""
     if known.invalid:
-        died = crash.dies_on_invalid(outcome)
-        return died, f"the model is invalid ({known.invalid})" if died else ""
+        found = refusal.symptom(outcome, known.broken) if known.broken else crash.dies_on_invalid(outcome)
+        return found, f"the model is invalid ({known.invalid})" if found else ""
     crashed = crash.symptom(outcome)
     if crashed:
         return crashed, _said(outcome)
@@ -47,7 +52,7 @@ def _said(outcome: Outcome) -> str:
 
 def values(outcome: Outcome) -> list[Value]:
     """The output values of an outcome, in order, without their names."""
-    return [value for _, value in outcome.outputs]
+    return outcome.values
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,14 @@ class Judge:
         return self.conclude(case, target, outcome, known)
 
     def conclude(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
-        """The verdict on an outcome that needs no further confirmation."""
+        """The verdict on an outcome that needs no further confirmation.
+
+        A case that has an original is judged by what that one does on the same target (`fuzz.generators.original`).
+        """
+        refused = outcome.status in (Status.UNSUPPORTED, Status.SKIPPED)
+        original = None if refused else generators.original(case)
+        if original is not None and not known.invalid:
+            return self._beside(original, case, target, outcome, known)
         found, detail = symptom(outcome, known, rule(target))
         if not found:
             return without_failure(case, target, outcome, known)
@@ -84,7 +96,8 @@ class Judge:
         if broken:
             return self._invalid(case, target, outcome, replace(known, invalid=broken))
         excuse = (
-            self._excuse(case, target, outcome, known, found, recorded)
+            self._unrewritten(case, target, known, found)
+            or self._excuse(case, target, outcome, known, found, recorded)
             or _not_carried(target, found, recorded)
             or self._uncompiled(case, target, known, found)
             or self._ill_conditioned(case, outcome, known, found)
@@ -93,6 +106,20 @@ class Judge:
         if excuse:
             return Verdict(case, target, Status.SKIPPED, excuse, outcome)
         return failed(case, target, outcome, known, found, detail)
+
+    def _beside(self, original: Case, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
+        """The verdict by oracle 3 of MT-DLComp. What rounding can make of the two graphs is no failure."""
+        finding = judging.Judge(self.runner, original, target).judged(case, outcome)
+        if finding.kind in (judging.WRONG, judging.DIED):
+            found = _OF_VALUES.get(finding.symptom, finding.symptom)
+            verdict = failed(case, target, outcome, known, found, finding.detail)
+            assert verdict.failure is not None
+            return replace(verdict, failure=replace(verdict.failure, oracle="metamorphic"))
+        if finding.kind == judging.NUMERIC:
+            return Verdict(case, target, Status.SKIPPED, f"{NUMERIC}: {finding.detail}", outcome)
+        if finding.kind == judging.UNJUDGED and outcome.status not in (Status.UNSUPPORTED, Status.SKIPPED):
+            return Verdict(case, target, Status.SKIPPED, finding.detail, outcome)
+        return without_failure(case, target, outcome, known)
 
     def compare(self, case: Case, target: Target, outcome: Outcome, known: Reference) -> Verdict:
         """The verdict without any excuse: whether the outcome is what the reference says."""
@@ -116,6 +143,16 @@ class Judge:
             return validity.undefined_behaviour(case, recorded, differing)
         exited = outcome.error is not None and outcome.error.type == "Exit"
         return validity.refusable(case, recorded) if outcome.status is Status.EXCEPTION and not exited else ""
+
+    def _unrewritten(self, case: Case, target: Target, known: Reference, found: str) -> str:
+        """Why a failure does not come of the rewriting that the target's options ask for: it comes without. Else ""."""
+        options = registry.backend(target.backend).unrewritten(dict(target.options))
+        if options is None:
+            return ""
+        plain = replace(target, options=options_from(options))
+        own = self.runner.run(case, plain)
+        fails = own.status is not Status.OK or symptom(own, known, rule(plain))[0]
+        return f"{found} comes without the rewriting, too" if fails else ""
 
     def _uncompiled(self, case: Case, target: Target, known: Reference, found: str) -> str:
         """Why a failure is not the compiler's: its library errs without a compiler, too. Else ""."""
@@ -218,6 +255,8 @@ class ChunkJudge:
 
     def suspicious(self, case: Case, target: Target) -> bool:
         """Whether the first outcome looks like a failure, so that fresh runs would be needed."""
+        if generators.original(case) is not None:
+            return True  # that is told only beside the original
         return bool(symptom(self.outcomes[case.id, target.id], self.references[case.id], rule(target))[0])
 
     def verdicts(self, case: Case, target: Target) -> list[Verdict]:
@@ -230,6 +269,8 @@ class ChunkJudge:
 
     def _verdict(self, case: Case, target: Target) -> Verdict:
         outcome, known = self.outcomes[case.id, target.id], self.references[case.id]
+        if generators.original(case) is not None:
+            return self.judge.conclude(case, target, outcome, known)
         found, detail = symptom(outcome, known, rule(target))
         if not found:
             return without_failure(case, target, outcome, known)

@@ -35,6 +35,7 @@ class Backend:
     uncompiled_with: dict[str, dict[str, str]]  # the same of `uncompiled`
     another_way: dict[str, dict[str, str]]  # by ``option=value``: options by which the same compiler gets the case
     carried: dict[str, str]  # by dtype: the dtype in which the compiler holds it; empty where it holds all as they are
+    rewrites: dict[str, str]  # options that rewrite a case before it is compiled -> the value that does not
     on_request: bool  # whether a hunt tries it only where it is named
     reproduce: Callable[..., str] | None
 
@@ -60,6 +61,12 @@ class Backend:
         """
         settled = {**{key: values[0] for key, values in self.options.items()}, **options}
         return next((self.another_way[key] for key in _pairs(settled) if key in self.another_way), None)
+
+    def unrewritten(self, options: Mapping[str, str]) -> dict[str, str] | None:
+        """The same options with no case rewritten, None where none is under these."""
+        plain = {key: self.rewrites[key] for key in options if key in self.rewrites}
+        changed = any(options[key] != value for key, value in plain.items())
+        return {key: value for key, value in options.items() if key not in plain} if changed else None
 
     def special(self, options: Mapping[str, str]) -> list[str]:
         """The values among these options that need other packages, and so may have an environment of their own."""
@@ -109,6 +116,7 @@ def backend(name: str) -> Backend:
             uncompiled_with=dict(getattr(module, "UNCOMPILED_WITH", {})),
             another_way=dict(getattr(module, "ANOTHER_WAY", {})),
             carried=dict(getattr(module, "CARRIED", {})),
+            rewrites=dict(getattr(module, "REWRITES", {})),
             on_request=bool(getattr(module, "ON_REQUEST", False)),
             reproduce=getattr(module, "reproduce", None),
         )

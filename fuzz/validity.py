@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from fuzz import unsupported
 from fuzz.case import Case, Outcome, Revision, Stage, Status, Target, options_from
-from fuzz.oracles import undefined
+from fuzz.oracles import refusal, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
 
@@ -26,12 +26,14 @@ class Reference:
     """The reference's outcome of one case.
 
     `invalid` says why the case is not a valid test, "" when it is. `incomparable` says why the
-    values of a valid case must not be compared (random by definition, no reference implementation).
+    values of a valid case must not be compared (random by definition, no reference implementation). `broken` is what
+    an invalid case breaks on purpose, if onnx.checker says that it does.
     """
 
     outcome: Outcome
     invalid: str = ""
     incomparable: str = ""
+    broken: str = ""
 
 
 def reference_target(version: str, **options: str) -> Target:
@@ -58,7 +60,10 @@ def _judge(runner: Runner, case: Case, outcome: Outcome, target: Target) -> Refe
         why = unsupported.reason("reference", error, outcome.stage) or said
         return Reference(outcome, incomparable=f"no reference value: {why}")
     judge_name = {Stage.LOAD: "parsing", Stage.CONVERT: "onnx.checker", Stage.RUN: "the reference"}
-    return Reference(outcome, invalid=f"rejected by {judge_name.get(outcome.stage, 'the reference')}: {said}")
+    broken = refusal.broken(case.origin) if outcome.stage is Stage.CONVERT else ""
+    return Reference(
+        outcome, invalid=f"rejected by {judge_name.get(outcome.stage, 'the reference')}: {said}", broken=broken
+    )
 
 
 def raised(known: Reference) -> bool:

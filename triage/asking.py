@@ -32,12 +32,17 @@ def declared(runner: Runner, case: Case, target: Target) -> list[str]:
     return _shown(runner, case, target, "declared")
 
 
+def raising(runner: Runner, case: Case, target: Target) -> list[str]:
+    """The passes that `target` is in when it raises, the outermost first; none where it cannot tell or does not."""
+    return _shown(runner, case, target, "raising")
+
+
 def parts(runner: Runner, case: Case, reference: Target) -> list[str]:
     """The core operators that an operator instance becomes, one for each call, as the option ``part`` counts them."""
     return _shown(runner, case, reference, "parts")
 
 
-def with_options(target: Target, **options: str) -> Target:
+def with_options(target: Target, /, **options: str) -> Target:
     """`target` with some options set to other values."""
     return replace(target, options=options_from({**dict(target.options), **options}))
 

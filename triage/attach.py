@@ -6,14 +6,19 @@ Such a failure goes where its other words point to, when they point to one place
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from triage.cells import Cell, family
+from triage.cells import Cell
+from triage.families import family
+from triage.partition import alike
 
 #: One place is pointed to when this part of the like failures is there.
 _CLEAR = 0.8
 #: A stack that lacks its inner end is rarer than the whole one; with a message that says nothing, far rarer.
 _RARER, _RARER_WITHOUT_WORDS = 1.0, 0.25
+
+#: So many stacks of a file are compared.
+_MOST_COMPARED = 64
 
 _Key = tuple[str, str, str, str | None]
 
@@ -29,33 +34,92 @@ def complete(cells: Sequence[Cell]) -> None:
             after = cell.stack[at + 1] if at + 1 < len(cell.stack) else ""
             for following in (after, None):
                 deeper[cell.symptom, cell.message, frame, following][cell.place] += cell.weight
+    places = {(cell.symptom, cell.place, cell.caller) for cell in cells if cell.place and not cell.cut}
     moved = {cell.key: place for cell in cells if cell.stack and (place := _whole(cell, deeper, here))}
-    moved |= {cell.key: "" for cell in cells if cell.cut and not cell.empty and cell.key not in moved}
+    moved |= {
+        cell.key: ""
+        for cell in cells
+        if cell.cut and not cell.empty and cell.key not in moved and not _reached(cell, places)
+    }
+    moved |= _with_code(cells)
     moved |= _with_frames(cells)
     for cell in cells:
         cell.place = moved.get(cell.key, cell.place)
 
 
+def _reached(cell: Cell, places: Collection[tuple[str, str, str]]) -> bool:
+    """Whether whole stacks begin where this one does, and go on alike: what was cut off it told nothing."""
+    return bool(cell.caller) and (cell.symptom, cell.place, cell.caller) in places
+
+
 def _whole(cell: Cell, deeper: Mapping[_Key, Counter[str]], here: Mapping[tuple[str, str, str], int]) -> str:
     """The place whose stacks go on where this cell's begins, "" where there is none or more than one."""
     following = cell.stack[1] if len(cell.stack) > 1 else None
-    candidates = deeper.get((cell.symptom, cell.message, cell.stack[0], following), Counter())
+    first, _, own = cell.stack[0].partition(" < ")
+    candidates = deeper.get((cell.symptom, cell.message, first, following), Counter())
     place = _clear(Counter({place: count for place, count in candidates.items() if place != cell.place}))
     if not place:
         return ""
+    if own and place.endswith(f" < {own}"):
+        return place  # a helper that another helper called, or that was inlined into it
     rarer = _RARER_WITHOUT_WORDS if cell.empty else _RARER
     mine, theirs = here[cell.symptom, cell.message, cell.place], here[cell.symptom, cell.message, place]
     return place if cell.cut or mine < rarer * theirs else ""
 
 
-def _with_frames(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:
-    """The places of cells whose message alone names one, where failures with frames say the same at one place."""
-    framed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+def _with_code(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:
+    """The places of cells whose trace does not print the line of code that tells functions of one name apart."""
+    coded: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for cell in cells:
-        if cell.place and not cell.quoted:
+        bare, colon, _ = cell.place.partition(": ")
+        if colon and not cell.cut:
+            coded[cell.symptom, cell.message, bare][cell.place] += cell.weight
+    return {
+        cell.key: place
+        for cell in cells
+        if (place := _clear(coded.get((cell.symptom, cell.message, cell.place), Counter())))
+    }
+
+
+def _with_frames(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:
+    """The places of cells whose message alone names one: where failures with frames say the same, or have that file."""
+    framed: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    filed: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
+    named: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+    for cell in cells:
+        if cell.place and not cell.quoted and "::" in cell.place:
             framed[cell.symptom, cell.message][cell.place] += cell.weight
-    quoted = [cell for cell in cells if cell.quoted and (cell.symptom, cell.message) in framed]
-    return {cell.key: place for cell in quoted if (place := _clear(framed[cell.symptom, cell.message]))}
+            for file in cell.files:
+                filed[cell.symptom, file].append(cell)
+        elif cell.quoted:
+            named[cell.symptom, cell.message, _basename(cell.place)][cell.place] += cell.weight
+    moved = {}
+    for cell in cells:
+        if cell.quoted and "::" not in cell.place:
+            said = framed.get((cell.symptom, cell.message))
+            found = _clear(said if said else _in_the_file(cell, filed))
+            moved[cell.key] = found or _commonest(named[cell.symptom, cell.message, _basename(cell.place)])
+    return moved
+
+
+def _in_the_file(cell: Cell, filed: Mapping[tuple[str, str], Sequence[Cell]]) -> Counter[str]:
+    """The places of stacks that go through the file which a message names, where they say much the same."""
+    found: Counter[str] = Counter()
+    for other in filed.get((cell.symptom, _basename(cell.place).partition(" ")[0]), ())[:_MOST_COMPARED]:
+        if alike(cell.message, other.message):
+            found[other.place] += other.weight
+    return found
+
+
+def _commonest(candidates: Counter[str]) -> str:
+    """Of one file in several folders, which differ between versions, the one that is met most."""
+    return max(candidates, key=lambda name: (candidates[name], name))
+
+
+def _basename(place: str) -> str:
+    """The file that a place is without its folder, and what called it."""
+    file, space, rest = place.partition(" ")
+    return file.rpartition("/")[2] + space + rest
 
 
 def _clear(candidates: Counter[str]) -> str:
@@ -72,6 +136,9 @@ class Index:
         self._by_message: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._by_operator: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
         self._by_exception: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
+        self._families = {
+            name: {family(cell.operator) for cell in found if cell.operator} for name, found in bugs.items()
+        }
         for name, found in bugs.items():
             for cell in found:
                 self._by_message[cell.symptom, cell.message][name] += cell.weight
@@ -93,4 +160,10 @@ class Index:
             )
         elif cell.empty:
             return ""  # a message that says nothing needs the operator beside it
-        return _clear(candidates)
+        found = _clear(candidates)
+        return "" if found and self._of_another(cell, found) else found
+
+    def _of_another(self, cell: Cell, bug: str) -> bool:
+        """Whether a message is about its operator, and the bug that says the same about one other."""
+        mine = family(cell.operator)
+        return bool(mine) and cell.names_operator and len(self._families[bug]) == 1 and mine not in self._families[bug]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fuzz.case import Outcome, Status
+from fuzz.oracles import refusal
 from triage.differ import describe, shown
 
 #: Whose result is the expected one: by the kind of case, and of what the reference itself gets wrong.
@@ -40,17 +41,25 @@ def compared_with(backend: str, kind: str) -> str:
 def behaviour(kind: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float) -> Behaviour:
     """The behaviour of a failing case; `kind` is from `compared_with`, `timeout` the limit of a hang in seconds."""
     by = REFERENCES[kind]
+    if symptom.startswith(refusal.ON_INVALID):
+        return Behaviour(
+            "The model is invalid. The compiler should refuse it with a clear error.", "", *_refused(outcome, timeout)
+        )
     if outcome.status is Status.WRONG:
         both = _side_by_side(outcome, reference) if reference else ""
         return Behaviour(f"The result of {by}.", "", "Another result.", "", both)
     actual, text = _failing(outcome, timeout)
-    if symptom.startswith("dies-on-invalid"):
-        return Behaviour("The model is invalid. The compiler should refuse it with an error.", "", actual, text)
     if reference is not None and reference.status is Status.OK:
         result = "\n".join(line for name, value in reference.outputs for line in shown(name, value))
         return Behaviour(f"The result of {by}:", result, actual, text)
     wanted = "No crash: either a result or an error that says what is not supported."
     return Behaviour(wanted, "", actual, text)
+
+
+def _refused(outcome: Outcome, timeout: float) -> tuple[str, str]:
+    if outcome.status in (Status.OK, Status.WRONG):
+        return "It is compiled and run without a word.", ""
+    return _failing(outcome, timeout)
 
 
 def _failing(outcome: Outcome, timeout: float) -> tuple[str, str]:

@@ -7,26 +7,27 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import islice
 
 from triage.evidence import Evidence
+from triage.wrongness import wrong
 
 #: With more different names than these in its quotes, a message is about any name.
 _MOST_QUOTED = 4
 #: A message that was cut short is recognised from this many characters on.
 _SHORTEST_CUT = 16
+#: One that ends between words had its later lines left out, if it holds more spaces than this.
+_LEAST_WORDS = 4
 
 _CUT = re.compile(r"(?: ?(?:\.\.\.|…|[\[<(]\w*(?:truncated|snip\w*|cut)[\])>]))+$")
 #: What a check is called in quotes is no value.
 _QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
-_DIMENSION = re.compile(r"(?<=[a-z])[123]d(?=_|$)")
-_OVERLOAD = re.compile(r"\.(?:default|Tensor|Scalar|out|int|dim|self)\w*$")
 
 
 @dataclass
 class Cell:
-    """All failures with the same words. `place` is where they happened; it is decided step by step."""
+    """All failures with the same words. `place` is where they happened; it is decided step by
+    step. `files` are those of the native frames."""
 
     stack: tuple[str, ...]
     message: str
@@ -38,6 +39,8 @@ class Cell:
     cut: bool
     quoted: bool
     shared: bool = False
+    way: str = ""
+    files: frozenset[str] = frozenset()
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
     place: str = ""
@@ -69,6 +72,7 @@ class Cell:
             self.names_operator,
             self.cut,
             self.quoted,
+            self.way,
         )
 
 
@@ -78,26 +82,30 @@ def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
     found: dict[tuple[object, ...], Cell] = {}
     for name, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):
         message = spelled.get(each.message, each.message)
-        key = (each.stack, message, each.exception, symptom, each.operator, each.names_operator, each.cut, each.quoted)
+        key = (
+            each.stack,
+            message,
+            each.exception,
+            symptom,
+            each.operator,
+            each.names_operator,
+            each.cut,
+            each.quoted,
+            each.way,
+        )
         cell = found.get(key)
         if cell is None:
             place = each.stack[0] if each.stack else ""
             cell = found[key] = Cell(
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
-                each.cut, each.quoted, each.shared, place=place,
+                each.cut, each.quoted, each.shared, each.way, place=place,
             )  # fmt: skip
         cell.members.append(name)
+        if not each.files <= cell.files:
+            cell.files |= each.files
         if each.line:
             cell.lines.append(each.line)
     return sorted(found.values(), key=lambda cell: cell.key)
-
-
-@lru_cache(maxsize=1 << 14)
-def family(operator: str) -> str:
-    """An operator without the number of its dimensions and the form of its name: AvgPool2d and avg_pool3d are one."""
-    spaced = _OVERLOAD.sub("", operator).rpartition(".")[2].rpartition("::")[2]
-    lowered = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", spaced).lower().strip("_")
-    return _DIMENSION.sub("", lowered).replace("_", "")
 
 
 def unquoted(message: str) -> str:
@@ -141,7 +149,8 @@ def _longer(begun: str, ordered: Sequence[str], marked: bool) -> str:
     for other in islice(ordered, bisect_right(ordered, begun), None):
         if not other.startswith(begun):
             break
-        if marked or (begun[-1:].isalnum() and other[len(begun)].isalnum()):
+        within_a_word = begun[-1:].isalnum() and other[len(begun)].isalnum()
+        if marked or within_a_word or begun.count(" ") >= _LEAST_WORDS:
             found.append(other)
     if len(begun) < _SHORTEST_CUT or not found or not all(other.startswith(found[0]) for other in found):
         return ""
@@ -162,4 +171,10 @@ def _symptoms(evidence: Sequence[Evidence]) -> Iterator[str]:
 
 def _company(each: Evidence) -> list[tuple[str, ...]]:
     """The failures like this one, from the nearest to all."""
-    return [(*each.stack[:1], each.message), (each.message,), ()]
+    return [
+        ("at", *each.stack[:1], each.message),
+        *([("at", each.stack[0])] if each.stack else []),
+        (each.message,),
+        *([("wrong",)] if each.way or wrong(each.symptom) else []),
+        (),
+    ]

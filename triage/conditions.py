@@ -47,6 +47,8 @@ MOST_NODES = 3
 _COMPUTED = (Status.OK, Status.WRONG)
 #: Kinds of variants that leave something out which a compiler may fail to look at.
 _OPTIONS = ("attribute", "input")
+#: How a condition begins that is about how a value comes to the operator; which value it is may matter as well.
+_FEEDING = ("constant ", "non-constant ")
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 #: Makers by case kind, those first that tell a maintainer most.
@@ -233,7 +235,7 @@ def _listed(names: Collection[str]) -> str:
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
-    option = any(one.needed and one.kind in _OPTIONS for one in found)
+    option = any(one.needed and one.kind in _OPTIONS and not one.text.startswith(_FEEDING) for one in found)
     better = any((one.needed and one.kind == "attribute") or one.ignored or one.kind == LIKE for one in found)
     odd = {one.text.removeprefix("odd ") for one in found if one.needed and one.text.startswith("odd ")}
     emptied = next((one for one in found if OR_EMPTY in one.text and one.needed), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +14,12 @@ from fuzz.catalogue import package_version, recorded_version
 from fuzz.judge import Judge, values
 from fuzz.lane import Limits
 from fuzz.wire import dtype_name
-from triage import equality, extent, harm, report, reproducer, titles, upstream
+from triage import asking, equality, extent, harm, report, reproducer, titles, upstream
 from triage.bisect.found import with_section
 from triage.conditions import conditions
 from triage.court.evidence import find
 from triage.facts import Facts
-from triage.localize import Part
+from triage.localize import Location, Part
 from triage.localize.cause import GUESS
 from triage.machine import machine, private_words, version
 from triage.messages import core
@@ -27,7 +27,7 @@ from triage.operators import node_count, value_names
 from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regressions, support
 from triage.scrub import leaks
-from triage.signing import Signer
+from triage.signing import Signer, without_overload
 from triage.store import Store
 from triage.symptom import Kind, classify
 from triage.wording import telling
@@ -35,8 +35,8 @@ from triage.wording import telling
 _MOST_EXAMPLES = 6
 #: Failing cases of a bug that are asked whether they have what the reduced one seems to need.
 _MOST_SEEN = 8
-
-
+#: The option of a backend that fixes the number of its threads.
+_THREADS = "threads"
 #: How pytest tells that one of two tests fails.
 _PROBED = re.compile(r"\b1 failed, 1 passed\b")
 
@@ -78,7 +78,7 @@ def write(
         fingerprint=bug.fingerprint,
         snippet=_snippet(bug, failure),
         conversion_function=described.conversion_function,
-        operators=described.operators,
+        operators=_named(described.operators, bug.location, failure),
         count=bug.count,
         tests=len(tests),
         examples=tuple(test for test in tests if not test.isdigit())[:_MOST_EXAMPLES],
@@ -103,6 +103,24 @@ def write(
         raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
     body = with_section(text.body, bug.bisected)
     return StoredDraft(text.title, body, text.script, text.labels, test.code if test else "")
+
+
+def _named(operators: tuple[str, ...], location: Location | None, failure: Failure) -> tuple[str, ...]:
+    """What a title calls the operators: an api with the core operator that is at fault, where its name hides that."""
+    blamed = failure.outcome.error.operator if failure.outcome.error else ""
+    core = without_overload((location.operator if location else "") or blamed)
+    stem = core.rpartition(".")[2].strip("_")
+    if failure.case.kind != "instance" or len(operators) != 1 or not core.startswith("aten."):
+        return operators
+    return operators if stem in operators[0].lower() else (f"{operators[0]} ({core})",)
+
+
+def spelled_out(failure: Failure) -> Iterator[Failure]:
+    """The failure as it is; then with its number of threads named, which a script leaves to the machine."""
+    yield failure
+    counts = registry.backend(failure.target.backend).options.get(_THREADS, ())
+    if counts and _THREADS not in dict(failure.target.options):
+        yield replace(failure, target=asking.with_options(failure.target, **{_THREADS: counts[0]}))
 
 
 def _seen(store: Store, bug: Bug) -> list[Case]:
@@ -132,6 +150,10 @@ def _findings(bug: Bug, failure: Failure, perturb: int | None) -> tuple[str, ...
         symptom = classify(values(failure.reference), values(failure.outcome))
         if symptom and symptom.kind not in _PLAIN and symptom.told not in located:
             found.append(f"The values: {symptom.told}.")
+    count = dict(failure.target.options).get(_THREADS)
+    if count and _THREADS not in dict(bug.target.options):  # `spelled_out`: the script without it has passed
+        many = "one thread" if count == "1" else f"{count} threads"
+        found.append(f"It hangs on the number of threads: with {many} it fails, with the default number it passes.")
     if located:
         found.append(f"Where it lies: {located}.")
     return tuple(found)

@@ -18,9 +18,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from triage.attach import Index, complete
-from triage.cells import Cell, cells, family
+from triage.cells import Cell, cells
 from triage.evidence import Report, gather
+from triage.families import family
 from triage.partition import Batch, batch, partition
+from triage.wrongness import wrong
 
 _LONGEST_QUOTE = 120
 
@@ -65,15 +67,31 @@ def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[s
         else:
             left[_topic(cell)].append(cell)
     for _, together in sorted(left.items()):
-        for part in partition(together, Batch()):
-            joined[_key(part)] = part
+        for alike in _ways(together):
+            for part in partition(alike, Batch()):
+                joined[_key(part)] = part
     return joined
+
+
+def _ways(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Wrong results of one operator by the way in which they are wrong, where they tell it.
+
+    What tells less goes along with the commonest of those that tell more.
+    """
+    ways: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in cells:
+        ways[cell.way].append(cell)
+    for vague in ("finite", ""):
+        told = [way for way in ways if way != vague and way.startswith(vague)]
+        if vague in ways and told:
+            most = max(told, key=lambda way: (_weight(ways[way]), way))
+            ways[most] += ways.pop(vague)
+    return [ways[way] for way in sorted(ways)]
 
 
 def _topic(cell: Cell) -> tuple[str, str, str]:
     """What a failure without any place is about: its message, or the operator where the message does not tell."""
-    wrong = cell.symptom.startswith(("wrong", "incorrect", "inconsisten", "mismatch", "numeric"))
-    if cell.operator and (cell.empty or wrong):
+    if cell.operator and (cell.empty or wrong(cell.symptom)):
         return cell.symptom, "", family(cell.operator)
     return cell.symptom, cell.message, family(cell.operator) if cell.names_operator else ""
 

@@ -7,7 +7,7 @@ wait in their state for the next step (triage/pipeline.py).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from fuzz import validity
@@ -15,10 +15,15 @@ from fuzz.campaign import Campaign, Policy
 from fuzz.case import Case, Failure, Origin, Stage, Status, Target, Verdict
 from fuzz.generators import Skip
 from fuzz.runner import Runner
+from triage import recognising
 from triage.jury import Jury
+from triage.recognising import Recognised
 from triage.records import CampaignInfo, NewFailure, Result
 from triage.signing import Signer
 from triage.store import Store
+
+#: What a result without a failure is recognised by.
+_NOTHING = Recognised("", ())
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,12 @@ def hunt(
     runner: Runner,
     policy: Policy,
     tell: Callable[[Progress], None] = lambda progress: None,
-    learn: Callable[[str, Status, str], None] = lambda case_id, status, fingerprint: None,
-    recognise: Callable[[NewFailure], str] = lambda new: new.fingerprint,
+    learn: Callable[[str, Status, str, Collection[str]], None] = lambda case_id, status, key, suspects: None,
+    recognise: Callable[[NewFailure], Recognised] = recognising.fingerprint,
 ) -> bool:
     """Run the source on the targets and record every chunk; true when the source was exhausted.
 
-    `learn` is told of every result: the case's id, its status, and by what a failure is recognised.
+    `learn` is told of every result: the case's id, its status, by what a failure is recognised, and its suspects.
     """
     done = store.done(campaign.id)
     signer = Signer(runner)
@@ -56,7 +61,8 @@ def hunt(
         store.record(campaign.id, rows, described)
         bugs = {(new.failure.case.id, new.failure.target.id): recognise(new) for new in described}
         for row in rows:
-            learn(row.case_id, row.status, bugs.get((row.case_id, row.target_id), ""))
+            known_by = bugs.get((row.case_id, row.target_id), _NOTHING)
+            learn(row.case_id, row.status, known_by.key, known_by.operators)
         results += len(rows)
         failures += len(found)
         tell(Progress(results, failures))

@@ -15,7 +15,7 @@ from fuzz import catalogue, registry, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, options_from
 from fuzz.judge import Judge
 from fuzz.operators.graph import walk
-from fuzz.oracles import differential, undefined
+from fuzz.oracles import differential, refusal, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
@@ -118,6 +118,8 @@ def same_signature(
             return False
         if not _same(sign(failure), case, wanted, like.case) or (gross and not _gross(failure)):
             return False
+        if like.symptom.startswith(refusal.ON_INVALID) and not _breaks_the_same(failure, like):
+            return False
         if needs and not needs <= causal.given(case):
             return False
         if other is not None and judge.runner.run(case, other).status is not Status.OK:
@@ -137,6 +139,11 @@ def same_signature(
         return Answer.OTHER
 
     return interesting
+
+
+def _breaks_the_same(failure: Failure, like: Failure) -> bool:
+    """Whether two invalid cases break the same rule: else a reduction would end with any invalid model at all."""
+    return _same_message(normalise(failure.detail), failure.case, normalise(like.detail), like.case)
 
 
 def _place(failure: Failure) -> list[tuple[str, int]]:

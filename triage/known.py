@@ -122,7 +122,7 @@ def _contradicts(ours: str, theirs: str, option: str) -> bool:
 
 
 def _kind(symptom: str) -> str:
-    kind = symptom.removeprefix("dies-on-invalid:").partition(":")[0]
+    kind = symptom.removeprefix("dies-on-invalid:").removeprefix("asserts-on-invalid:").partition(":")[0]
     return {"timeout": "hang"}.get(kind, kind)
 
 

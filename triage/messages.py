@@ -23,9 +23,12 @@ _QUOTES = str.maketrans("‘’‚‛“”„«»′`\u00a0", "''''\"\"\"\"\"'`
 _ADDRESS = re.compile(r"\b0[xX][0-9a-fA-F]++")
 #: Hashes and other identifiers in hexadecimal: eight digits or more, of both kinds; and UUIDs.
 _HASH = re.compile(
-    r"(?<![\w.])(?=[0-9a-f]{0,39}[0-9])(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{8,40}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?(?![\w.])"
+    r"(?<![0-9A-Za-z])(?=[a-z]*+[0-9])[a-z0-9]{24,64}(?![0-9A-Za-z])"  # of base 32: generated files
+    r"|(?<![\w.])(?=[0-9a-f]{0,39}[0-9])(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{8,40}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?(?![\w.])"
 )
 _DIGITS = re.compile(r"\d+")
+#: An object printed with all that it holds, in brackets within brackets: what it is called tells.
+_NESTED = re.compile(r"(?<=\w)\((?=[^()\n]*\()(?=[^\n]{80})(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\))*+\)?")
 
 #: Value names that are words of messages as well; masking them would garble every message.
 _SPOKEN = """
@@ -100,4 +103,4 @@ def _said(levelled: str) -> str:
 def _masked(message: str) -> str:
     for pattern, by in rules().masks:
         message = pattern.sub(by, message)
-    return message.replace("7", "N").strip()[:LONGEST_MESSAGE].rstrip()
+    return _NESTED.sub("(…)", message).replace("7", "N").strip()[:LONGEST_MESSAGE].rstrip()

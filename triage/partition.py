@@ -16,7 +16,8 @@ from itertools import islice
 
 from triage import frequency
 from triage.apart import apart, ranges_apart
-from triage.cells import Cell, family, unquoted
+from triage.cells import Cell, unquoted
+from triage.families import family
 
 #: A place that says as many different things, each for this part of its failures and this often, reports errors.
 _MANY, _SUPPORT, _SEEN = 5, 0.03, 2
@@ -119,7 +120,7 @@ def _split(cells: list[Cell], kind: str, drift: int) -> list[list[Cell]]:
     pools: list[_Pool] = []
     for value, pool in by_value.items():
         heaviest = islice(pools, _MOST_COMPARED)
-        like = (each for each in heaviest if not reporting or _alike(value, each.cells[0].message))
+        like = (each for each in heaviest if not reporting or alike(value, each.cells[0].message))
         found = next((each for each in like if not each.differs(pool, kind, drift)), None)
         if found is None:
             pools.append(found := _Pool())
@@ -156,12 +157,12 @@ def _reports_errors(by_message: Mapping[str, _Pool]) -> bool:
     least = max(_SEEN, _SUPPORT * sum(pool.weight for pool in by_message.values()))
     wordings: list[str] = []
     for message, pool in by_message.items():
-        if pool.weight >= least and not any(_alike(message, other) for other in wordings):
+        if pool.weight >= least and not any(alike(message, other) for other in wordings):
             wordings.append(message)
     return len(wordings) >= _MANY
 
 
-def _alike(one: str, other: str) -> bool:
+def alike(one: str, other: str) -> bool:
     """Whether two messages are one sentence with other words filled in: most words are shared."""
     words, others = _words(one), _words(other)
     return len(words & others) >= _SHARED_WORDS * max(len(words), len(others))

@@ -20,7 +20,7 @@ from triage.steps.writing import draft
 from triage.store import Conflict
 
 #: What maintainers want to hear about first.
-_URGENCY = ("crash", "hang", "oom", "wrong", "exception", "dies-on-invalid")
+_URGENCY = ("crash", "hang", "oom", "wrong", "exception", "dies-on-invalid", "asserts-on-invalid", "accepts-invalid")
 
 
 def locate(desk: Desk, bug: Bug) -> None:

@@ -5,18 +5,22 @@ Pure.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from fuzz.case import Frame
 from triage.stack import shared, sites, spot
 
-#: More frames than these tell nothing new.
-DEPTH = 8
+#: More frames than these tell nothing new; more are read, since some of them tell nothing in the batch at hand.
+DEPTH, _READ = 8, 12
+#: A frame within which as many different places are reached, and this part of a batch's, is on every path.
+_MANY_PLACES, _PART_OF_PLACES = 5, 0.05
 #: Of a longer list of frames, those of its inner end are read.
 MOST_FRAMES = 2_000
+#: What a message holds that names a place in native code; far quicker to see than the place itself.
+_ENDINGS = (".c", ".h", ".rs:", ".inl:", ".m:", ".mm:", ".swift:", ".go:", ".zig:", ".kt:", ".java:")
 #: Frames that stand at the outer end.
 _OUTER_KINDS = ("framework", "reporter")
 
@@ -26,37 +30,84 @@ class Place:
     """The telling frames, innermost first, each once; where in the innermost it happened (0: unknown).
 
     A frame that many conversions reach is named with the first one further out that is a conversion's own; `shared` if
-    there is none.
+    there is none; `quoted` if the message alone names the place.
     """
 
     stack: tuple[str, ...] = ()
     line: int = 0
     shared: bool = False
+    quoted: bool = False
 
 
-def place(found: tuple[Frame, ...], message: str) -> Place:
-    """The place of a failure from its frames, innermost first, and from its message.
-
-    A place that the message names is further in than frames of Python.
-    """
+def telling(found: tuple[Frame, ...]) -> dict[str, Frame]:
+    """The frames that tell something by their names, innermost first, each once; `found` is innermost first."""
     named: dict[str, Frame] = {}
-    has_native = False
     for frame in _without_the_script(found):
         name, kind = spot(frame.file, frame.function, getattr(frame, "code", ""))
-        if not name or kind:
-            continue
-        named.setdefault(name, frame)
-        has_native |= "::" in name
-        if len(named) == DEPTH:
+        if name and not kind:
+            named.setdefault(name, frame)
+        if len(named) == _READ:
             break
-    if not has_native and message:
-        named = {**_named_places(message), **named}
+    return named
+
+
+def on_every_path(stacks: Iterable[Sequence[str]]) -> frozenset[str]:
+    """The frames of a batch through which many different places are reached, each stack innermost first.
+
+    They are the walk over a model, the call into a library, the harness that runs it: none of them tells a bug, and
+    where one is innermost the rest of the stack is lost, or nothing but the message can tell.
+    """
+    within: defaultdict[str, set[str]] = defaultdict(set)
+    innermost: set[str] = set()
+    for stack in set(map(tuple, stacks)):
+        if stack:
+            innermost.add(stack[0])
+        for frame in stack[1:]:
+            within[frame].add(stack[0])
+    least = max(_MANY_PLACES, _PART_OF_PLACES * len(innermost))
+    return frozenset(frame for frame, places in within.items() if len(places) >= least)
+
+
+def often_shared(stacks: Iterable[Mapping[str, Frame]]) -> frozenset[str]:
+    """The frames of a batch that many conversions reach: known as such where a trace tells their file."""
+    seen = {(name, frame.file, frame.function) for stack in stacks for name, frame in stack.items()}
+    return frozenset(name for name, file, function in seen if shared(file, function))
+
+
+def place(
+    found: Mapping[str, Frame],
+    message: str,
+    wide: Collection[str] = frozenset(),
+    helpers: Collection[str] = frozenset(),
+    dead: bool = False,
+) -> Place:
+    """The place of a failure from its telling frames, and from its message.
+
+    `wide` are frames that tell nothing in this batch, `helpers` those that many conversions reach. A place that the
+    message names is further in than frames of Python. Where a program is `dead` without a word, no check of a helper
+    failed: its caller is the place.
+    """
+    named = {name: frame for name, frame in found.items() if name not in wide}
+    quoted = False
+    if message and not any("::" in name for name in islice(named, DEPTH)):
+        told = {name: frame for name, frame in _named_places(message).items() if name not in wide}
+        quoted = bool(told)
+        named = {**told, **named}
     if not named:
         return Place()
     names, frames = tuple(named)[:DEPTH], tuple(named.values())[:DEPTH]
-    own = next((at for at, frame in enumerate(frames) if not shared(frame.file, frame.function)), -1)
+    own = next(
+        (
+            at
+            for at, (name, frame) in enumerate(zip(names, frames, strict=True))
+            if name not in helpers and not shared(frame.file, frame.function)
+        ),
+        -1,
+    )
+    if dead and own > 0:
+        return Place(names[own:], frames[own].line, quoted=quoted)
     innermost = f"{names[0]} < {names[own]}" if own > 0 else names[0]
-    return Place((innermost, *names[1:]), frames[0].line, shared=own < 0)
+    return Place((innermost, *names[1:]), frames[0].line, shared=own < 0, quoted=quoted)
 
 
 def _without_the_script(found: tuple[Frame, ...]) -> Iterator[Frame]:
@@ -69,12 +120,13 @@ def _without_the_script(found: tuple[Frame, ...]) -> Iterator[Frame]:
 def _named_places(message: str) -> dict[str, Frame]:
     """Native places in a message, innermost first."""
     places: dict[str, Frame] = {}
-    if not any(ending in message for ending in (".c", ".h", ".rs:", ".inl:")):
+    if not any(ending in message for ending in _ENDINGS):
         return places
     for frame in islice(sites(message[:16_000]), 4):
-        name, kind = spot(frame.file, "")
+        function = frame.function if "::" in frame.function or "(" not in frame.function else ""
+        name, kind = spot(frame.file, function)
         if name and not kind:
-            places.setdefault(name, Frame(frame.file, frame.line, ""))
+            places.setdefault(name, Frame(frame.file, frame.line, function))
     return places
 
 

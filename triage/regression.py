@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from fuzz.case import Case, Outcome, Status
+from fuzz.oracles import refusal
 from triage.checks import checks
 from triage.layout import STEP, parted
 from triage.projects import described
@@ -24,7 +25,7 @@ from triage.script import subject_code
 __all__ = ["FOLDER", "Regression", "regressions", "support"]
 
 #: Failures that a test suite cannot live with: they would stop it for all tests behind.
-_NO_TEST = ("hang", "oom", "dies-on-invalid:hang", "dies-on-invalid:oom")
+_NO_TEST = (refusal.ASSERTS, "hang", "oom", "dies-on-invalid:hang", "dies-on-invalid:oom")
 _RAISES = {"pytest": "with pytest.raises(Exception):", "unittest": "with self.assertRaises(Exception):"}
 
 
@@ -60,7 +61,7 @@ def regressions(
         return
     failing = Failing(case, outcome, reference, symptom, snippet, subject, agreeing)
     name = Path(backend).stem
-    idiom = IDIOMS.get((name, case.kind)) if not symptom.startswith("dies-on-invalid") else None
+    idiom = IDIOMS.get((name, case.kind)) if not symptom.startswith(refusal.ON_INVALID) else None
     if idiom:
         yield from idiom(failing)
     plain = f"{name}_{case.kind}.py.j2"
@@ -71,7 +72,7 @@ def regressions(
 def _plain(template: str, backend: str, failing: Failing) -> Regression:
     """The test that uses the compiler's public API alone."""
     case, snippet, symptom = failing.case, failing.snippet, failing.symptom
-    invalid = symptom.startswith("dies-on-invalid")
+    invalid = symptom.startswith(refusal.ON_INVALID)
     pieces = [*subject_code(case), *_trial(failing)]
     imports, body = parted(pieces)
     if invalid:
@@ -94,7 +95,7 @@ def _plain(template: str, backend: str, failing: Failing) -> Regression:
 def _trial(failing: Failing) -> list[str]:
     """The call of the compiler, and what is expected of its result where that is known."""
     reference = failing.reference
-    if reference is None or reference.status is not Status.OK or failing.symptom.startswith("dies-on-invalid"):
+    if reference is None or reference.status is not Status.OK or failing.symptom.startswith(refusal.ON_INVALID):
         return [failing.snippet]
     found = checks(failing.case, failing.outcome, reference, failing.symptom, failing.snippet)
     return [failing.snippet, "\n".join([*found.definitions, *found.statements])]

@@ -11,6 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Case
+from fuzz.oracles import refusal
 from triage import analysis, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
 from triage.construct_meaning import parsed
@@ -156,6 +157,8 @@ def _gone(facts: Facts) -> str:
     """What it means that the script prints PASS: one for a failure without a result compares nothing."""
     if facts.symptom.startswith("wrong:"):
         return "the bug is gone"
+    if facts.symptom.startswith((refusal.ACCEPTS, refusal.ASSERTS)):
+        return "the compiler refuses the model with a clear error"
     return f"the {'evaluator' if facts.target.backend == 'reference' else 'compiler'} takes the model"
 
 

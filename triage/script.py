@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Mapping
 
 from fuzz.case import Case, Outcome, Status
+from fuzz.oracles import refusal
 from triage.checks import checks
 from triage.construct import case_code
 from triage.construct_keras import layer_code
@@ -21,6 +22,11 @@ from triage.layout import STEP, assemble, parted
 #: What a variable is for, in the words of the script.
 _MEANING = {
     "MALLOC_PERTURB_": "glibc fills fresh memory with a byte made of this one, so that a read of it shows every time",
+}
+#: How the script ends where an invalid model is not refused as it should be.
+_AFTER = {
+    refusal.ASSERTS: "is no clear error",
+    refusal.ACCEPTS: "the invalid model was compiled and run without an error",
 }
 
 
@@ -58,6 +64,8 @@ def confirms(symptom: str, returncode: int, stderr: str) -> bool:
     name, since a backend may see one by another path than the traceback shows.
     """
     kind, _, tail = symptom.removeprefix("dies-on-invalid:").partition(":")
+    if kind in (refusal.ASSERTS, refusal.ACCEPTS):
+        return returncode == 1 and re.search(rf"^AssertionError: .*{_AFTER[kind]}", stderr, re.M | re.S) is not None
     if kind == "crash":
         return -returncode in set(signal.Signals) and signal.Signals(-returncode).name == tail
     if kind == "wrong":
@@ -109,20 +117,26 @@ def _limits(status: Status, timeout: float, memory_mb: int) -> list[str]:
 
 def _trial(case: Case, outcome: Outcome, reference: Outcome | None, symptom: str, snippet: str) -> list[str]:
     """Run, then compare if values are what is wrong."""
-    if symptom.startswith("dies-on-invalid"):
-        return [_expecting_an_error(snippet)]
+    if symptom.startswith(refusal.ON_INVALID):
+        return [_expecting_an_error(snippet, symptom)]
     if outcome.status is Status.WRONG and reference is not None:
         return [snippet, _comparison(case, outcome, reference, symptom, snippet)]
     return [snippet + '\nprint("PASS")']
 
 
-def _expecting_an_error(snippet: str) -> str:
-    """The model is invalid, so an exception is the right answer."""
+def _expecting_an_error(snippet: str, symptom: str) -> str:
+    """The model is invalid, so a clear error is the right answer."""
     imports, use = parted([snippet])
+    kind, _, tail = symptom.partition(":")
+    name = tail.rpartition(".")[2]
+    asserts = f'{STEP}assert type(error).__name__ != "{name}", f"{{error!r}} {_AFTER[refusal.ASSERTS]}"\n'
+    accepts = f'else:\n{STEP}raise AssertionError("{_AFTER[refusal.ACCEPTS]}")\n'
     return (
         f"{imports}\n\ntry:\n{textwrap.indent(use, STEP)}\n"
         "except Exception as error:  # the model is invalid: a clear error is right\n"
+        f"{asserts if kind == refusal.ASSERTS else ''}"
         f'{STEP}print("refused:", type(error).__name__)\n'
+        f"{accepts if kind == refusal.ACCEPTS else ''}"
         'print("PASS")'
     )
 

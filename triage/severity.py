@@ -25,6 +25,8 @@ _SEVERITIES = {
     "wrong": ("high", "the result is wrong and nothing says so"),
     "exception": ("medium", "a valid model is refused with an error, nothing wrong is computed"),
     "dies-on-invalid": ("low", "only a model that is invalid triggers it"),
+    "asserts-on-invalid": ("low", "only a model that is invalid triggers it, and an error is raised"),
+    "accepts-invalid": ("low", "only a model that is invalid triggers it"),
 }
 _SPECIAL = ("medium", "the result is wrong and nothing says so, but only for special values or empty tensors")
 #: What a condition on values must begin with to be special.

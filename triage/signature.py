@@ -119,5 +119,7 @@ def _spoken(symptom: str) -> str:
         "oom": "memory running out",
         "wrong": f"a wrong result ({detail})",
         "dies-on-invalid": f"dying on an invalid model ({detail})",
+        "asserts-on-invalid": f"{detail} on an invalid model",
+        "accepts-invalid": f"accepting an invalid model ({detail})",
     }
     return spoken.get(kind, symptom)

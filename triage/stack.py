@@ -16,14 +16,26 @@ from triage.rules import rules
 _FAULTHANDLER = re.compile(r'^  File "(?P<file>[^"]+)", line (?P<line>\d+) in (?P<function>.+)$', re.MULTILINE)
 #: A place in native code that a message names; ONNX Runtime writes the function's signature after it.
 _SITE = re.compile(
-    r"(?<![\w./+\\-])(?P<file>[\w./+\\-]+\.(?:cpp|cc|cxx|c|hpp|hxx|h|cu|cuh|inl|rs)):(?P<line>\d+)"
+    r"(?<![\w./+\\-])(?P<file>[\w./+\\-]+\.(?:cpp|cc|cxx|c|hpp|hxx|h|cu|cuh|inl|rs|mm|m|swift|go|zig|kt|java)):(?P<line>\d++)"
+    r"(?!(?::\d+)?: (?:fatal )?(?:error|warning|note):)"  # what a C++ compiler says of generated code
     r"(?P<signature> (?:[\w:<>*&~]+ ){0,3}[\w:<>~]+\()?"
+)
+#: The same as TensorRT writes it: file, function, line; or the function in words.
+_SITE_TOO = re.compile(
+    r"\[(?P<file>[\w./+-]+\.(?:cpp|cc|cxx|c|hpp|h|cu|cuh))::(?P<function>~?\w+)::(?P<line>\d+)\]"
+    r"|(?P<file2>[\w./+-]+\.(?:cpp|cc|cxx|c|hpp|h|cu|cuh)):(?P<line2>\d+):? [Ii]n function:? (?P<function2>[\w:~]+)"
 )
 _NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.\d+)*|dll|dylib)$")
 #: Rules look at no more than these last parts of a path.
 _PARTS = 5
 _LONGEST_CODE = 100
+#: Kernels are compiled for several sets of instructions.
+_ISA = re.compile(
+    r"(?<=[a-z0-9])(?:_(?:x86|arm(?:82)?|riscv|mips|loongarch|sse[\d_]*|avx\w*?|fma|neon|asimd\w*?|sve|rvv|vnni))+(?=::|$)"
+)
 _CHECK = re.compile(r"failed at\s+$")
+#: ONNX Runtime's logger: severity, category, and the place that logs.
+_LOGGED = re.compile(r"\[[VIWEF]:\w+:[\w.-]*, $")
 
 
 def faulthandler_frames(stderr: str) -> tuple[Frame, ...]:
@@ -62,15 +74,31 @@ def spot(file: str, function: str, code: str = "") -> tuple[str, str]:
     function, which is the same whether the tool knows the file or not; else the file with its folder. The name is ""
     where nothing is known.
     """
-    name, kind = _spot(_tail(file), function_name(function))
+    name, kind = _known(file, function)
     if code and not kind and rules().namesakes.search(function):
         name = f"{name}: {' '.join(code.split())[:_LONGEST_CODE]}"
     return name, kind
 
 
+@lru_cache(maxsize=1 << 16)
+def _known(file: str, function: str) -> tuple[str, str]:
+    return _spot(_tail(file), _bare(function))
+
+
+@lru_cache(maxsize=1 << 16)
+def _bare(function: str) -> str:
+    """A function's name, whatever set of instructions it was compiled for."""
+    return _ISA.sub("", function_name(function))
+
+
 def shared(file: str, function: str) -> bool:
     """Whether many conversions come by a frame: it tells only with who called it."""
-    return _shared(_tail(file), function_name(function))
+    return _helper(file, function)
+
+
+@lru_cache(maxsize=1 << 16)
+def _helper(file: str, function: str) -> bool:
+    return _shared(_tail(file), _bare(function))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -117,7 +145,8 @@ def native_site(message: str) -> str:
 def sites(message: str) -> Iterable[Frame]:
     """The places in native code that a message names, the one where it was raised first.
 
-    In a chain of rethrown checks (OpenVINO) that is the last one that tells something.
+    In a chain of rethrown checks (OpenVINO) that is the last one that tells something. Before places without a function
+    goes one that names it as TensorRT does; what a logger writes of itself in brackets is none.
     """
     found = [
         (
@@ -125,5 +154,11 @@ def sites(message: str) -> Iterable[Frame]:
             _CHECK.search(message, max(each.start() - 40, 0), each.start()) is not None,
         )
         for each in _SITE.finditer(message)
+        if not _LOGGED.search(message, max(each.start() - 40, 0), each.start())
     ]
-    return [frame for frame, checked in reversed(found) if checked] + [frame for frame, checked in found if not checked]
+    named = [
+        Frame(each["file"] or each["file2"], int(each["line"] or each["line2"]), each["function"] or each["function2"])
+        for each in _SITE_TOO.finditer(message)
+    ]
+    checks = [frame for frame, checked in reversed(found) if checked]
+    return checks + named + [frame for frame, checked in found if not checked]

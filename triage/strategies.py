@@ -13,7 +13,7 @@ from fuzz.generators.mcts import Stream
 from fuzz.graphs.blocks import Corpus
 from fuzz.graphs.workflow import GRAPHS, Fuzzer, Settings
 from fuzz.runner import Runner
-from triage.recognising import Recogniser
+from triage.recognising import Recognised, Recogniser
 from triage.signing import Signer
 
 
@@ -80,11 +80,11 @@ class Bench:
         verdicts = (each for chunk in campaign.run(stream) for each in chunk if isinstance(each, Verdict))
         for verdict in verdicts:
             statuses[verdict.status] += 1
-            key = ""
+            found = Recognised("", ())
             if verdict.failure is not None and verdict.status in FAILING:
-                key = recogniser.key(signer.describe(verdict.failure))
-                keys.append(key)
-            stream.observe(verdict.case.id, verdict.status, key)
+                found = recogniser.recognise(signer.describe(verdict.failure))
+                keys.append(found.key)
+            stream.observe(verdict.case.id, verdict.status, found.key, found.operators)
         metrics = fuzzer.coverage.metrics()
         return Trial(metrics, frozenset(keys), len(keys), dict(statuses), time.monotonic() - started)
 

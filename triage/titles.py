@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 
 from fuzz.case import Case, Outcome, Stage
+from fuzz.oracles import refusal
 from fuzz.wire import Raw
 from triage import extent, keys, likeness
 from triage.conditions import Condition
@@ -67,6 +68,8 @@ IGNORES = " ignores "
 ACTS = " computes as if "
 #: The value of an attribute that is a list: to which one is not looked does not matter.
 _LIST = re.compile(r"=\[.*\]$")
+#: How a condition begins that is about an input which may be left out.
+OPTIONAL_INPUT = "optional input "
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
 _JOINED = ("attribute", "input", "value", relations.KIND, relations.TYPES)
 
@@ -94,7 +97,8 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     """What the bug is about: ``AveragePool (float16) with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``.
 
     Of attributes, values and types only those are named whose absence was seen to make the bug go away;
-    a dtype also where no other one could be tried, and a flag beside an attribute where the model cannot be without it.
+    a dtype also where no other one could be tried, and a flag that the model cannot be without beside an attribute, or
+    where nothing else is told.
     The types of a cast are its meaning. What was seen to be needed and not enough is said to be "some".
     """
     named = (
@@ -104,7 +108,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     types = [one for one in conditions if one.kind == "dtype"]
     mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
     if not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
-        named += _dtypes(case, [name for one in types for name in one.also])
+        named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
     for one in conditions:
         if one.kind == extent.KIND:
             named = f"{named.removesuffix(')')}; {one.text})" if named.endswith(")") else f"{named} ({one.text})"
@@ -117,7 +121,8 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]
     settings = [one.text for one in conditions if one.kind == "setting"]
     options = any(one.needed and one.kind == "attribute" for one in conditions)
-    telling = _fitting([*needed, *(settings if options else [])])
+    silent = not needed and not any(one.refuted for one in conditions)
+    telling = _fitting([*needed, *(settings if options or silent else [])])
     bounded = any(one.partly and one.text in telling for one in conditions)
     return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named
 
@@ -135,10 +140,16 @@ def _casts(case: Case) -> bool:
 def _fitting(texts: Sequence[str]) -> list[str]:
     """As many texts as there is room for, each once."""
     chosen: list[str] = []
-    for text in dict.fromkeys(texts):
+    for text in dict.fromkeys(text for text in texts if not _said_closer(text, texts)):
         if len(" and ".join([*chosen, text])) <= _ROOM and len(chosen) < 2:
             chosen.append(text)
     return chosen
+
+
+def _said_closer(text: str, texts: Sequence[str]) -> bool:
+    """Whether ``optional input min`` stands beside ``constant min``, which says more of the same input."""
+    name = text.removeprefix(OPTIONAL_INPUT)
+    return name != text and any(other in texts for other in (f"constant {name}", f"non-constant {name}"))
 
 
 #: Types that most tests are in, and those of results that follow from the operator (masks, indices).
@@ -151,11 +162,21 @@ def _dtypes(case: Case, also: Sequence[str] = ()) -> str:
 
     With `also`, other types that fail as well: `` (int8, also uint8)``.
     """
-    plain = _plain_dtypes(case)
+    return _with_kin(_plain_dtypes(case), also)
+
+
+def _with_kin(plain: str, also: Sequence[str]) -> str:
     if not plain or not also:
         return plain
     more = f"{also[0]} and {len(also) - 1} more" if len(also) > 2 else " and ".join(also)
     return f"{plain[:-1]}, also {more})"
+
+
+def _type_of_several(case: Case, types: Sequence[Condition]) -> str:
+    """`` (float64)`` for a model of several nodes that passes in an ordinary type, or fails in the type's kin."""
+    several = case.kind == "onnx" and len(parsed(case.model).graph.node) > 1
+    found = next((one for one in types if one.needed or one.also), None) if several else None
+    return _with_kin(f" ({found.text})", found.also) if found else ""
 
 
 def _plain_dtypes(case: Case) -> str:
@@ -188,6 +209,10 @@ def happening(
     if kind == "dies-on-invalid":
         died = tail.rpartition(":")[2]
         return f"{_SIGNALS.get(died, died or 'Crash')} instead of an error when {doing} (invalid model)"
+    if kind == refusal.ASSERTS:
+        return f"{tail.rpartition('.')[2]} instead of a clear error when {doing} (invalid model)"
+    if kind == refusal.ACCEPTS:
+        return f"{subject} with an invalid {tail} is accepted without an error"
     if kind in ("hang", "timeout"):
         return f"Hang when {doing}"
     if kind == "oom":

@@ -10,7 +10,7 @@ import re
 
 from fuzz.case import Frame
 
-_AT_ADDRESS = re.compile(r"@ +0x[0-9a-fA-F]+ +(?P<symbol>\S.*)")
+_AT_ADDRESS = re.compile(r"@ +0x[0-9a-fA-F]+ +(?:\d+ +)?(?P<symbol>\S.*)")
 _VALGRIND = re.compile(r"(?:at|by) 0x[0-9A-F]+: (?P<symbol>\S.*)")
 _JAVA = re.compile(
     r"at (?:[\w.@-]+/)?(?P<function>[\w.$<>]+)"

@@ -4,27 +4,31 @@ Read are: tracebacks of Python and of faulthandler; numbered frames of gdb, the 
 (``#3``, ``3:``, ``frame #3:``, ``[bt] (3)``), with ``at file:line`` behind them or on the next line; glibc's
 ``library(symbol+0x1a) [0x7f...]``; Windows' ``module!function+0x1a [file @ 12]``; XLA's bare symbols
 between ``*** Begin stack trace ***`` and its end; Julia's ``[1] f(x::Int)`` with ``@ Module file:line`` on the next
-line; the forms of `trace_forms`. What fits none of them is text.
+line; the forms of `trace_forms`; and any other line that is made as frames are (`trace_shapes`). What fits none of them
+is text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from fuzz.case import Frame
-from triage import trace_forms
+from triage import trace_chain, trace_forms, trace_lines, trace_shapes
+from triage.headline import headline
 from triage.rules import rules
 
 #: Of a longer trace, the beginning and the end are read: either may be the inner one.
 _MOST = 60_000
 _LONGEST_LINE = 1_500
-_MOST_TEXT = 12
+_MOST_TEXT, _MOST_READ = 12, 400
 
 _PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:(?P<comma>,)? in (?P<function>.+))?')
 _NUMBERED = re.compile(r"(?:\* )?(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):|\[(\d+)\])\s+(\S.*)")
+#: Open MPI and Boost number from nought; behind a number without a sign stand a library and an address.
+_NUMBERED_TOO = re.compile(r"(?:\[ *(\d+)\]|(\d+)#|(\d+)(?= +\S+\s+0x[0-9a-fA-F]+ ))\s+(\S.*)")
 _ADDRESS = re.compile(r"^0x[0-9a-fA-F]+ (?:in |- )?")
 #: Where only an address, or a library and an offset, is known of a frame.
 _NOWHERE = re.compile(r"0x[0-9a-fA-F]+|\([^()]*\+0x[0-9a-fA-F]+\)(?: \[0x[0-9a-fA-F]+\])?|\(unknown\)")
@@ -47,15 +51,14 @@ _WINDOWS = re.compile(
 )
 _AT = re.compile(r"at (?:(?P<function>\S.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?\)?$")
 _JULIA_PLACE = re.compile(r"@ [\w.]+ (?P<file>\S+?):(?P<line>\d+)$")
-#: What some tools put before every line, and lldb before a function.
-_PROCESS = re.compile(r"==\d+== ?")
+#: What lldb puts before a function.
 _MODULE = re.compile(r"^[^\s`]+`")
 _CUT = re.compile(r"\.\.\.|…|[\[<(](?:\w+ )?(?:truncated|snip(?:ped)?|omitted|cut|elided)", re.IGNORECASE)
 _PLACE_FIRST = re.compile(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
 )
 _FILE_FIRST = re.compile(
-    r"(?P<file>[^\s:]+\.[A-Za-z]{1,5})(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"
+    r"(?P<file>[^\s:]+\.[A-Za-z]{1,5}|<[^<>]+>)(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"
 )
 _AT_SIGN = re.compile(r"(?P<function>[^\s@]+) ?@ ?(?P<file>\S+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?$")
 _FUNCTION_LINE = re.compile(r"(?P<function>[^\s]*\w):(?P<line>\d+)(?P<file>)$")
@@ -65,6 +68,8 @@ _FILE_KEYS, _LINE_KEYS = ("file", "filename", "path"), ("line", "lineno", "line_
 _FUNCTION_KEYS = ("function", "func", "name", "symbol", "method")
 _FINAL = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*)?$")
 _BEGINS = ("Traceback (most recent", "Current thread", "Thread 0x")
+#: Rust's chain of reasons, which goes without numbers where there is one.
+_REASON = re.compile(r"\d+: (?!.*::\w+$)")
 _SIGNAL = "<signal handler called>"
 
 
@@ -77,11 +82,17 @@ class PythonFrame(Frame):
 
 @dataclass(frozen=True)
 class Trace:
-    """What a trace holds: frames innermost first, lines that are no frames, and whether the innermost are lost."""
+    """What a trace holds: frames innermost first, lines that are no frames, and whether the innermost are lost.
+
+    `said` is the part of the text that tells what failed; `closing` begins with the line that ends a traceback of
+    Python, "" where there is none.
+    """
 
     frames: tuple[Frame, ...] = ()
     text: str = ""
     cut: bool = False
+    said: str = ""
+    closing: str = ""
 
 
 @dataclass
@@ -89,13 +100,19 @@ class _Reading:
     """The frames found so far: sections of Python frames, runs of numbered native ones, as they were printed."""
 
     python: list[list[PythonFrame]] = field(default_factory=lambda: [[]])
+    links: list[str] = field(default_factory=lambda: [""])  # how each section follows from the one before
+    link: str = ""  # how the next one will
+    caused: bool = False  # the runs are exceptions of Java, each the cause of the one before
     native: list[dict[int, Frame]] = field(default_factory=lambda: [{}])
     text: list[str] = field(default_factory=list)
+    final: int = -1  # the line of text with which the last Python traceback ended
     first_calls: bool = False  # faulthandler: the most recent call first
     current: int = 0  # the section of the thread that died
     ended: bool = True  # the Python traceback came to its final line
     bare: bool = False  # the last line was a frame of Python, whose code may follow
+    lone: Frame | None = None  # the last line was nothing but a place, and is text unless another follows
     listing: bool = False  # indented lines are symbols
+    reasons: bool = False  # numbered lines are reasons, each for the one before, and not frames
     aside: bool = False  # what follows shows the traced program rather than the compiler's calls
 
 
@@ -104,21 +121,17 @@ def read(raw: str) -> Trace:
     if len(raw) > 2 * _MOST:
         raw = f"{raw[:_MOST]}\n{raw[-_MOST:]}"
     reading = _Reading()
-    for line in map(_unmarked, raw.splitlines()):
+    for line in trace_lines.lines(raw):
         stripped = line.strip()
         if stripped:
             _take(reading, stripped[:_LONGEST_LINE], line[:1].isspace())
     return _finished(reading)
 
 
-def _unmarked(line: str) -> str:
-    """A line without the number of the process, which Valgrind and the sanitizers put before it."""
-    return _PROCESS.sub("", line, count=1) if line.startswith("==") else line
-
-
 def _take(reading: _Reading, line: str, indented: bool) -> None:
     """One line: a frame, or text."""
     bare, reading.bare = reading.bare, False
+    lone, reading.lone = reading.lone, None
     if reading.aside and not line.startswith(_BEGINS):
         return
     if line.startswith('File "') and (found := _PYTHON.match(line)):
@@ -135,8 +148,14 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         reading.aside = False
         if reading.python[-1]:
             reading.python.append([])
+            reading.links.append(reading.link)
+        reading.link = ""
         if line.startswith("Current"):
             reading.current = len(reading.python) - 1
+        return
+    reading.reasons = line == "Caused by:" or (reading.reasons and _REASON.match(line) is not None)
+    if reading.reasons:
+        reading.text.append(line)
         return
     if (numbered := _NUMBERED.match(line)) and not _is_text(numbered, indented):
         number = int((numbered[1] or numbered[2] or numbered[3] or numbered[4])[:9])
@@ -148,22 +167,56 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if indented and reading.listing:
         reading.native[-1][max(reading.native[-1], default=-1) + 1] = native(line)
         return
-    if _other(reading, line):
+    if _other(reading, line) or _chained(reading, line):
         return
     if rules().chatter.match(line):
         return
     if rules().end.match(line):
         reading.aside = reading.ended = True
         return
+    if _shaped(reading, line, lone):
+        return
     if not indented:
+        if not reading.ended and reading.python[-1] and _FINAL.match(line):
+            reading.final = len(reading.text)
         reading.ended |= _FINAL.match(line) is not None
-    if not (indented and reading.python[-1]) and len(reading.text) < _MOST_TEXT:
+    if not (indented and reading.python[-1]) and len(reading.text) < _MOST_READ:
         reading.text.append(line)
 
 
 def _is_text(numbered: re.Match[str], indented: bool) -> bool:
     """Whether "12: foo" is a line of text rather than a frame: bare numbers are frames only when indented."""
     return (numbered[3] or numbered[4]) is not None and not indented
+
+
+def _chained(reading: _Reading, line: str) -> bool:
+    """Whether a line only says how what follows belongs to what went before."""
+    if kind := trace_chain.link(line):
+        reading.link = kind
+        return True
+    if line.startswith("Caused by: ") and reading.native[-1]:
+        reading.native.append({})
+        reading.caused = True
+    return False
+
+
+def _shaped(reading: _Reading, line: str, lone: Frame | None) -> bool:
+    """A frame in no known form. Python's are printed in its own order; a single bare place is no frame."""
+    frame = trace_shapes.frame(line)
+    if frame is None:
+        return False
+    run = reading.native[-1]
+    if frame.file.endswith((".py", ".pyx")):
+        reading.python[-1].append(PythonFrame(frame.file, frame.line, frame.function))
+    elif frame.function or run or lone:
+        if lone and not frame.function and reading.text:
+            reading.text.pop()
+            run[max(run, default=-1) + 1] = lone
+        run[max(run, default=-1) + 1] = frame
+    else:
+        reading.lone = frame
+        return False
+    return True
 
 
 def _other(reading: _Reading, line: str) -> bool:
@@ -192,6 +245,9 @@ def _other(reading: _Reading, line: str) -> bool:
     if "!" in line and (found := _WINDOWS.match(line)):
         run[max(run, default=-1) + 1] = Frame(found["file"] or "", int(found["line"] or 0), found["function"])
         return True
+    if line[0] in "[0123456789" and ("0x" in line or "# " in line) and (found := _NUMBERED_TOO.match(line)):
+        run[max(run, default=-1) + 1] = trace_shapes.frame(line) or native(found[4])
+        return True
     return False
 
 
@@ -209,6 +265,8 @@ def _unnumbered(reading: _Reading, line: str) -> Frame | None:
 
 def native(text: str) -> Frame:
     """One native frame without its number: ``0x7f… in ns::f (x=1) at file.cc:12`` and the like."""
+    if text.startswith("pc ") and (frame := trace_shapes.frame(text)):
+        return frame  # Android
     if text.startswith("0x"):
         text = _ADDRESS.sub("", text)
     if "`" in text:
@@ -236,12 +294,16 @@ def _finished(reading: _Reading) -> Trace:
     run = _crashed(runs)
     lost = bool(run) and min(run) > 0
     inner = list(_below_the_handler([run[number] for number in sorted(run)]))
-    section = reading.python[reading.current if reading.first_calls else -1]
+    if reading.caused:
+        inner = [each[number] for each in reversed(runs) for number in sorted(each)]
+    section: Sequence[Frame] = reading.python[reading.current]
     if not reading.first_calls:
-        section = section[::-1]
+        section = trace_chain.ordered(reading.python, reading.links)
         lost |= bool(section) and not run and not reading.ended
     cut_first = bool(reading.text) and bool(_CUT.match(reading.text[0])) and bool(run)
-    return Trace((*inner, *section), "\n".join(reading.text), lost or cut_first)
+    text = "\n".join(reading.text[:_MOST_TEXT])
+    said = headline(reading.text, reading.final)
+    return Trace((*inner, *section), text, lost or cut_first, said, said if reading.final >= 0 else "")
 
 
 def _crashed(runs: list[dict[int, Frame]]) -> dict[int, Frame]:

@@ -25,11 +25,12 @@ _CLOSE, _REOPEN, _TRIAGE = 30, 30, 40
 
 @dataclass(frozen=True)
 class Landed:
-    """A commit, and the build before it that it was compared with ("": none)."""
+    """A commit, and the build before it that it was compared with ("": none). `forced`: it has replaced others."""
 
     project: str
     commit: str
     before: str
+    forced: bool = False
 
 
 def follow(landed: Landed, ran: Sequence[Ran], bugs: ByCase, cases: ByCase, met: Iterable[Bug]) -> list[NewWork]:
@@ -38,13 +39,14 @@ def follow(landed: Landed, ran: Sequence[Ran], bugs: ByCase, cases: ByCase, met:
     `ran` is what cases did on the commit, `bugs` the known bugs by their reduced cases, `cases` by all cases that they
     were seen in, `met` the bugs of new failures. A reported bug whose case passes, and that shows in no other case any
     more, may be fixed; a fixed one that fails as it did, or whose signature is met again, is back; what nobody has seen
-    before is worked on. A fixed one whose case the suite did not come to is run by itself.
+    before is worked on. A fixed one whose case the suite did not come to is run by itself; so is one that passes where
+    a forced push may have taken the fix that is known off the branch.
     """
     found: dict[tuple[str, int], NewWork] = {}
     alive = {bug.id for each in ran for bug in cases.get(each.id, ()) if _shows(each, bug)}
     for kind, bug, priority in (*_known(ran, bugs, alive), *_met(met)):
         found.setdefault((kind, bug.id), _work(kind, bug, priority, landed))
-    for bug in _left_out(ran, bugs):
+    for bug in (*_left_out(ran, bugs), *(_still_fixed(ran, bugs) if landed.forced else ())):
         if ("reopen", bug.id) not in found:
             payload = {"bug": bug.id, "revision": landed.commit}
             found["retest", bug.id] = NewWork("retest", keys.bug(bug.id), landed.project, payload, _REOPEN)
@@ -68,6 +70,12 @@ def _left_out(ran: Iterable[Ran], bugs: ByCase) -> Iterator[Bug]:
     told = {each.id for each in ran}
     for case, some in bugs.items():
         yield from (bug for bug in some if case not in told and bug.state in _FIXED)
+
+
+def _still_fixed(ran: Iterable[Ran], bugs: ByCase) -> Iterator[Bug]:
+    for each in ran:
+        if each.status is Status.OK:
+            yield from (bug for bug in bugs.get(each.id, ()) if bug.state in _FIXED)
 
 
 def _met(met: Iterable[Bug]) -> Iterator[tuple[str, Bug, int]]:

@@ -11,7 +11,7 @@ import typer
 from rich.progress import track
 from rich.table import Column, Table
 
-from bot.commands import bench_mcts, bench_sources
+from bot.commands import bench_mcts, bench_oracles, bench_sources
 from bot.commands.arguments import Database, Json
 from bot.commands.prioritize import choose
 from bot.console import err, out, print_json
@@ -119,4 +119,5 @@ def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[
     bench.command("prioritize")(telling(prioritize))
     bench.command("sources")(telling(bench_sources.sources))
     bench.command("mcts")(telling(bench_mcts.mcts))
+    bench.command("oracles")(telling(bench_oracles.oracles))
     app.add_typer(bench, name="bench")

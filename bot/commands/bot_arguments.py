@@ -17,6 +17,7 @@ from bot import logs, settings
 from bot.desk import Desk
 from bot.failures import Interrupted
 from bot.github.access import PerThread
+from bot.same import Vouched
 from bot.settings import Settings
 from triage.ledger import Ledger
 from triage.store import open_store
@@ -43,9 +44,9 @@ def opened(config: Path, process: str, plain_logs: bool) -> Iterator[tuple[Desk,
     known = load(config)
     stop = threading.Event()
     with open_store(known.database, create=True) as store:
-        access = PerThread(known)
+        access, ledger = PerThread(known), Ledger(store)
         try:
-            yield Desk(known, Ledger(store), access.client, access.app), stop
+            yield Desk(known, ledger, Vouched(access.client, known, ledger), access.app), stop
         except Interrupted:
             logs.ended()
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from onnx import TensorProto
 from bot.commands.arguments import Json, Seed
 from bot.console import out, print_json
 from bot.failures import Refusal
-from bot.outputs import models_folder
+from bot.outputs import check_file, models_folder
 from fuzz.generators import models
 from fuzz.generators.models import Generated, Parameters
 from fuzz.operators.families import OPSET
@@ -43,6 +44,19 @@ def generate(
     all_outputs: Annotated[
         bool, typer.Option("--all-outputs", help="Every intermediate result is an output of its model.")
     ] = False,
+    mode: Annotated[
+        str, typer.Option("--mode", help="hirgen: strict, or disruptive (one violation of the standard in each model).")
+    ] = "strict",
+    unguided: Annotated[bool, typer.Option("--unguided", help="hirgen: coverage decides nothing (HirGen_r).")] = False,
+    form: Annotated[
+        str, typer.Option("--form", help="hirgen: plain, wrapped (in functions), or a rewrite: call-through, closure.")
+    ] = "plain",
+    criteria: Annotated[
+        str, typer.Option("--criteria", metavar="A,B", help="hirgen: of datatype,shape,edge (the default) and path.")
+    ] = "",
+    coverage: Annotated[
+        Path | None, typer.Option("--coverage", help="hirgen: file of what is covered; begun with, and written.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Generate ONNX models: [bold]000001.onnx[/] and so on, and [bold]manifest.jsonl[/].
@@ -52,17 +66,24 @@ def generate(
     low, high = bounds(ops)
     names = tuple(name for name in operators.split(",") if name)
     limits = Limits(picking_rate=picking_rate, rank=rank, length=length)
-    parameters = Parameters(low, high, names, opset, limits, all_outputs)
+    own = {
+        "mode": mode if mode != "strict" else "",
+        "unguided": "yes" if unguided else "",
+        "form": form if form != "plain" else "",
+        "criteria": criteria,
+        "coverage": str(coverage or ""),
+    }
+    chosen = tuple((name, value) for name, value in own.items() if value)
+    parameters = Parameters(low, high, names, opset, limits, all_outputs, chosen)
+    check_file("--coverage", coverage)
     try:
-        make = models.load(source)
         models.check(source, parameters)
     except (models.UnknownModels, models.UnusableParameters) as error:
         raise Refusal(str(error)) from error
     models_folder("--out", output, range(1, count + 1))
     nodes = rejected = 0
     with (output / MANIFEST).open("w", encoding="utf-8", newline="\n") as manifest:
-        for index in range(count):
-            made = make(parameters, seed, index)
+        for index, made in enumerate(_made(source, parameters, seed, count)):
             name = f"{index + 1:06d}.onnx"
             (output / name).write_bytes(made.model)
             manifest.write(json.dumps(_line(name, source, seed, index, made), sort_keys=True) + "\n")
@@ -72,6 +93,14 @@ def generate(
         print_json(document)
     else:
         out.print(f"{count} models with {nodes} operators, {rejected} attempts rejected: {output}", markup=False)
+
+
+def _made(source: str, parameters: Parameters, seed: int, count: int) -> Iterator[Generated]:
+    """The models. Raises Refusal."""
+    try:
+        yield from models.series(source, parameters, seed, count)
+    except models.UnusableParameters as error:
+        raise Refusal(str(error)) from error
 
 
 def bounds(text: str) -> tuple[int, int]:
@@ -102,4 +131,5 @@ def _line(name: str, source: str, seed: int, index: int, made: Generated) -> dic
         "operators": made.nodes,
         "rejected": made.rejected,
         "inputs": inputs,
+        **made.notes,
     }

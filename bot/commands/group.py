@@ -106,8 +106,8 @@ def _id(where: str, document: Mapping[str, Any]) -> str:
 def _text(where: str, document: Mapping[str, Any], key: str) -> str:
     text = document.get(key)
     if text is None:
-        if key == "message" and "message" not in document:
-            raise Refusal(f'{where}: has no message ("" where there is none)')
+        if key == "message" and not document.keys() & {"message", "trace", "frames"}:
+            raise Refusal(f'{where}: has no message ("" where there is none), trace or frames')
         return ""
     if not isinstance(text, str):
         raise Refusal(f"{where}: {key} is not text")

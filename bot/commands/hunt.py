@@ -18,19 +18,20 @@ from bot.commands.bugs import print_table
 from bot.console import err, out, print_json
 from bot.durations import seconds
 from bot.failures import Refusal
-from fuzz import catalogue, generators, prioritize
+from fuzz import catalogue, generators, prioritize, sequences
 from fuzz.campaign import Policy
 from fuzz.case import FAILING, Status, Target
-from fuzz.generators import Feedback
+from fuzz.hirgen.workflow import MODES, STRICT
 from fuzz.instance_store import StoreError
 from fuzz.lane import Limits
-from fuzz.ranking.stream import LEARNS, Mixed, Ordered
+from fuzz.ranking.stream import LEARNS
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
-from triage import drafting, pipeline, recognising, related
+from triage import drafting, pipeline, related
 from triage.hunt import Progress
 from triage.hunt import hunt as run_hunt
 from triage.records import CampaignInfo
+from triage.sources import SourceError, Sources
 from triage.steps.desk import Desk
 from triage.store import Store, open_store
 
@@ -53,6 +54,13 @@ def hunt(
     strategy: Annotated[
         str, typer.Option("--strategy", metavar="NAME", help=f"The order of cases: {', '.join(prioritize.names())}.")
     ] = LEARNS,
+    mode: Annotated[
+        str,
+        typer.Option("--mode", metavar="NAME", help="Of the source hirgen: strict, or disruptive (invalid models)."),
+    ] = "strict",
+    drawn: Annotated[
+        int, typer.Option("--sequences", min=0, help="So many drawn sequences of passes besides (tvm, openvino).")
+    ] = 0,
     seed: Seed = 0,
     db: Annotated[
         Path, typer.Option("--db", help="The SQLite database; made if missing, resumed if interrupted.")
@@ -77,14 +85,16 @@ def hunt(
     issues = issuefile.read(known)
     if drafts:
         _check_folder(output)
+    source = _in_mode(source, mode)
     sources = source or generators.usual()
     _check_names(sources, strategy)
     sweep_stale_homes()
     with Runner(Limits(timeout, memory), jobs or None) as runner, open_store(db, create=True) as store:
-        targets = _targets(runner, backend, option)
+        targets = _targets(runner, backend, option, rewritten="hirgen" in sources and not option)
+        targets += sequences.drawn(targets, drawn, seed)
         reference = catalogue.target("reference")
         campaign = _campaign(store, targets, source, seed, invalid)
-        cases = _cases(store, campaign, sources, strategy, seed)
+        cases = _sources(store, campaign, sources, strategy)
         share = HUNTING_SHARE if drafts else 1.0
         hunting_ends = None if total is None else started + total * share
         with _bar() as bar:
@@ -116,6 +126,15 @@ def _check_folder(output: Path) -> None:
         raise Refusal(f"--out {output}: no permission to write; name another folder")
 
 
+def _in_mode(sources: Sequence[str], mode: str) -> list[str]:
+    """The sources in that mode, which is another source. Raises Refusal."""
+    if mode == STRICT:
+        return list(sources)
+    if mode not in MODES or "hirgen" not in sources:
+        raise Refusal(f"--mode {mode}: the source hirgen has the modes {' and '.join(MODES)}; add --source hirgen")
+    return [f"{name}_{mode}" if name == "hirgen" else name for name in sources]
+
+
 def _check_names(sources: Sequence[str], strategy: str) -> None:
     """Raises Refusal for a source or strategy that there is not."""
     try:
@@ -126,43 +145,21 @@ def _check_names(sources: Sequence[str], strategy: str) -> None:
         raise Refusal(str(error)) from error
 
 
-def _cases(store: Store, campaign: CampaignInfo, sources: Sequence[str], strategy: str, seed: int) -> Mixed:
-    """The cases of all sources, each in the strategy's order, or in its own if it learns from what they do.
-
-    Raises Refusal for a file of instances that cannot be used.
-    """
-    failed = store.failed()
+def _sources(store: Store, campaign: CampaignInfo, names: Sequence[str], strategy: str) -> Sources:
+    """The cases of all sources. Raises Refusal for a file that cannot be used."""
     try:
-        known = _known(store) if any(map(generators.learns, sources)) else set()
-        found: list[Feedback] = [
-            generators.stream(name, seed, known, _begun(store, campaign, name))
-            or Ordered(generators.load(name)(seed), strategy, seed, failed)
-            for name in sources
-        ]
-    except StoreError as error:
+        return Sources(store, campaign, names, strategy)
+    except (SourceError, StoreError) as error:
         raise Refusal(f"--source {error}") from error
-    for name, each in zip(sources, found, strict=True):
-        if name not in generators.names() and not each.has_cases:
-            raise Refusal(f"--source {name}: holds no case{each.why_none}")
-    return Mixed(list(zip(found, map(generators.per_turn, sources), strict=True)))
 
 
-def _begun(store: Store, campaign: CampaignInfo, name: str) -> int:
-    """The index of the first case of a source that learns which the campaign has not had; 0 for other sources."""
-    if not generators.learns(name):
-        return 0
-    had = (each.origin.test for each in store.recorded(campaign.id) if each.origin.generator == name)
-    return max((int(test) + 1 for test in had if test.isdecimal()), default=0)
+def _targets(runner: Runner, names: Sequence[str], option: Sequence[str], *, rewritten: bool) -> list[Target]:
+    """The targets that work here; a backend that was asked for by name and does not work is told.
 
-
-def _known(store: Store) -> set[str]:
-    """What failures of recorded bugs are recognised by."""
-    return {key for bug in store.bugs() for key in recognising.keys(bug)}
-
-
-def _targets(runner: Runner, names: Sequence[str], option: Sequence[str]) -> list[Target]:
-    """The targets that work here; a backend that was asked for by name and does not work is told."""
+    `rewritten`: backends that can rewrite cases do so, too.
+    """
     wanted = choices.hunt_targets(names or choices.compilers(), option)
+    wanted += choices.rewriting(wanted) if rewritten else []
     backends = list(dict.fromkeys(target.backend for target in wanted))
     probes = dict(zip(backends, choices.require(runner, backends), strict=True))
     for probe in probes.values():
@@ -187,7 +184,7 @@ def _campaign(store: Store, targets: Sequence[Target], source: Sequence[str], se
 def _hunt(
     store: Store,
     campaign: CampaignInfo,
-    cases: Mixed,
+    cases: Sources,
     targets: Sequence[Target],
     reference: Target,
     runner: Runner,
@@ -200,9 +197,7 @@ def _hunt(
     def tell(progress: Progress) -> None:
         bar.update(task, description=f"hunting: {progress.results} results, {progress.failures} failures")
 
-    # Fingerprints tell large models apart by all of their operators.
-    large = any(map(generators.learns, campaign.parameters["sources"]))
-    key = recognising.Recogniser(runner, reference, _known(store)).key if large else recognising.fingerprint
+    key = cases.recognise(runner, reference)
     complete = run_hunt(store, campaign, cases, targets, reference, runner, policy, tell, cases.observe, key)
     if complete:
         store.finish_campaign(campaign.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +14,7 @@ from bot import casefile, choices, inputfile
 from bot.commands.arguments import Json, Memory, Options, Seconds, Seed
 from bot.console import out, print_json
 from bot.failures import ExitCode, Refusal
+from bot.levelcheck import LevelCheck
 from bot.mutantcheck import Check
 from bot.outputs import models_folder
 from fuzz.case import Case
@@ -26,6 +27,8 @@ from fuzz.mutants.subject import PREFIX, Subject, UnusableSeed, seed_case, subje
 from fuzz.oracles.metamorphic import DELTA
 from fuzz.runner import Runner
 
+#: Takes the mutant after these mutations, and how many they are.
+Examine = Callable[[int, MutantModel, Sequence[Mutation]], None]
 LIST, INPUTS, FAILURES = "mutations.jsonl", "inputs.npz", "failures"
 _BUILT_IN = ", ".join(f"{PREFIX}{name}" for name in seeds.names())
 
@@ -52,6 +55,12 @@ def mutate(
     ] = "",
     option: Options = [],  # noqa: B006  Typer copies it
     delta: Annotated[float, typer.Option("--delta", min=0, help="By how much scores may differ.")] = DELTA,
+    drawn: Annotated[
+        int, typer.Option("--sequences", min=0, help="Optimise seed and mutants by so many drawn sequences (oracle 2).")
+    ] = 0,
+    devices: Annotated[
+        bool, typer.Option("--devices", help="Compare them on the backend's other targets and numbers of threads.")
+    ] = False,
     seed: Seed = 0,
     timeout: Seconds = 300.0,
     memory: Memory = 8192,
@@ -61,21 +70,27 @@ def mutate(
 
     The profiled input lies beside them in [bold]inputs.npz[/], what was inserted in [bold]mutations.jsonl[/].
     The same arguments give the same bytes. With --backend the exit code is 1 if a mutant deviates by more than rounding
-    can, or dies; the smallest that does so is written to [bold]failures[/]. docs/mutants.md describes the files.
+    can, or dies; the smallest that does so is written to [bold]failures[/]. With --sequences or --devices it is 1, too,
+    if seed or mutant do when they are optimised otherwise. docs/mutants.md describes the files.
     """
     kinds = _checked(kind, choose)
     listed = _listed(replay) if replay else None
     count = mutations if listed is None else len(listed)
     wanted = {*range(every, count + 1, every), count}
     target = choices.one_target(backend, option) if backend else None
+    if target is None and (drawn or devices):
+        raise Refusal("--sequences and --devices compare on a compiler: name it with --backend")
     models_folder("--out", output, wanted | {0})
     with Runner(Limits(timeout, memory), jobs=1) as runner:
         subject = _subject(model, inputs, seed, runner)
         check = Check(runner, subject, target, delta, output / FAILURES) if target else None
+        levels = (
+            LevelCheck(runner, subject, target, delta, drawn, devices, seed) if target and (drawn or devices) else None
+        )
         mutant = subject.mutant()
         mutator = Mutator(mutant, subject.profile, seed, kinds, choose)
         steps = _drawn(mutator, count, model) if listed is None else _replayed(mutant, subject, listed, str(replay))
-        made = _write_all(output, subject, mutant, steps, wanted, check)
+        made = _write_all(output, subject, mutant, steps, wanted, _examine(check, levels))
     document: dict[str, Any] = {
         "mutations": count,
         "models": len(wanted),
@@ -85,8 +100,23 @@ def mutate(
     }
     if check is not None:
         document |= {"findings": dict(sorted(check.counts.items())), "failures": check.failures}
+    if levels is not None:
+        document |= {"levels": {"findings": dict(sorted(levels.counts.items())), "failures": levels.failures}}
     _tell(document, output, as_json)
-    return ExitCode.FAILED if check is not None and check.failures else ExitCode.DONE
+    failed = bool(check and check.failures) or bool(levels and levels.failures)
+    return ExitCode.FAILED if failed else ExitCode.DONE
+
+
+def _examine(check: Check | None, levels: LevelCheck | None) -> Examine:
+    """What is to be done with every mutant that is written."""
+
+    def examine(number: int, mutant: MutantModel, mutations: Sequence[Mutation]) -> None:
+        if check is not None:
+            check.examine(number, mutant, mutations)
+        if levels is not None:
+            levels.examine(number, mutant)
+
+    return examine
 
 
 def _write_all(
@@ -95,7 +125,7 @@ def _write_all(
     mutant: MutantModel,
     steps: Iterator[Mutation],
     wanted: set[int],
-    check: Check | None,
+    examine: Examine,
 ) -> list[Mutation]:
     """Write seed, inputs, list and the mutants that are wanted, and have these judged. Returns the mutations."""
     made: list[Mutation] = []
@@ -107,8 +137,7 @@ def _write_all(
             lines.write(step.line() + "\n")
             if number in wanted:
                 _write(output / f"{number:06d}.onnx", mutant)
-                if check is not None:
-                    check.examine(number, mutant, made)
+                examine(number, mutant, made)
     return made
 
 
@@ -121,6 +150,12 @@ def _tell(document: dict[str, Any], output: Path, as_json: bool) -> None:
     if "findings" in document:
         counted = ", ".join(f"{number} {kind}" for kind, number in document["findings"].items())
         out.print(f"oracle 3: {counted}", markup=False, soft_wrap=True)
+    if "levels" in document:
+        counted = ", ".join(f"{number} {kind}" for kind, number in document["levels"]["findings"].items())
+        out.print(f"oracle 2: {counted}", markup=False, soft_wrap=True)
+        for failure in document["levels"]["failures"]:
+            line = f"mutant {failure['mutant']}: {failure['signature']}: {failure['detail']}"
+            out.print(line, markup=False, soft_wrap=True)
     for failure in document.get("failures", ()):
         files = "; smallest: " + ", ".join(failure["files"]) if "files" in failure else ""
         line = f"mutant {failure['mutant']}: {failure['symptom']}: {failure['detail']}{files}"

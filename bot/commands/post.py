@@ -36,7 +36,7 @@ def renamed(desk: Desk) -> None:
 def _loops(desk: Desk, stop: threading.Event) -> dict[str, Callable[[], None]]:
     return {
         "dispatch": lambda: dispatch.run(desk.ledger, desk.settings, stop),
-        "send": lambda: sending.send_all(desk.ledger, desk.github, stop),
+        "send": lambda: sending.send_all(desk, stop),
         "light": lambda: working.work_off(desk, kinds.of_weight(heavy=False), stop),
     }
 

@@ -72,13 +72,14 @@ def show(
 
 
 def approve(context: typer.Context, numbers: Ids, config: OwnConfig = None, by: By = "") -> None:
-    """Let things go, with whatever must go out before them in the same issue."""
+    """Let things go, with whatever must go out before them in the same issue. A notice counts as read then."""
     with _opened(_config(context, config)) as (_, ledger):
         wanted = [one for number in dict.fromkeys(numbers) for one in _held_before(ledger, ledger.outbox.get(number))]
         for one in {one.id: one for one in wanted}.values():
             with _decidable():
                 ledger.outbox.approve(one.id, by or person.name())
-            out.print(f"{one.id}: {one.kind} for {_place(one, ledger)} is approved", markup=False)
+            what = "read" if one.kind is OutKind.NOTICE else "approved"
+            out.print(f"{one.id}: {one.kind} for {_place(one, ledger)} is {what}", markup=False)
 
 
 def reject(
@@ -192,14 +193,18 @@ def _document(one: Outgoing, place: str) -> dict[str, Any]:
 
 def _headline(one: Outgoing) -> str:
     told = one.payload
+    why = f" ({one.note})" if one.state is OutState.HELD and one.note else ""
+    if one.kind is OutKind.COMMENT and why:
+        return f"{one.note}; {told['body']}"
     if one.kind is OutKind.STATE:
-        why = f" ({one.note})" if one.state is OutState.HELD and one.note else ""
         return f"{'reopen' if told['open'] else 'close'} as {told.get('reason', '')}{why}"
     return str(told.get("title") or told.get("path") or told.get("body") or json.dumps(dict(told)))
 
 
 def _posted(one: Outgoing) -> str:
     """The request's content: a text as it will stand there, anything else as JSON."""
+    if one.kind is OutKind.NOTICE:
+        return str(one.payload["body"])
     if one.kind not in _TEXTS:
         return json.dumps(dict(one.payload), indent=2)
     head = ""

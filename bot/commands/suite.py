@@ -56,7 +56,7 @@ def run(
                     entries, order, Replay(runner, chosen), build.revision, journal, budget=budget, jobs=runner.jobs
                 )
                 version = build.revision.version
-                memory.remember(chosen.name, version, {one.id: one.remembered for one in done.results})
+                running.remember(chosen.name, version, done.results)
                 if as_json:
                     print_json(document(chosen, version, entries, done))
                 else:

@@ -9,13 +9,14 @@ from bot.settings import Project
 from triage.ledger.records import NewWork
 
 _ACTS = frozenset(Act)
-_BY_PROGRAMS = frozenset({Act.CLOSED, Act.REOPENED})
+_BY_PROGRAMS = frozenset({Act.CLOSED, Act.REOPENED, Act.TRANSFERRED, Act.DELETED})
 
 
 def handle(event: Event, project: Project) -> list[NewWork] | str:
     """What people do is remembered and respected; which issues are the bot's the ledger tells.
 
-    What a program does (a merge queue, one that closes old issues) decides nothing; only whether the issue is open.
+    What a program does (a merge queue, one that closes old issues) decides nothing; only whether the issue is open
+    and where it is.
     """
     if event.action not in _ACTS:
         return f"{line(event.action, 40) or 'it'} decides nothing"

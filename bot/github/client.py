@@ -202,6 +202,10 @@ class Client:
         """Whether the repository has its issues switched on."""
         return self._wire.get(self._base, lambda data: bool(data["has_issues"]))
 
+    def identifier(self) -> int:
+        """GitHub's id of the repository, which it keeps under every name."""
+        return self._wire.get(self._base, lambda data: int(data["id"]))
+
     def name(self) -> str:
         """What the repository is called now (``owner/name``): once renamed, it still answers to its old name."""
         return self._wire.get(self._base, lambda data: str(data["full_name"]))

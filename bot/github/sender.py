@@ -39,8 +39,8 @@ def _nothing(one: Outgoing) -> str:
     return ""
 
 
-def _leave(one: Outgoing, refused: Refused) -> None:
-    return None
+def _leave(one: Outgoing, refused: Refused) -> bool:
+    return False
 
 
 class Sender:
@@ -55,10 +55,11 @@ class Sender:
         longest: float = LONGEST,
         after: Callable[[Outgoing, Mapping[str, Any]], None] | None = None,
         against: Callable[[Outgoing], str] = _nothing,
-        refused: Callable[[Outgoing, Refused], None] = _leave,
+        refused: Callable[[Outgoing, Refused], bool] = _leave,
     ) -> None:
         """`after` does what follows from something that has arrived; `against` tells why it must not be sent any more,
-        "" where it may: it is asked right before. `refused` does what follows from what GitHub will never take.
+        "" where it may: it is asked right before. `refused` does what follows from what GitHub will never take, and
+        tells whether it is to be tried again all the same, as it stands in the ledger then.
         """
         self._ledger = ledger
         self._client = client
@@ -92,8 +93,10 @@ class Sender:
             self._ledger.outbox.forgone(one, str(error))
             told.info("unwanted", why=str(error))
         except Refused as error:
-            self._refused(one, error)
-            self._ledger.outbox.refused(one, str(error))
+            if self._refused(one, error):
+                self._ledger.outbox.later(one, 0.0, str(error))
+            else:
+                self._ledger.outbox.refused(one, str(error))
             told.warning("refused", why=str(error))
         except BadSettings as error:  # no key, no token: that is no fault of this thing, and all others would meet it
             self._ledger.outbox.later(one, NO_IDENTITY, str(error))

@@ -24,11 +24,31 @@ from bot.github.pace import Pace
 T = TypeVar("T")
 
 API_VERSION = "2022-11-28"
+
+
+class _Elsewhere(Exception):
+    """A write was answered by 301: what it was for lies elsewhere now."""
+
+
+class _Staying(Retry):
+    """Tells what the transport repeats, and lets no write be redirected: PyGithub sends it on to wherever a 301 points.
+
+    That may be another repository, e.g. the one to which an issue was moved.
+    """
+
+    def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
+        """Whether to repeat what was answered so. Raises _Elsewhere."""
+        if status_code == 301 and method not in _READING:
+            raise _Elsewhere(method)
+        return super().is_retry(method, status_code, has_retry_after)
+
+
+_READING = frozenset({"GET", "HEAD"})
 #: Only what changes nothing is repeated by the transport, and no answer about limits is.
-RETRY = Retry(
+RETRY = _Staying(
     total=2,
     backoff_factor=0.3,
-    allowed_methods={"GET", "HEAD"},
+    allowed_methods=_READING,
     status_forcelist={500, 502, 503, 504},
     respect_retry_after_header=False,
     raise_on_status=False,
@@ -95,6 +115,8 @@ class Wire:
             if isinstance(failure, Limited):
                 self.pace.hold(failure.seconds)
             raise failure from error
+        except _Elsewhere as error:
+            raise Refused(f"{place}: it lies elsewhere now", 301) from error
         except (requests.RequestException, OSError) as error:
             raise _lost(place, verb, f"no whole answer ({type(error).__name__})") from error
         except (KeyError, TypeError, ValueError, AttributeError) as error:

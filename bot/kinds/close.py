@@ -17,7 +17,7 @@ from bot.life.running import Rerun
 from bot.life.seen import Does, Seen
 from bot.rendering import render
 from bot.settings import Project
-from triage.bisect.found import Bisected, Kind
+from triage.bisect.found import Bisected, Found, Kind
 from triage.ledger.records import Issue, NewOutgoing, NewWork, OutKind, OutState, Work
 from triage.lifecycle import State
 from triage.records import Bug
@@ -90,17 +90,20 @@ def _fixed(work: Work, desk: Desk, compiler: Compiler, old: Seen, new: Seen, cha
         bug = desk.store.bug(bug.id)
     if issue is None:
         return Done(f"fixed by {fix}; it was never filed")
-    against = _against(compiler, issue, change.found.first if change.found else "")
+    against = _against(compiler, issue, change.found)
     status = _status(desk, project, bug, [old, new])
     return _told(work, desk, project, issue, fix, against, render("fixed", old=old, new=new, **change.words), status)
 
 
-def _against(compiler: Compiler, issue: Issue, fix: str) -> str:
+def _against(compiler: Compiler, issue: Issue, found: Found | None) -> str:
     """What a person decided against closing the issue. The same fix may have another name than the refuted one."""
-    said = human.read(issue.human)
-    builds = [name for name in (said.judged, said.refuted) if name] if said.reopened and fix else []
-    contained = any(ancestry.contains(compiler, build, fix) for build in builds)
-    return said.forbids_closing(fix, issue.fixed_by, contained)
+    said, fix = human.read(issue.human), found.first if found else ""
+    new: bool | None = True
+    if said.reopened and found:
+        builds = [name for name in (said.judged, said.refuted, said.pushed) if name]
+        told = [ancestry.landed_after(compiler, fix, found.merge or fix, build) for build in builds]
+        new = False if False in told else None if None in told else True
+    return said.forbids_closing(fix, issue.fixed_by, new)
 
 
 def _told(

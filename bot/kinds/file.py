@@ -13,7 +13,7 @@ from bot import keys
 from bot.desk import Desk
 from bot.github.shapes import IssueSeen
 from bot.kinds import Answer, Done
-from bot.life import apart, branch, decide, filed, human, permission, saying, sent, tracker, turns
+from bot.life import branch, decide, filed, human, permission, pushed, saying, sent, tracker, turns
 from bot.life.limits import Allowance
 from bot.life.turns import Turn
 from bot.rendering import render
@@ -76,7 +76,7 @@ def _let_go(work: Work, desk: Desk, project: Project, bug: Bug) -> Answer:
 
 def _own(work: Work, desk: Desk, project: Project, bug: Bug, seen: IssueSeen) -> Answer:
     """The bot has filed it already, from another database or before a crash: as it stands there now."""
-    said = human.found(seen.open, seen.reason, seen.labels)
+    said = human.found(seen.open, seen.reason, seen.labels, pushed.newest(desk, project))
     issue = Issue(bug.id, project.repository, seen.number, ours=True, open=seen.open, human=said.document())
     note = f"bug {bug.id} is #{seen.number}, which the bot had filed"
     if seen.open or bug.state is not State.DRAFTED:
@@ -116,7 +116,7 @@ def _not_the_same(desk: Desk, bug: Bug, repository: str, number: int) -> bool:
     """Whether a person has said that this issue is another bug, by a command or by rejecting the comment there."""
     one = _known_turn(desk, bug, number).there
     rejected = one is not None and one.state is OutState.REJECTED
-    return rejected or apart.known(desk.ledger, bug, f"{repository}#{number}")
+    return rejected or desk.ledger.facts.is_apart(bug.id, repository, number)
 
 
 def _known_turn(desk: Desk, bug: Bug, number: int) -> Turn:

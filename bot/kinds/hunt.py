@@ -22,11 +22,11 @@ from bot.durations import seconds
 from bot.failures import ExitCode, Refusal
 from bot.kinds import Answer, Done
 from bot.settings import Project
-from fuzz import catalogue, generators
+from fuzz import catalogue, generators, registry
 from fuzz.campaign import Policy
 from fuzz.case import Revision, Target, options_from
 from fuzz.instance_store import StoreError
-from fuzz.ranking.stream import LEARNS, Mixed, Ordered
+from fuzz.ranking.stream import LEARNS
 from fuzz.runner import Runner
 from triage.hunt import Progress
 from triage.hunt import hunt as run_hunt
@@ -38,6 +38,7 @@ from triage.revisions.config import Compiler
 from triage.revisions.environments import Untestable
 from triage.revisions.git import GitError
 from triage.revisions.index import IndexUnreachable
+from triage.sources import SourceError, Sources
 
 HEAVY = True
 #: Bugs of a hunt wait longer than those of a commit.
@@ -107,7 +108,7 @@ class _Hunt:
             gives_way=self._gives_way,
         )
         self.desk.say(f"hunting in {self.target.id}")
-        complete = self._hunt(campaign, self._cases(seed), policy)
+        complete = self._hunt(campaign, policy)
         if complete:
             self.desk.store.finish_campaign(campaign.id)
             self.desk.ledger.switches.set(switch, str(seed + 1), by="hunt")
@@ -124,22 +125,23 @@ class _Hunt:
         parameters = {"targets": [self.target.id], "sources": self.sources, "seed": seed, "invalid": False}
         return self.desk.store.begin_campaign(parameters)
 
-    def _cases(self, seed: int) -> Mixed:
-        """The cases of all sources, in the order that learns. Raises Refusal."""
+    def _sources(self, campaign: CampaignInfo) -> Sources:
+        """The cases of all sources, in the order that learns; a file for each compiler keeps it. Raises Refusal."""
+        database = self.desk.store.path
+        beside = database.with_name(f"{database.name}.{registry.backend(self.target.backend).name}")
         try:
-            failed = self.desk.store.failed()
-            ordered = [(Ordered(generators.load(name)(seed), LEARNS, seed, failed), name) for name in self.sources]
-        except (generators.UnknownGenerator, StoreError) as error:
+            return Sources(self.desk.store, campaign, self.sources, LEARNS, beside)
+        except (generators.UnknownGenerator, SourceError, StoreError) as error:
             raise Refusal(f"sources: {error}") from error
-        return Mixed([(each, generators.per_turn(name)) for each, name in ordered])
 
-    def _hunt(self, campaign: CampaignInfo, cases: Mixed, policy: _Yielding) -> bool:
+    def _hunt(self, campaign: CampaignInfo, policy: _Yielding) -> bool:
         """Whether every case was run before the time for it ended. Raises Cancelled."""
-        reference = catalogue.target("reference")
+        reference, cases = catalogue.target("reference"), self._sources(campaign)
         return run_hunt(
             *(self.desk.store, campaign, cases, [self.target], reference, self.runner, policy),
             self._look,
             cases.observe,
+            cases.recognise(self.runner, reference),
         )
 
     def _look(self, progress: Progress) -> None:

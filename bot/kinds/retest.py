@@ -13,7 +13,7 @@ from bot import fetching, keys
 from bot.desk import Desk
 from bot.failures import Refusal
 from bot.kinds import Answer, Done
-from bot.life import branch, saying
+from bot.life import ancestry, branch, saying
 from bot.life.running import Rerun
 from bot.life.seen import Does, Seen
 from bot.rendering import render
@@ -49,7 +49,7 @@ def run(work: Work, desk: Desk) -> Answer:
     older = branch.older(compiler, seen.revision, bug.revision)
     works, next_step = _next(work, bug, seen, landed and not older)
     if landed:
-        _remember_fix(desk, bug, seen)
+        _remember_fix(desk, compiler, bug, seen)
     body = render("retest", bug=bug.id, seen=seen, next=next_step)
     outgoing = (*saying.answer(work, project.repository, body), *_status(desk, project, bug, seen))
     return Done(f"bug {bug.id} on {seen.revision}: {seen.told}", works=works, outgoing=outgoing)
@@ -90,10 +90,17 @@ def _next(work: Work, bug: Bug, seen: Seen, counts: bool) -> tuple[tuple[NewWork
     return (NewWork(kind, keys.bug(bug.id), work.project, payload, work.priority),), words
 
 
-def _remember_fix(desk: Desk, bug: Bug, seen: Seen) -> None:
-    """Of an issue that a person closed, a build that passes is the first that is known to hold the fix."""
+def _remember_fix(desk: Desk, compiler: Compiler, bug: Bug, seen: Seen) -> None:
+    """Of a closed issue, a build that passes is the first that is known to hold the fix.
+
+    That is of one that a person closed, and where the fix that was known is off the branch: a forced push has put
+    another commit in its place.
+    """
     issue = desk.ledger.issues.of_bug(bug.id)
-    if issue and bug.state is State.CLOSED and not issue.fixed_by and seen.does is Does.PASSES:
+    if not issue or bug.state is not State.CLOSED or seen.does is not Does.PASSES:
+        return
+    if not issue.fixed_by or ancestry.contains(compiler, seen.revision, issue.fixed_by) is False:
+        log.info("fix_noted", bug=bug.id, fixed_by=seen.revision, before=issue.fixed_by)
         desk.ledger.issues.update(bug.id, fixed_by=seen.revision)
 
 

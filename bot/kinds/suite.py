@@ -1,7 +1,7 @@
 """`suite`: a commit landed. What does it break, what does it fix, is a fixed bug back?
 
-Payload: {commit, before, forced}. Nothing is said here: new bugs, fixed ones and those that are back become work, which
-looks again before it says anything. A kill in the middle leaves the journal, and the next process goes on there.
+Payload: {commit, before, forced, at}. Nothing is said here: new bugs, fixed ones and those that are back become work,
+which looks again before it says anything. A kill in the middle leaves the journal, and the next process goes on there.
 """
 
 from __future__ import annotations
@@ -55,6 +55,8 @@ log = structlog.get_logger()
 def run(work: Work, desk: Desk) -> Ended:
     """Run the suite on a commit that landed and on what was there before, and queue what follows."""
     project = desk.project(work)
+    if _told_twice(work, desk):
+        return Done("done before: it was delivered twice")
     try:
         return _Suite(work, desk, project, desk.compiler(project)).run()
     except NotYet as missing:
@@ -68,6 +70,20 @@ def run(work: Work, desk: Desk) -> Ended:
         if isinstance(problem.__cause__, Busy):
             return Again(_BUSY, str(problem))
         return patience.later(work, str(problem))  # the commit is none of a person's typing: the trouble is here
+
+
+def _told_twice(work: Work, desk: Desk) -> bool:
+    """Whether this very push was told of before, and its suite has ended.
+
+    Where it is not known when it was pushed, only if none but it was told of since: a branch may be forced back and
+    forth.
+    """
+    if not desk.ledger.work.done_before(work):
+        return False
+    if work.payload.get("at"):
+        return True
+    others = (one for one in desk.ledger.work.listed(kind=work.kind, limit=_LOOKED_AT) if one.id != work.id)
+    return next(one for one in others if one.project == work.project).payload == work.payload
 
 
 def _waits(work: Work, project: Project, why: str) -> Ended:
@@ -122,7 +138,7 @@ class _Suite:
 
         def give(answer: Answer) -> None:
             self.desk.say(words.title(answer))
-            landed = Landed(self.project.name, self.commit, base.version)
+            landed = self._landed(base.version)
             if answer.conclusion is not Conclusion.NEUTRAL:
                 steady = [pair.head for pair in answer.result.pairs if pair.change is not Change.FLAKY]
                 met = self._met(landed, steady, Signer(runner), self._failures(runner, answer))
@@ -132,6 +148,9 @@ class _Suite:
         if answer.conclusion is Conclusion.NEUTRAL:
             return Failed(f"{words.title(answer)}: {answer.result.reason}")  # the next commit is compared with an older
         return Done(f"{words.title(answer)}{_told(follows)}", tuple(follows))
+
+    def _landed(self, before: str) -> Landed:
+        return Landed(self.project.name, self.commit, before, bool(self.work.payload.get("forced")))
 
     def _met(self, landed: Landed, ran: Sequence[Ran], signer: Signer, failures: Sequence[Failure]) -> list[Bug]:
         """The bugs that the new failures are."""
@@ -166,8 +185,8 @@ class _Suite:
                 jobs=runner.jobs,
                 tell=lambda ran: self.desk.say(f"{ran.name}: {ran.status}"),
             )
-            memory.remember(self.compiler.name, head.version, {each.id: each.remembered for each in done.results})
-            follows = self._follow(Landed(self.project.name, self.commit, ""), done.results, ())
+            running.remember(self.compiler.name, head.version, done.results)
+            follows = self._follow(self._landed(""), done.results, ())
             journal.finish()
         text = f"nothing to compare with; {len(done.results)} of {done.of} cases ran on {head.version[:12]}"
         return Done(text + _told(follows), tuple(follows))

@@ -61,9 +61,8 @@ def _in_issue(what: str, one: Outgoing, issue: Issue, said: Said, ledger: Ledger
     """What speaks against closing and reopening: as it was when that was decided (`bot.life.decide`), seen today."""
     if what in ("fixed", "close"):
         # Of a closing that has arrived, and whose sender died before it noted that, the fix is known here already.
-        return said.forbids_closing(
-            _fix(one, ledger), issue.fixed_by if issue.open else "", _judged(issue, said, ledger)
-        )
+        new = not _judged(issue, said, ledger)
+        return said.forbids_closing(_fix(one, ledger), issue.fixed_by if issue.open else "", new)
     if what in ("regressed", "reopen"):
         return said.forbids_reopening(issue.fixed_by or "seen before this was written")
     return ""

@@ -19,6 +19,16 @@ def contains(compiler: Compiler, revision: str, fix: str) -> bool | None:
     return known.index(revision) >= known.index(fix) if {revision, fix} <= set(known) else None
 
 
+def landed_after(compiler: Compiler, fix: str, landed: str, build: str) -> bool | None:
+    """Whether a fix came to the branch after a build; None where the history does not tell, e.g. after a forced push.
+
+    `landed` is what brought the fix there: the merge that it came with, or itself.
+    """
+    if contains(compiler, build, fix):
+        return False
+    return True if contains(compiler, landed, build) else None
+
+
 def _in_history(repository: Repository, revision: str, fix: str) -> bool | None:
     newer, older = repository.resolve(revision), repository.resolve(fix)
     return repository.contains(newer.id, older.id) if newer and older else None

@@ -9,8 +9,6 @@ from triage.ledger.records import NewWork
 from triage.lifecycle import State
 from triage.records import Bug
 
-_YES = "yes"
-
 
 def undo(ledger: Ledger, bug: Bug, project: str, note: str, other: str, by: str) -> tuple[tuple[NewWork, ...], str]:
     """Judge the bug anew, with the failures that it had given away; the work that follows, and what there is to say.
@@ -24,7 +22,8 @@ def undo(ledger: Ledger, bug: Bug, project: str, note: str, other: str, by: str)
         else:
             aside.move(ledger.store, bug.id, State.NEW, note)
     if other:
-        ledger.switches.set(_name(bug, other), _YES, by)
+        repository, _, number = other.rpartition("#")
+        ledger.facts.set_apart(bug.id, repository, int(number), by)
     if not ledger.store.bug(bug.id).count:  # merged before it was noted which failures a bug gives away
         return (), f"Bug {bug.id} is one of its own again, and is worked on when it is met the next time."
     work = NewWork("triage", keys.bug(bug.id), project, {"bug": bug.id})
@@ -34,12 +33,3 @@ def undo(ledger: Ledger, bug: Bug, project: str, note: str, other: str, by: str)
 def undone(bug: Bug, note: str) -> bool:
     """Whether that has been done, and its end was not saved."""
     return bug.state is State.NEW and bug.note == note
-
-
-def known(ledger: Ledger, bug: Bug, other: str) -> bool:
-    """Whether a person has said that the bug is no duplicate of an issue (``owner/name#12``)."""
-    return ledger.switches.get(_name(bug, other)) == _YES
-
-
-def _name(bug: Bug, other: str) -> str:
-    return f"apart:{bug.fingerprint}:{other.lower()}"

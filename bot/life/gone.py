@@ -1,21 +1,25 @@
 """An issue that is not where it was: deleted, moved to another repository, or made a discussion, and nobody told us.
 
 GitHub tells of a removal by a webhook, of some kinds by none, and deliveries may be lost. So where it refuses to change
-an issue, the bot looks whether it is still there, and leaves it alone from then on where it is not.
+an issue, the bot looks whether it is still there. One that was moved to a repository that it watches is followed; any
+other one that is gone is left alone from then on, and a moderator is told once.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import structlog
 
+from bot.failures import Refusal
 from bot.github.client import Client
 from bot.github.errors import GitHubError, Refused
 from bot.github.shapes import IssueSeen
-from bot.life import human
+from bot.life import human, moving
+from bot.settings import Settings
 from triage.ledger import Ledger
-from triage.ledger.records import Issue, Outgoing
+from triage.ledger.records import Issue, NewOutgoing, Outgoing, OutKind
 
 log = structlog.get_logger()
 
@@ -23,25 +27,49 @@ log = structlog.get_logger()
 _ELSEWHERE = frozenset({301, 404, 410})
 
 
-def after_refusal(one: Outgoing, refused: Refused, ledger: Ledger, client: Client) -> None:
-    """Note that a bug's issue is gone, if it is. Where GitHub cannot be asked now, the next refusal tells."""
+@dataclass(frozen=True)
+class Away:
+    """What became of an issue that is not in its place; `address` is where it lies now, "" where nobody knows."""
+
+    what: str
+    address: str = ""
+
+
+def after_refusal(
+    one: Outgoing, refused: Refused, ledger: Ledger, github: Callable[[str], Client], settings: Settings | None
+) -> bool:
+    """Follow a bug's issue where it was moved (then True), or note that it is gone, if it is.
+
+    Where GitHub cannot be asked now, the next refusal tells. Without `settings` nothing is followed.
+    """
     issue = None if one.bug_id is None else ledger.issues.of_bug(one.bug_id)
     if issue is None or refused.status not in _ELSEWHERE:
-        return
+        return False
     try:
-        where = _where(client, issue.number)
-    except GitHubError as problem:
+        away = _where(github(one.repository), issue.number)
+        if away is None or human.read(issue.human).gone:
+            return False
+        if settings is not None and moving.follow(issue, away.address, ledger, settings, github):
+            return True
+    except (GitHubError, Refusal) as problem:
         log.info("not_looked_for", bug=issue.bug_id, number=issue.number, why=str(problem))
-        return
-    said = human.read(issue.human)
-    if where is None or said.gone:
-        return
-    gone = replace(said, gone=where, by="somebody")
+        return False
+    gone = replace(human.read(issue.human), gone=away.what, by="somebody")
     ledger.issues.update(issue.bug_id, human=gone.document(), open=False)
-    log.warning("issue_is_gone", bug=issue.bug_id, number=issue.number, where=where)
+    tell(ledger, issue, away.what)
+    return False
 
 
-def _where(client: Client, number: int) -> str | None:
+def tell(ledger: Ledger, issue: Issue, what: str) -> None:
+    """Let whoever moderates know, once, that an issue is left alone from now on."""
+    name = f"{issue.repository}#{issue.number}"
+    log.warning("issue_is_gone", bug=issue.bug_id, issue=name, what=what)
+    key = f"notice:gone:{issue.bug_id}:{name}"
+    body = f"{name}, the issue of bug {issue.bug_id}, is left alone from now on: {what}."
+    ledger.outbox.add(NewOutgoing(OutKind.NOTICE, key, issue.repository, {"body": body}, key, issue.number, held=True))
+
+
+def _where(client: Client, number: int) -> Away | None:
     """What became of an issue, None where it is in its place, or where issues are switched off. Raises GitHubError."""
     if not client.has_issues():  # refused where the repository cannot be seen, or permissions were taken
         return None
@@ -50,9 +78,10 @@ def _where(client: Client, number: int) -> str | None:
     except Refused as refused:
         if refused.status not in _ELSEWHERE:
             raise
-        return "it is not there any more"
+        return Away("it is not there any more")
     here = _here(client, seen)
-    return None if here or client.name().lower() != client.repository.lower() else f"moved to {seen.url}"
+    renamed = client.name().lower() != client.repository.lower()
+    return None if here or renamed else Away(f"moved to {seen.url}", seen.url)
 
 
 def _here(client: Client, seen: IssueSeen) -> bool:

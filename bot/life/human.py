@@ -50,9 +50,10 @@ class Said:
     """What people have said about an issue, and what follows.
 
     `closed` is why it is closed, "" where the last word was to open it or there was none; `reopened` whether a person
-    reopened it after that, `refuted` the fix that it was closed for then, and `judged` the build on which that was
-    judged. `gone`: the issue was transferred or deleted. `muted`: nobody wants to hear of the bug. `duplicate_of` is
-    the other issue, as text. `labels` are those that people put on (true) or took off (false).
+    reopened it after that, `refuted` the fix that it was closed for then, `judged` the build on which that was judged,
+    and `pushed` the newest commit of the branch then. `gone`: the issue was transferred or deleted. `muted`: nobody
+    wants to hear of the bug. `duplicate_of` is the other issue, as text. `labels` are those that people put on (true)
+    or took off (false).
     `by` and `at` tell of the last word on open or closed. `history` holds every act, the oldest first.
     """
 
@@ -60,6 +61,7 @@ class Said:
     reopened: bool = False
     refuted: str = ""
     judged: str = ""
+    pushed: str = ""
     gone: str = ""
     muted: bool = False
     duplicate_of: str = ""
@@ -79,16 +81,21 @@ class Said:
             return f"{self.by} took the issue away ({self.gone})"
         return f"{self.by} does not want to hear of it" if self.muted else ""
 
-    def forbids_closing(self, fix: str, closed_for: str = "", contained: bool = False) -> str:
+    def forbids_closing(self, fix: str, closed_for: str = "", new: bool | None = True) -> str:
         """Why the bot does not close it, "" where it may.
 
-        `fix` is the revision that is said to mend it, `closed_for` the one for which it was closed before. `contained`:
-        a build that `refuted` or `judged` names has the fix already, so it is none of which the person did not know.
+        `fix` is the revision that is said to mend it, `closed_for` the one for which it was closed before. `new`:
+        whether the fix came after the builds that `refuted`, `judged` and `pushed` name, so that the person did not
+        know it; None where nobody can tell.
         """
         if reason := self.forbids_writing():
             return reason
-        if self.reopened and (contained or fix in ("", self.refuted, closed_for)):
+        if not self.reopened:
+            return ""
+        if new is False or fix in ("", self.refuted, closed_for):
             return f"{self.by} reopened it, and there is no new fix since"
+        if new is None:
+            return f"{self.by} reopened it, and whether {fix} is a fix since then cannot be told from the history"
         return ""
 
     def forbids_reopening(self, fixed_by: str) -> str:
@@ -113,7 +120,7 @@ def read(human: Mapping[str, Any]) -> Said:
     """What is stored, whatever else the document holds. What cannot be read counts as never said."""
     texts = {
         name: value
-        for name in ("closed", "refuted", "judged", "gone", "duplicate_of", "reason", "by", "at")
+        for name in ("closed", "refuted", "judged", "pushed", "gone", "duplicate_of", "reason", "by", "at")
         if isinstance(value := human.get(name), str)
     }
     labels, history = human.get("labels"), human.get("history")
@@ -126,11 +133,16 @@ def read(human: Mapping[str, Any]) -> Said:
     )
 
 
-def found(is_open: bool, reason: str, labels: Iterable[str]) -> Said:
-    """What an issue shows of what was decided while nobody remembered it: somebody closed it, or labelled it."""
+def found(is_open: bool, reason: str, labels: Iterable[str], pushed: str = "") -> Said:
+    """What an issue shows of what was decided while nobody remembered it: somebody closed it, reopened or labelled it.
+
+    `pushed` is the newest commit of the branch now.
+    """
     aside = {name.lower(): True for name in labels if name.lower() in ASIDE}
     closed = "" if is_open else reason or COMPLETED
-    return Said(closed=closed, by="somebody" if closed or aside else "", labels=aside)
+    reopened = is_open and reason == "reopened"
+    by = "somebody" if closed or aside or reopened else ""
+    return Said(closed=closed, reopened=reopened, pushed=pushed if reopened else "", by=by, labels=aside)
 
 
 def refused(human: Mapping[str, Any]) -> bool:
@@ -138,17 +150,16 @@ def refused(human: Mapping[str, Any]) -> bool:
     return read(human).closed in REFUSED
 
 
-def after(said: Said, done: Done, fixed_by: str = "", late: bool = False, judged: str = "") -> Said:
+def after(said: Said, done: Done, fixed_by: str = "", late: bool = False, judged: str = "", pushed: str = "") -> Said:
     """What is known after a person did something. The same again changes nothing.
 
-    `fixed_by` is the fix that the issue was closed for, or was to be, and `judged` the newest build on which that was
-    judged: whoever reopens it does not believe in that.
+    `fixed_by` is the fix that the issue was closed for, or was to be, `judged` the newest build on which that was
+    judged, and `pushed` the newest commit of the branch now: whoever reopens it does not believe in those.
     An act that came `late`, after a later one, is remembered and decides nothing any more.
     """
-    told = {name: str(value) for name, value in asdict(done).items() if value}
-    if told in said.history:
+    noted = remembered(said, done)
+    if noted is said:
         return said
-    noted = replace(said, history=(*said.history, told)[-_HISTORY:])
     if done.act in (Act.LABELED, Act.UNLABELED):
         return replace(noted, labels={**said.labels, done.label.lower(): done.act is Act.LABELED})
     if late:
@@ -158,10 +169,16 @@ def after(said: Said, done: Done, fixed_by: str = "", late: bool = False, judged
         case Act.CLOSED:
             return replace(word, closed=done.reason or COMPLETED, reopened=False)
         case Act.REOPENED:
-            refuted, build = fixed_by or said.refuted, judged or said.judged
-            return replace(word, closed="", reopened=True, refuted=refuted, judged=build)
+            refuted, build, tip = fixed_by or said.refuted, judged or said.judged, pushed or said.pushed
+            return replace(word, closed="", reopened=True, refuted=refuted, judged=build, pushed=tip)
         case _:
             return replace(word, gone=f"{done.act} to {done.to}" if done.to else str(done.act))
+
+
+def remembered(said: Said, done: Done) -> Said:
+    """The same, with one act more that is remembered and decides nothing. The same act again changes nothing."""
+    told = {name: str(value) for name, value in asdict(done).items() if value}
+    return said if told in said.history else replace(said, history=(*said.history, told)[-_HISTORY:])
 
 
 def seems_late(said: Said, done: Done) -> bool:

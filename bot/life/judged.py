@@ -11,13 +11,9 @@ from triage.records import Bug
 
 def note(ledger: Ledger, bug: Bug, revision: str) -> None:
     """The bug passes on this build, and counts as fixed. Noted before what people decided is looked at."""
-    ledger.switches.set(_name(bug), revision)
+    ledger.facts.judge(bug.id, revision)
 
 
 def last(ledger: Ledger, bug: Bug) -> str:
     """The build, "" where the bug was never judged to be fixed."""
-    return ledger.switches.get(_name(bug))
-
-
-def _name(bug: Bug) -> str:
-    return f"judged:{bug.fingerprint}"
+    return ledger.facts.judged(bug.id)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from bot.desk import Desk
+from bot.life import owner
 from bot.remarks.grammar import Command
 from bot.settings import Project
-from fuzz import registry
 from triage.ledger.records import Issue, NewOutgoing, NewWork, Work
 from triage.records import Bug
 from triage.store import Unknown
@@ -79,8 +79,7 @@ class Place:
 
     def project_of(self, bug: Bug) -> Project | None:
         """The project of this repository whose compiler has the bug."""
-        mine = [each for each in self.projects if self.desk.compiler(each).backend == _source(bug.backend)]
-        return self.project if self.project in mine else next(iter(mine), None)
+        return owner.project_of(self.desk.settings, self.repository, bug, self.project.name)
 
     def owner(self, bug: Bug) -> Project:
         """The same. Raises Declined."""
@@ -115,14 +114,6 @@ def of(work: Work, desk: Desk) -> Place:
         is_pull=told["pull"],
         is_open=told["open"],
     )
-
-
-def _source(backend: str) -> str:
-    """How a compiler's configuration names a backend; "" for one that is not there any more."""
-    try:
-        return registry.backend(backend).source
-    except registry.UnknownBackend:
-        return ""
 
 
 def today() -> str:

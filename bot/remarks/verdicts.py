@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot import keys
 from bot.github.errors import Refused
 from bot.life import aside, human
@@ -13,6 +15,7 @@ from bot.remarks.grammar import Command
 from bot.remarks.place import Declined, Place, Reply, today
 from triage.ledger.issues import Taken
 from triage.ledger.records import Issue, NewOutgoing, OutKind
+from triage.ledger.renaming import move
 from triage.lifecycle import IllegalMove, State
 from triage.records import Bug
 from triage.scrub import prose
@@ -100,7 +103,10 @@ def mute(command: Command, place: Place) -> Reply:
 
 
 def link(command: Command, place: Place) -> Reply:
-    """An issue that somebody else opened is about a bug: from now on the bot may write, close and reopen there."""
+    """An issue that somebody else opened is about a bug: from now on the bot may write, close and reopen there.
+
+    A bug whose issue is gone goes on in this one.
+    """
     bug = place.bug(command)
     place.owner(bug)
     repository, number = _reference(command.argument, place) if command.argument else (place.repository, place.number)
@@ -109,7 +115,7 @@ def link(command: Command, place: Place) -> Reply:
     is_open = _must_be_issue(place, number)
     issue = Issue(bug.id, repository, number, ours=False, linked_by=place.author, open=is_open)
     try:
-        place.desk.ledger.issues.link(issue)
+        _link(place, issue)
     except Taken as taken:
         raise Declined(f"That cannot be: {prose(str(taken))}.") from taken
     known = place.desk.ledger.issues.of_bug(bug.id)
@@ -120,6 +126,19 @@ def link(command: Command, place: Place) -> Reply:
     if bug.state is State.DRAFTED:
         aside.move(place.desk.store, bug.id, State.REPORTED, f"linked to {repository}#{number} by {place.author}")
     return Reply(f"Bug {bug.id} is #{number} now.")
+
+
+def _link(place: Place, issue: Issue) -> None:
+    """Note it; in the place of an issue that is gone. Raises Taken."""
+    issues = place.desk.ledger.issues
+    known = issues.of_bug(issue.bug_id)
+    said = human.read(known.human) if known else Said()
+    if known is None or not said.gone:
+        issues.link(issue)
+        return
+    move(place.desk.store, known, issue.repository, issue.number)
+    there = replace(said, gone="").document()
+    issues.update(issue.bug_id, open=issue.open, human=there, linked_by=issue.linked_by)
 
 
 def _merge(place: Place, kept: int, given: int) -> str:

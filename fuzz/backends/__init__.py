@@ -40,6 +40,8 @@ Optional:
                same case on another way. A wrong result that does not come on that way, too, is blamed on nobody.
 ``CARRIED``  dict: every dtype that the compiler takes -> the dtype in which it holds it, as ``"int64": "int32"``. Wrong
                values are excused where a value of the reference has another dtype, or does not survive that.
+``REWRITES``  dict: an option by which a case is rewritten to one that means the same, before it is compiled -> its
+               value that rewrites nothing. A failure that comes without the rewriting as well is none under it.
 ``ON_REQUEST``  True where a hunt tries the backend only if it is named.
 ``VARIANTS``  tuple of option dicts that a hunt tries by default; ``({},)`` when left out.
 ``reproduce(kind, options, inputs, outputs)``  called in the parent: the lines of a reproducer script that use

@@ -38,8 +38,9 @@ class Known(NamedTuple):
 PICKING = frozenset(("ArgMax", "ArgMin", "TopK", "Hardmax", "MaxPool"))
 #: Operators that jump: what they are given decides between values that are far apart.
 JUMPING = frozenset(
-    ("Cast", "Ceil", "Equal", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Round", "Sign")
+    ("Cast", "CastLike", "Ceil", "Equal", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Round", "Sign")
 )
+CASTS = frozenset(("Cast", "CastLike"))
 #: Operators that divide by their last input: past a divisor of zero lies an infinity, and the other sign.
 DIVIDING = frozenset(("Div", "Reciprocal"))
 #: The classes whose inputs are moved too: what they compute inside may be off by as much.
@@ -206,7 +207,7 @@ class Evaluation:
         operator = site.node.op_type
         if known is None or operator not in JUMPING | DIVIDING or not wide or not rounding.is_wide(wide[0]):
             return None
-        if operator == "Cast" and rounding.knows(known.outputs[0]):
+        if operator in CASTS and rounding.knows(known.outputs[0]):
             return None  # from one floating-point type to another: no jump
         call = self._met[id(site.node)] = self._met.get(id(site.node), -1) + 1
         operands = [value for value in wide[:2] if rounding.is_wide(value)]
@@ -341,7 +342,7 @@ class Evaluation:
 
 def _hits_one_value(site: Site, known: Known) -> bool:
     """Whether one single value decides: that of the other operand, or zero."""
-    return site.node.op_type == "Equal" or (site.node.op_type == "Cast" and known.outputs[0] == "bool")
+    return site.node.op_type == "Equal" or (site.node.op_type in CASTS and known.outputs[0] == "bool")
 
 
 def _is_square(site: Site, wide: Sequence[Any]) -> bool:

@@ -52,8 +52,36 @@ _ORT_NAMES = {
     "tensor(int4)": "int4",
     "tensor(float4e2m1)": "float4_e2m1fn",
 }
-_MODIFIED = re.compile(r"GraphTransformer (\S+) modified: 1")
-_SITE = re.compile(r"(?:^|[\s/(])([\w./]+\.(?:cc|h|cpp)):\d+ ([\w:~<>]+)")
+_BEGUN = re.compile(r"Applying graph transformer (\S+) on step")
+_ENDED = re.compile(r"GraphTransformer (\S+) modified: ([01])")
+#: The log names a rule-based transformer as a whole. Its rules, which can be left out one by one, are those of
+#: core/optimizer/graph_transformer_utils.cc; a name that a release does not know is none to leave out.
+_RULES = (
+    "EliminateIdentity",
+    "EliminateSlice",
+    "UnsqueezeElimination",
+    "EliminateDropout",
+    "ExpandElimination",
+    "CastElimination",
+    "CastChainElimination",
+    "PreShapeNodeElimination",
+    "NoopElimination",
+    "DivMulFusion",
+    "FuseReluClip",
+    "GemmSumFusion",
+    "GemmTransposeFusion",
+    "NotWhereFusion",
+    "ConvAddFusion",
+    "ConvMulFusion",
+    "ConvBNFusion",
+    "Pad_Fusion",
+    "MatMul_BatchNormalization_Fusion",
+    "LabelEncoderFusion",
+    "ClipQuantRewrite",
+    "ReluQuantRewrite",
+)
+#: A place in ONNX Runtime's sources and the function there, whose type and modifiers stand before its name.
+_SITE = re.compile(r"(?:^|[\s/(])([\w./]+\.(?:cc|h|cpp)):\d+ (?:(?:[^()\n]{0,200}?[\s*&])?([\w:~<>]+)\(|([\w:~<>]+))")
 _SITE_ENDINGS = (".cc:", ".h:", ".cpp:")
 _NODE_WORDS = ("running", "Op", "for the node")
 _NODE = re.compile(r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for the node.*? ([A-Z]\w+)\(\d+\)", re.DOTALL)
@@ -113,7 +141,7 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
 
 
 def _transformers(job: Job, options: Any, disabling: Dict[str, List[str]]) -> List[str]:
-    """The graph transformers that change a model, each once, in order; only the session's log tells them."""
+    """The graph transformers that change a model, or fail on it, each once, in order; only the session's log tells."""
     import onnxruntime as ort
 
     with tempfile.TemporaryFile() as log:
@@ -121,12 +149,27 @@ def _transformers(job: Job, options: Any, disabling: Dict[str, List[str]]) -> Li
         os.dup2(log.fileno(), 2)
         try:
             ort.InferenceSession(job.model, options, providers=["CPUExecutionProvider"], **disabling)
+        except Exception:
+            if not _failing(_read(log)):
+                raise  # not in a transformer
         finally:
             os.dup2(kept, 2)
             os.close(kept)
-        log.seek(0)
-        said = log.read().decode("utf-8", "replace")
-    return list(dict.fromkeys(_MODIFIED.findall(said)))
+        said = _read(log)
+    met = [name for name, changed in _ENDED.findall(said) if changed == "1"] + _failing(said)
+    rules = [_RULES if name.endswith("_RuleBasedTransformer") else (name,) for name in met]
+    return list(dict.fromkeys(name for names in rules for name in names))
+
+
+def _read(log: Any) -> str:
+    log.seek(0)
+    return str(log.read().decode("utf-8", "replace"))
+
+
+def _failing(said: str) -> List[str]:
+    """The transformer that a log sees begin and not end."""
+    begun = list(_BEGUN.finditer(said))
+    return [] if not begun or _ENDED.search(said, begun[-1].end()) else [begun[-1].group(1)]
 
 
 def _ort_value(value: Value) -> Any:
@@ -197,7 +240,7 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
     node = _NODE.search(message, min(starts)) if starts else None
     site = _SITE.search(message) if any(ending in message for ending in _SITE_ENDINGS) else None
     operator = next((group for group in node.groups() if group), "") if node else ""
-    return operator, "%s %s" % (site.group(1).rpartition("/")[2], site.group(2)) if site else ""
+    return operator, "%s %s" % (site.group(1).rpartition("/")[2], site.group(2) or site.group(3)) if site else ""
 
 
 def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
@@ -212,13 +255,12 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     if not small <= {"bfloat16"}:
         raise ValueError("no short ONNX Runtime script takes %s" % ", ".join(sorted(small)))
     level = options.get("opt", "all")
-    settings = [
-        "options = ort.SessionOptions()",
-        "options.graph_optimization_level = ort.GraphOptimizationLevel.%s" % _LEVELS[level],
-    ]
-    chosen = "" if level == "all" else "options, "
-    session = 'session = ort.InferenceSession(model.SerializeToString(), %sproviders=["CPUExecutionProvider"])' % chosen
-    lines = ["import onnxruntime as ort", "", *(settings if chosen else []), session]
+    chosen = [] if level == "all" else ["graph_optimization_level = ort.GraphOptimizationLevel.%s" % _LEVELS[level]]
+    chosen += ["intra_op_num_threads = " + options["threads"]] if "threads" in options else []
+    settings = ["options = ort.SessionOptions()", *("options." + each for each in chosen)] if chosen else []
+    given = "options, " if chosen else ""
+    session = 'session = ort.InferenceSession(model.SerializeToString(), %sproviders=["CPUExecutionProvider"])' % given
+    lines = ["import onnxruntime as ort", "", *settings, session]
     if small:
         return "\n".join(["import ctypes", "import ml_dtypes", *lines, *_bitwise(outputs)])
     return "\n".join([*lines, "actual = session.run(None, inputs)" + ("[0]" if len(outputs) < 2 else "")])

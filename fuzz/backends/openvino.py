@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
+from fuzz.backends import _openvino_passes, _openvino_sequences
 from fuzz.backends._openvino_blame import blame as blame
 from fuzz.backends._openvino_blame import converters as converters
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
@@ -24,6 +25,8 @@ KINDS = ("onnx", "instance", "keras")
 #: engine: interpreter evaluates what the frontend made with OpenVINO's own reference kernels: no transformation
 #: and no plugin has touched it; none leaves OpenVINO out, and TensorFlow runs the SavedModel (keras=tensorflow only).
 #: disable: parts of the plugin that a setting turns off.
+#: upto: a transformation as show=passes names it: the model that it leaves takes the place of the frontend's.
+#: sequence: transformations of the Python package that come first, e.g. ConstantFolding,MOCTransformations.
 #: torch: how the PyTorch frontend sees an instance, as an exported program or as traced TorchScript.
 #: keras: how a Keras layer gets here, through Keras's own OpenVINO backend, as an exported ONNX model or as a
 #: SavedModel for the TensorFlow frontend; the latter two as export says (fuzz/instance_keras_export.py).
@@ -31,13 +34,17 @@ OPTIONS: Dict[str, Tuple[str, ...]] = {
     "precision": ("f32", "auto"),
     "threads": ("1", "2", "4"),
     "torch": ("export", "script"),
-    "show": ("outputs", "operators", "declared"),
+    "show": ("outputs", "operators", "declared", "passes"),
+    "upto": ("all", "*"),
+    "sequence": ("none", "*"),
     "engine": ("plugin", "interpreter", "none"),
     "disable": ("none", "snippets"),
     "part": ("all", "*"),
     "keras": ("native", "onnx", "tensorflow"),
     "export": ("dynamic", "static"),
 }
+#: What fails without a drawn sequence as well is no failure of the sequence.
+REWRITES = {"sequence": "none"}
 #: Keras's own backend for OpenVINO builds the graph: what it gets wrong is Keras's affair, and often its choice.
 ANOTHER_WAY: Dict[str, Dict[str, str]] = {"keras=native": {"keras": "onnx"}}
 UNCOMPILED_WITH: Dict[str, Dict[str, str]] = {"keras=tensorflow": {"engine": "none"}}
@@ -117,17 +124,18 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     if job.options.get("engine") == "none":
         return _uncompiled(job, enter)
     model, given = _FRONTENDS[job.kind](job, enter)
+    _openvino_sequences.optimise(model, job.options.get("sequence", "none"))
     if job.options.get("show") == "declared":
         return [("declared", np.array([_declared(port) for port in model.outputs], dtype=object))]
+    if job.options.get("show") == "passes":
+        with _openvino_passes.traced(len(job.model), lambda: _compiled(model, job)) as steps:
+            return [("passes", np.array(list(steps), dtype=object))]
+    if job.options.get("upto", "all") != "all":
+        model = _transformed(model, job)
     if job.options.get("engine") == "interpreter":
         return _interpreted(model, given, enter)
     enter("compile")
-    settings: Dict[str, Any] = {"INFERENCE_NUM_THREADS": int(job.options.get("threads", "1"))}
-    if job.options.get("precision", "f32") == "f32":
-        settings["INFERENCE_PRECISION_HINT"] = "f32"
-    if job.options.get("disable") == "snippets":
-        settings["SNIPPETS_MODE"] = "DISABLE"
-    compiled = _core().compile_model(model, "CPU", settings)
+    compiled = _compiled(model, job)
     enter("run")
     request = compiled.create_infer_request()
     tensors = [_tensor(value) for value in _in_order(compiled.inputs, given)]
@@ -135,6 +143,25 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
         request.set_tensor(port, tensor)
     request.infer()
     return [(_name(port, at), _value(request.get_tensor(port))) for at, port in enumerate(compiled.outputs)]
+
+
+def _compiled(model: Any, job: Job) -> Any:
+    settings: Dict[str, Any] = {"INFERENCE_NUM_THREADS": int(job.options.get("threads", "1"))}
+    if job.options.get("precision", "f32") == "f32":
+        settings["INFERENCE_PRECISION_HINT"] = "f32"
+    if job.options.get("disable") == "snippets":
+        settings["SNIPPETS_MODE"] = "DISABLE"
+    return _core().compile_model(model, "CPU", settings)
+
+
+def _transformed(model: Any, job: Job) -> Any:
+    """The model as the transformation `upto` leaves it. Raises CannotFeed where no such one changes the model."""
+    wanted = job.options["upto"]
+    with _openvino_passes.traced(len(job.model), lambda: _compiled(model, job)) as steps:
+        if wanted not in steps:
+            raise CannotFeed("no transformation %s changes this model" % wanted)
+        with open(steps[wanted], "rb") as text, open(steps[wanted][: -len(".xml")] + ".bin", "rb") as weights:
+            return _core().read_model(text.read(), weights.read())
 
 
 def _uncompiled(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
@@ -343,7 +370,9 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     if packed:
         raise ValueError("there is no short way to show %s in OpenVINO" % ", ".join(sorted(packed)))
     small = sorted({name for name in inputs if name in SMALL_DTYPES})
-    hint = ', {"INFERENCE_PRECISION_HINT": "f32"}' if options.get("precision", "f32") == "f32" else ""
+    settings = ['"INFERENCE_PRECISION_HINT": "f32"'] if options.get("precision", "f32") == "f32" else []
+    settings += ['"INFERENCE_NUM_THREADS": ' + options["threads"]] if "threads" in options else []
+    hint = ", {%s}" % ", ".join(settings) if settings else ""
     if kind == "keras" and options.get("keras") == "tensorflow":
         from fuzz.backends import _openvino_tensorflow
 

@@ -9,18 +9,25 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from fuzz.backends import _relax_functions, _tvm_sequences
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value, dtype_name
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi")
 KINDS = ("onnx", "instance", "keras")
 #: export: how Keras writes a layer as an ONNX model (fuzz/instance_keras_export.py).
+#: functions: parts of the Relax module as functions (_relax_functions.py).
+#: sequence: passes of relax.transform that come first, e.g. FoldConstant,FuseOps; target: LLVM's processor.
 #: disable: names of passes that TVM's sequences leave out, e.g. FuseOps,tirx.StorageRewrite.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
-    "show": ("outputs", "operators", "passes", "declared"),
+    "show": ("outputs", "operators", "passes", "declared", "raising"),
     "disable": ("none", "*"),
+    "sequence": ("none", "*"),
+    "target": ("generic", "native"),
     "part": ("all", "*"),
     "export": ("dynamic", "static"),
+    "functions": ("none", *_relax_functions.FORMS),
 }
+REWRITES = {"functions": "none", "sequence": "none"}
 
 #: No run-time tensor can be made of these: strings, and items of less than a byte, which TVM packs.
 _NO_ARGUMENT = ("string", "int4", "uint4", "int2", "uint2", "float4_e2m1fn")
@@ -76,8 +83,18 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     if shown == "declared":
         return [("declared", np.array(_declared(module), dtype=object))]
     enter("compile")
+    form = job.options.get("functions", "none")
+    if form != "none":
+        module = _relax_functions.rewritten(module, form)
     with _PassesSeen(job.options.get("disable", "none")) as passes:
-        executable = tvm.compile(module, target="llvm")
+        try:
+            module = _tvm_sequences.optimised(module, job.options.get("sequence", "none"))
+            executable = tvm.compile(module, target=_tvm_sequences.target(job.options.get("target", "generic")))
+        except Exception:
+            if shown != "raising":
+                raise
+    if shown == "raising":
+        return [("raising", np.array(passes.running, dtype=object))]
     if shown == "passes":
         return [("passes", np.array(passes.names, dtype=object))]
     enter("run")
@@ -110,12 +127,18 @@ class _PassesSeen:
         from tvm import instrument, transform
 
         self.names: List[str] = []
-        noted = self.names
+        self.running: List[str] = []  # the passes that have begun and not ended, the outermost first
+        noted, running = self.names, self.running
 
         class Note:
             def run_before_pass(self, module: Any, info: Any) -> None:
+                running.append(str(info.name))
                 if info.name not in noted:
                     noted.append(str(info.name))
+
+            def run_after_pass(self, module: Any, info: Any) -> None:
+                if running and running[-1] == info.name:
+                    running.pop()
 
         left_out = [] if disabled == "none" else disabled.split(",")
         note = instrument.pass_instrument(Note)()
@@ -296,7 +319,9 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
 
 
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
-    """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor."""
+    """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor, and with functions."""
+    if options.get("functions", "none") != "none":
+        raise ValueError("no short TVM script puts parts of a module into functions")
     without = sorted({*inputs, *outputs} & {*_NO_ARGUMENT, "sequence", "none"})
     if without:
         raise ValueError("no short TVM script takes or returns %s" % ", ".join(without))

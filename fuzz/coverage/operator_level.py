@@ -9,9 +9,11 @@ attributes, and the values of small constant inputs, which in ONNX take the plac
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from fuzz.coverage.reading import Node
 
@@ -92,7 +94,7 @@ class OperatorLevel:
         seen.targets |= {listed[at].op_type for at in node.targets} & self._corpus.keys()
         if len(seen.settings) < self._most:
             before = len(seen.settings)
-            seen.settings.add(hash((node.setting, node.parameters)))
+            seen.settings.add(_key(node))
             seen.novelty += _FOLLOWING * (len(seen.settings) - before - seen.novelty)
 
     def _measured(self, name: str) -> dict[str, float]:
@@ -137,8 +139,40 @@ class OperatorLevel:
         return source in self._corpus and target in self._corpus and target not in self._seen[source].targets
 
     def lacks_settings(self, name: str) -> float:
-        """What one more node of the operator may add to its OTC and SPC, by how many of the last ones did."""
+        """What one more node of the operator may add to its OTC and SPC.
+
+        That is the share of the last nodes whose settings were new, and more for an operator that lacks more: of
+        those that would all add the same, one that was covered less.
+        """
         seen = self._seen[name]
         if not seen.occurs:
             return 1.0
-        return seen.novelty / self._most if len(seen.settings) < self._most else 0.0
+        return seen.novelty * (1 - len(seen.settings) / self._most) / self._most
+
+    def state(self) -> dict[str, Any]:
+        """What occurred, as a JSON document that means the same in every process."""
+        return {
+            name: [sorted(seen.ins), sorted(seen.outs), sorted(seen.targets), sorted(seen.settings), seen.novelty]
+            for name, seen in self._seen.items()
+            if seen.occurs
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`, as far as it is about operators, degrees and edges of this corpus."""
+        for name in state.keys() & self._corpus.keys():
+            ins, outs, targets, settings, novelty = state[name]
+            degrees = self._corpus[name]
+            self._seen[name] = _Seen(
+                occurs=True,
+                ins=set(ins) & degrees.ins,
+                outs=set(outs) & degrees.outs,
+                targets=set(targets) & self._corpus.keys(),
+                settings=set(settings[: self._most]),
+                novelty=novelty,
+            )
+            self._of[name] = self._measured(name)
+
+
+def _key(node: Node) -> int:
+    """A number for the settings of a node, the same in every process."""
+    return int.from_bytes(hashlib.blake2b(repr((node.setting, node.parameters)).encode(), digest_size=6).digest())

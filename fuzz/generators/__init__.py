@@ -6,6 +6,9 @@ that name it. The same seed gives the same cases in the
 same order. What a generator knows of but cannot turn into a case it yields as a
 `Skip`, so that nothing vanishes silently.
 
+A generator of cases that must give what another one gives on the same compiler marks them with the variant `MUTANT` and
+defines ``original(case)``, which makes that other one again. They are judged beside it (`fuzz.judge`).
+
 A generator whose cases depend on what earlier ones did also defines ``stream(seed, known, begun)``, which gives a
 `Feedback`.
 """
@@ -18,11 +21,13 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from fuzz.case import Case, Origin, Status
 
 GENERATORS = Path(__file__).parent
+#: The variant of cases that have an original.
+MUTANT = "mutant"
 
 
 class UnknownGenerator(ValueError):
@@ -49,8 +54,19 @@ class Feedback(Protocol):
     def __iter__(self) -> Iterator[Case | Skip]:
         """The cases, each made when it is asked for."""
 
-    def observe(self, case_id: str, status: Status, bug: str = "") -> None:
-        """Learn what a case did on some target; `bug` is what a failure is known by. Foreign cases are ignored."""
+    def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
+        """Learn what a case did on some target. Foreign cases are ignored.
+
+        `bug` is what a failure is known by, `suspects` are operators that it may be due to.
+        """
+
+
+@runtime_checkable
+class Kept(Protocol):
+    """Cases that depend on what earlier campaigns did, too."""
+
+    def keep(self, path: Path) -> None:
+        """Begin with what the file says, if there is one, and write it as results come. Raises ValueError."""
 
 
 def names() -> list[str]:
@@ -77,6 +93,14 @@ def load(name: str) -> Cases:
         raise UnknownGenerator(f"unknown source {name!r}: choose one of {known}, or name a file of instances (.jsonl)")
     cases: Cases = _module(name).cases
     return cases
+
+
+def original(case: Case) -> Case | None:
+    """The case that must give the same as `case` on the same compiler, None where its generator names none."""
+    if case.origin.variant != MUTANT or case.origin.generator not in names():
+        return None
+    made: Callable[[Case], Case | None] | None = getattr(_module(case.origin.generator), "original", None)
+    return made(case) if made else None
 
 
 def learns(name: str) -> bool:

@@ -1,19 +1,23 @@
 """Graph-based models as cases (`fuzz.graphs`), chosen by a tree search that is told what they did to compilers.
 
 A campaign takes them from a `Stream`: model by model, so that results may steer what comes. Without results (`cases`)
-coverage alone steers. Models of a stream depend on when its results came; a failing case is stored as it was.
+coverage alone steers. Models of a stream depend on when its results came; a failing case is stored as it was. A
+campaign keeps what was learnt in a file (`Stream.keep`), and the next one begins with it.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Collection, Iterator
+from pathlib import Path
 
 import numpy as np
 
 from fuzz.case import FAILING, Case, Origin, Status
 from fuzz.generators import Skip
 from fuzz.generators.models import Parameters, mcts
-from fuzz.graphs.choosers import Lesson
+from fuzz.graphs.choosers import Ended, Lesson
 from fuzz.graphs.workflow import Fuzzer, Made
 from fuzz.operators import dtypes
 
@@ -28,6 +32,10 @@ COUNT = 2000
 BLOCKS = (3, 12)
 #: Results may come long after their case. So many cases are remembered.
 _PENDING = 4096
+#: So many results may come before what was learnt is written again.
+_UNWRITTEN = 16
+#: The form of what is written. What has another one is not read.
+_FORM = 1
 
 
 def cases(seed: int) -> Iterator[Case | Skip]:
@@ -51,7 +59,7 @@ class Stream:
     """The cases of one campaign up to the index `count`, one after the other, while it tells what they did.
 
     `known` are the keys of failures that are known already and worth nothing; `begun` is the index at which an
-    interrupted campaign goes on: the search begins anew, with other models.
+    interrupted campaign goes on, with other models. What is learnt is lost unless it is kept (`keep`).
     """
 
     has_cases, why_none = True, ""
@@ -61,6 +69,8 @@ class Stream:
         self._known = set(known)
         self._fuzzer.skip(begun)
         self._numbers: dict[str, int] = {}
+        self._kept: Path | None = None
+        self._unwritten = 0
 
     def __iter__(self) -> Iterator[Case | Skip]:
         for index in range(self._begun, self._count):
@@ -71,16 +81,45 @@ class Stream:
                 del self._numbers[next(iter(self._numbers))]
             yield found
 
-    def observe(self, case_id: str, status: Status, bug: str = "") -> None:
-        """Learn what a case did on some target; `bug` is what a failure is known by. Foreign cases are ignored."""
-        number = self._numbers.get(case_id)
-        if number is not None and (lesson := self._lesson(status, bug)):
-            self._fuzzer.learn(number, lesson)
+    def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
+        """Learn what a case did on some target. Foreign cases are ignored.
 
-    def _lesson(self, status: Status, bug: str) -> Lesson | None:
-        if status in FAILING and bug not in self._known:
+        `bug` is what a failure is known by, `suspects` are operators that it may be due to.
+        """
+        number = self._numbers.get(case_id)
+        if number is not None and (ended := self._ended(status, bug)):
+            self._fuzzer.learn(number, Lesson(ended, bug, frozenset(suspects)))
+            self._write()
+
+    def _ended(self, status: Status, bug: str) -> Ended | None:
+        if status in FAILING:
+            known = bug in self._known
             self._known.add(bug)
-            return Lesson.NEW
-        if status is Status.UNSUPPORTED:
-            return Lesson.REFUSED
-        return Lesson.SEEN if status in FAILING or status is Status.OK else None
+            return Ended.KNOWN if known else Ended.NEW
+        return {Status.OK: Ended.PASSED, Status.UNSUPPORTED: Ended.REFUSED}.get(status)
+
+    def keep(self, path: Path) -> None:
+        """Begin with the coverage and the search of the file, if there is one, and write them as results come.
+
+        Raises ValueError for a file that holds anything else.
+        """
+        self._kept = path
+        try:
+            document = json.loads(path.read_text("utf-8"))
+            if document["form"] == _FORM:
+                self._fuzzer.restore(document)
+        except FileNotFoundError:
+            return
+        except (ValueError, KeyError, TypeError) as error:
+            problem = f"is not what the source {NAME} keeps ({error!r:.100})"
+            raise ValueError(f"{path}: {problem}; remove it, and the search begins anew") from error
+
+    def _write(self) -> None:
+        """Every `_UNWRITTEN` results; a kill leaves the former file."""
+        self._unwritten += 1
+        if self._kept is None or self._unwritten < _UNWRITTEN:
+            return
+        self._unwritten = 0
+        beside = self._kept.with_name(f"{self._kept.name}.new")
+        beside.write_text(json.dumps({"form": _FORM, **self._fuzzer.state()}), "utf-8")
+        os.replace(beside, self._kept)

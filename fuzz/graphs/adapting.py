@@ -28,6 +28,7 @@ from fuzz.operators.dtypes import (
     raw,
 )
 from fuzz.operators.families._ranges import magnitude
+from fuzz.operators.families.casting import truncated
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import SIZE, Shape
 from fuzz.operators.specification import Domain, Operator, Specification, bind
@@ -105,8 +106,8 @@ class Adapter:
         else:
             x = self.bounded(x, *RANGE[code])
             low, high = g.low[x], g.high[x]
-            if not is_floating(code):
-                low, high = math.trunc(low), math.trunc(high)
+            if is_floating(source) and not is_floating(code):
+                low, high = truncated(low, high, source, code)
         return self._node("Cast", (x,), encoding.integer("to", code), code, g.shape[x], low, high)
 
     # ---- values

@@ -9,12 +9,13 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from fuzz.coverage.operator_level import OperatorLevel
 from fuzz.graphs.blocks import Block, Corpus
+from fuzz.graphs.experience import Experience
 from fuzz.graphs.tree import Node, Search, Tree
 
 
@@ -26,12 +27,22 @@ class Site:
     out_degree: int
 
 
-class Lesson(StrEnum):
-    """What a model showed."""
+class Ended(StrEnum):
+    """What a compiler did with a model."""
 
+    PASSED = "passed"
     NEW = "new"  # a failure that was not known
-    SEEN = "seen"  # that it passes, or a failure that is known
+    KNOWN = "known"  # a failure that was
     REFUSED = "refused"  # nothing: the compiler says honestly that it cannot
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a model showed; of a failure its kind, and the operators that it may be due to (none: any)."""
+
+    ended: Ended
+    kind: str = ""
+    suspects: frozenset[str] = frozenset()
 
 
 class Chooser(Protocol):
@@ -54,6 +65,12 @@ class Chooser(Protocol):
 
     def learn(self, number: int, lesson: Lesson) -> None:
         """What the model of that number did on a compiler."""
+
+    def state(self) -> dict[str, Any]:
+        """What was learnt, as a JSON document."""
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `state`, perhaps of another corpus."""
 
 
 class RandomChooser:
@@ -78,49 +95,69 @@ class RandomChooser:
     def learn(self, number: int, lesson: Lesson) -> None:
         """Nothing is learnt."""
 
+    def state(self) -> dict[str, Any]:
+        """Nothing was learnt."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Nothing was learnt."""
+
 
 #: Results may come long after their model. So many models are remembered.
 _PENDING = 4096
-#: Results that every operator is thought to have had before its first.
-_DOUBT = 4
 #: How fast the usual gain of a model follows the last ones.
 _FOLLOWING = 0.1
+#: How many blocks of the simulation look for failures; the others look for coverage.
+_FOR_FAILURES = 0.5
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A model whose results are still to come: its node of the tree, its operators, its reward so far, and the kinds of
+    failures that it has shown."""
+
+    node: Node
+    operators: tuple[str, ...]
+    reward: float
+    kinds: frozenset[str] = frozenset()
 
 
 class TreeChooser:
-    """Monte Carlo tree search: the path of the tree first, then what lacks coverage most.
+    """Monte Carlo tree search: the path of the tree first, then the simulation.
 
     The reward of a model is the share that its gain in coverage has of itself and the usual gain, between 0 and 1,
-    and 1 more for failures that are new. Failures that are known are worth nothing. Operators
-    whose models are refused promise less (their success ratio).
+    and 1 more for failures that are new. Failures that are known are worth nothing. A block of the simulation is the
+    one that may add most to the coverage, or the one whose operators are the likeliest to fail in a new way, with equal
+    chances. Operators whose models are refused promise less.
     """
 
     def __init__(self, corpus: Corpus, coverage: OperatorLevel, search: Search | None = None) -> None:
         self._blocks = {block.name: block for block in corpus.blocks}
-        self._coverage = coverage
+        self._coverage, self._experience = coverage, Experience()
         self._tree = Tree(search or Search())
         self._node = self._tree.root
-        self._pending: dict[int, tuple[Node, tuple[str, ...]]] = {}
-        self._results: Counter[str] = Counter()
-        self._refused: Counter[str] = Counter()
+        self._pending: dict[int, _Pending] = {}
         self._made, self._usual = 0, 0.0
         self._tried: Counter[tuple[str, str | int]] = Counter()
         self._wants: dict[str, float] = {}
         self._success: dict[str, float] = {}
+        self._prior = self._experience.prior()
         self._sizes = _sizes(corpus)
 
     def begin(self, count: int, draw: random.Random) -> list[Block]:
         """The blocks of a path: selection, then expansion by the block of lowest coverage that is not on it."""
+        self._success = {name: self._succeeds(block) for name, block in self._blocks.items()}
         leaf = self._tree.select()
         if self._tree.has_room(leaf):
             taken = {*leaf.path(), *(child.block for child in leaf.children)}
             free = [block for name, block in self._blocks.items() if name not in taken]
+            leaf.full = len(free) <= 1
             if free:
-                lowest = min(free, key=lambda block: (self._covered(block) / self._succeeds(block), draw.random()))
+                lowest = min(free, key=lambda block: (self._covered(block) / self._success[block.name], draw.random()))
                 leaf = self._tree.expand(leaf, lowest.name)
         self._node = leaf
         self._wants = {name: self._want(block) for name, block in self._blocks.items()}
-        self._success = {name: self._succeeds(block) for name, block in self._blocks.items()}
+        self._prior = self._experience.prior()
         return [self._blocks[name] for name in leaf.path()[:count]]
 
     def _covered(self, block: Block) -> float:
@@ -128,21 +165,33 @@ class TreeChooser:
         return min(self._coverage.operator(name)["OLC"] for name in block.operators)
 
     def _want(self, block: Block) -> float:
-        """What a node of the block may add to the coverage wherever it stands."""
-        return sum(self._coverage.lacks_settings(name) for name in dict.fromkeys(block.operators))
+        """What the neediest operator of the block may add to the coverage wherever it stands."""
+        return max(map(self._coverage.lacks_settings, block.operators))
 
     def _succeeds(self, block: Block) -> float:
         """The least share of results of an operator's models that were no refusals."""
-        ratios = (1 - self._refused[name] / (self._results[name] + _DOUBT) for name in block.operators)
-        return min(ratios)
+        return min(map(self._experience.success, block.operators))
 
     def pick(self, candidates: Sequence[Block], site: Site, draw: random.Random) -> Block:
-        """The one that may add most to the coverage there, by degrees and edges that it lacks."""
-        best = max(candidates, key=lambda block: (self._promise(block, site), draw.random()))
+        """One that promises a new failure, or the one that may add most to the coverage there."""
+        if draw.random() < _FOR_FAILURES:
+            best = max(candidates, key=lambda block: self._risk(block, draw))
+        else:
+            best = max(candidates, key=lambda block: (self._promise(block, site), draw.random()))
         self._note(best, site)
         return best
 
+    def _risk(self, block: Block, draw: random.Random) -> float:
+        """A rate of new failures, drawn; that of a subgraph is the highest of its operators'.
+
+        It is nothing as often as models of the block are refused.
+        """
+        if draw.random() >= self._success[block.name]:
+            return 0.0
+        return max(self._experience.rate(name, self._prior, draw) for name in dict.fromkeys(block.operators))
+
     def _promise(self, block: Block, site: Site) -> float:
+        """What the block may add to the coverage there, by degrees and edges that it lacks."""
         first, last = block.operators[0], block.operators[-1]
         promise = self._wants[block.name]
         reads = min(len(site.sources), max(block.degrees.ins, default=0))
@@ -175,23 +224,52 @@ class TreeChooser:
     def finish(self, operators: Sequence[str], gain: float) -> int:
         """Back-propagation of the gain in coverage."""
         self._usual += _FOLLOWING * (gain - self._usual) if self._made else gain
-        self._tree.visit(self._node, gain / (gain + self._usual) if gain else 0.0)
+        reward = gain / (gain + self._usual) if gain else 0.0
+        self._tree.visit(self._node, reward)
         self._made += 1
-        self._pending[self._made] = self._node, tuple(dict.fromkeys(operators))
+        self._pending[self._made] = _Pending(self._node, tuple(dict.fromkeys(operators)), reward)
         if len(self._pending) > _PENDING:
             del self._pending[next(iter(self._pending))]
         return self._made
 
     def learn(self, number: int, lesson: Lesson) -> None:
-        """Back-propagation of a new failure, and the success ratios of the model's operators."""
-        if number not in self._pending:
+        """Back-propagation of a new failure, and what the model's operators did."""
+        found = self._pending.get(number)
+        if found is None:
             return
-        node, operators = self._pending[number]
-        self._results.update(operators)
-        if lesson is Lesson.NEW:
-            self._tree.reward(node, 1.0)
-        elif lesson is Lesson.REFUSED:
-            self._refused.update(operators)
+        if lesson.ended is Ended.REFUSED:
+            self._experience.refused(found.operators)
+            return
+        self._experience.ran(found.operators)
+        if lesson.kind and lesson.kind not in found.kinds:  # one failure may show on several targets
+            self._pending[number] = self._shown(found, lesson)
+
+    def _shown(self, found: _Pending, lesson: Lesson) -> _Pending:
+        """A failure and its reward."""
+        reward = 0.0
+        if lesson.ended is Ended.NEW:
+            suspects = [name for name in found.operators if name in lesson.suspects] or found.operators
+            self._experience.failed(lesson.kind, suspects)
+            self._tree.correct(found.node, found.reward, found.reward + 1)
+            reward = 1.0
+        else:
+            self._experience.failed_again(lesson.kind)
+        return replace(found, reward=found.reward + reward, kinds=found.kinds | {lesson.kind})
+
+    def state(self) -> dict[str, Any]:
+        """The tree, the experience, and what was tried in vain."""
+        tried = [[*key, count] for key, count in self._tried.items()]
+        gains = {"made": self._made, "usual": self._usual}
+        return {"tree": self._tree.state(), "experience": self._experience.state(), "tried": tried} | gains
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `state`. What the corpus does not have any more is left out; pending models are forgotten."""
+        self._tree.restore(state["tree"], self._blocks.__contains__)
+        self._node = self._tree.root
+        self._experience.restore(state["experience"])
+        self._tried = Counter({(name, other): count for name, other, count in state["tried"]})
+        self._made, self._usual = state["made"], state["usual"]
+        self._pending.clear()
 
 
 def _sizes(corpus: Corpus) -> dict[str, tuple[float, float, float]]:

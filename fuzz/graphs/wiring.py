@@ -32,7 +32,7 @@ _SHARED = 0.5
 class Wiring(Growth):
     """A growing model that is told what each node reads. `shape` is one that its new inputs have where they can."""
 
-    __slots__ = ("_adapter", "_constants", "_due", "_fed", "_peeking", "_usual", "_wires", "results")
+    __slots__ = ("_adapter", "_bodies", "_constants", "_due", "_fed", "_peeking", "_usual", "_wires", "results")
 
     def __init__(
         self,
@@ -41,18 +41,29 @@ class Wiring(Growth):
         opset: int,
         usual: Shape | None = None,
         limits: Limits = _LIMITS,
+        inner: Sequence[Operator] = (),
     ) -> None:
-        """`usual`: the shape of new tensors where an operator takes it (None: any), else within `limits`."""
+        """`usual`: the shape of new tensors where an operator takes it (None: any), else within `limits`.
+
+        `inner`: what bodies of nodes are drawn from; without any, from the whole table.
+        """
         # No tensor is ever picked: each is due, or new. New ones are graph inputs where data is due, else constants.
         self._fed = replace(limits, picking_rate=0.0, constants=0.0, parameters=0.0)
         self._constants = replace(limits, picking_rate=0.0, constants=1.0, parameters=1.0)
-        super().__init__(draw, palette, self._constants)
+        # In a body there is no graph to say who reads whom: it grows as Isra's do, without inputs of its own.
+        self._bodies = replace(limits, constants=1.0, parameters=1.0)
+        super().__init__(draw, palette, self._constants, operators=inner)
         self._adapter = Adapter(self, draw, opset)
         self._usual = usual
         self._wires: list[int] = []
         self._due, self._peeking = 0, False
         #: What the last node yields, where its shape is known.
         self.results: list[int] = []
+
+    @property
+    def limits(self) -> Limits:
+        """Those of a body that grows in this graph."""
+        return self._bodies
 
     def add(self, operator: Operator, wires: Sequence[int], flows: int) -> bool:
         """Add a node of the operator that reads the wires; `flows` of its inputs are no constants.

@@ -7,8 +7,9 @@ A model that adds nothing to the operator-level coverage is discarded.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import onnx
 
@@ -27,6 +28,7 @@ from fuzz.operators.dtypes import BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT
 from fuzz.operators.families import IR_VERSION, OPSET, operators
 from fuzz.operators.growth import GraphInput, Limits
 from fuzz.operators.shapes import Shape
+from fuzz.operators.specification import Operator
 
 #: Neighbours k of both graph models, and their probabilities (section IV-B).
 _NEIGHBOURS, _REWIRED, _SHORTCUT = (2, 4, 6), 0.5, 0.9
@@ -37,6 +39,9 @@ PATIENCE = 20
 #: Inputs are floats in most models, and of two dtypes in the others.
 _FLOAT_ONLY = 0.75
 _OTHERS = (FLOAT, DOUBLE, FLOAT16, INT64, INT32, UINT8, INT8, BOOL)
+#: In so many models every result is an output: a wrong one in the middle shows only where nothing behind it hides it.
+#: In the others compilers may fuse what no output shows.
+_OBSERVED = 0.5
 _LIMITS = Limits()
 #: The graph models by their names.
 GRAPHS = ("rn", "ws")
@@ -90,6 +95,8 @@ class Fuzzer:
         search = Search(depth=max(1, min(Search.depth, round(settings.high * _PATH))))
         searching = settings.chooser == "mcts"
         self.chooser: Chooser = TreeChooser(corpus, self.coverage, search) if searching else RandomChooser()
+        table = operators(settings.opset)
+        self._inner = tuple(table[name] for name in sorted(corpus.degrees) if name in table)
         self._attempts = 0
 
     def next(self) -> Made:
@@ -110,7 +117,8 @@ class Fuzzer:
         draw = random.Random(self._seed << 40 | self._attempts)
         self._attempts += 1
         growth, settings = self._grown(draw), self.settings
-        model = growth.model(settings.opset, settings.ir_version, all_outputs=settings.all_outputs)
+        observed = settings.all_outputs or draw.random() < _OBSERVED
+        model = growth.model(settings.opset, settings.ir_version, all_outputs=observed)
         found = nodes(onnx.load_from_string(model))
         gain = self.coverage.add(found)
         number = self.chooser.finish([node.op_type for node in found], gain)
@@ -124,13 +132,22 @@ class Fuzzer:
         """What the model of that number did on a compiler."""
         self.chooser.learn(number, lesson)
 
+    def state(self) -> dict[str, Any]:
+        """Coverage and what the chooser learnt, as a JSON document."""
+        return {"coverage": self.coverage.state(), "chooser": self.chooser.state()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a `state`, perhaps of another corpus and other settings."""
+        self.coverage.restore(state["coverage"])
+        self.chooser.restore(state["chooser"])
+
     def _grown(self, draw: random.Random) -> Wiring:
         chosen = mutations.select(draw) if self.settings.mutated else mutations.NONE
         count = draw.randint(self.settings.low, self.settings.high)
         graph = mutations.remove_edges(_graph(count, self.settings.graphs, draw), chosen.ger, draw)
         graph = mutations.add_edges(graph, chosen.gea, draw)
         units = placing.place(graph, self.corpus, self.chooser, chosen, draw)
-        return build(units, self._usual(chosen, draw), chosen, self.settings, draw)
+        return build(units, self._usual(chosen, draw), chosen, self.settings, draw, self._inner)
 
     def _usual(self, chosen: Mutations, draw: random.Random) -> Shape | None:
         """One of the usual shapes; with TSM, or where none is within the limits, any will do."""
@@ -150,11 +167,17 @@ def _graph(count: int, models: Sequence[str], draw: random.Random) -> Digraph:
 
 
 def build(
-    units: Sequence[Unit], usual: Shape | None, chosen: Mutations, settings: Settings, draw: random.Random
+    units: Sequence[Unit],
+    usual: Shape | None,
+    chosen: Mutations,
+    settings: Settings,
+    draw: random.Random,
+    inner: Sequence[Operator] = (),
 ) -> Wiring:
-    """The model of these operators: the calculator gives them shapes and parameters."""
+    """The model of these operators: the calculator gives them shapes and parameters; `inner` are those of bodies."""
     palette = (FLOAT,) if draw.random() < _FLOAT_ONLY else (FLOAT, draw.choice(_OTHERS))
-    growth, table = Wiring(draw, palette, settings.opset, usual, settings.limits), operators(settings.opset)
+    growth = Wiring(draw, palette, settings.opset, usual, settings.limits, inner)
+    table = operators(settings.opset)
     results: list[list[int]] = []
     for unit in units:
         operator = variant(table[unit.op_type], unit.flows, chosen.pm)

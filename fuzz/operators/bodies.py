@@ -23,7 +23,7 @@ class Body(Growth):
     __slots__ = ("_begun", "_first", "_formals", "_outer")
 
     def __init__(self, outer: Growth) -> None:
-        super().__init__(outer._draw, outer._palette, outer._limits, outer._lean, outer.operators)
+        super().__init__(outer._draw, outer._palette, outer.limits, outer._lean, outer.operators)
         self._outer, self.depth = outer, outer.depth + 1
         # Tensors are numbered through all graphs of a model, since names must differ (ONNX, Static scoping).
         self.dtype, self.shape, self.low, self.high = outer.dtype, outer.shape, outer.low, outer.high

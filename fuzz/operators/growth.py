@@ -126,6 +126,11 @@ class Growth:
         #: Tensors that a node reads, and those that no node yields. Every placeholder is read.
         self._used, self._given = {0}, {0}
 
+    @property
+    def limits(self) -> Limits:
+        """Those of a body that grows in this graph."""
+        return self._limits
+
     # ---- drawing
 
     def below(self, count: int) -> int:

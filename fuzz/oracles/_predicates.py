@@ -283,6 +283,8 @@ def quantizes_no_number(site: Site) -> bool:
     if result is not None and not is_integer(result):
         return False
     zero_scale = scale is not None and bool((scale.astype(np.float64) == 0).any())
+    if site.op_type == "DynamicQuantizeLinear":  # its scale is the width of the range
+        zero_scale = not _has(site.array("x"), lambda numbers: numbers != 0)
     return zero_scale or _has(site.array("x"), lambda numbers: ~np.isfinite(numbers))
 
 

@@ -20,6 +20,14 @@ def symptom(outcome: Outcome) -> str:
     return _SYMPTOMS.get(outcome.status, "")
 
 
+def said(outcome: Outcome) -> str:
+    """What a failed outcome says of itself, on one line of at most 600 characters."""
+    error = outcome.error
+    told = (error.message.strip() or error.signal or error.type) if error else ""
+    lines = (line.strip() for line in told.splitlines())
+    return " / ".join(line for line in lines if line)[:600] or str(outcome.status)
+
+
 def dies_on_invalid(outcome: Outcome) -> str:
     """The symptom of a compiler that dies on a model it should have refused with an exception, else "".
 

@@ -20,7 +20,7 @@ DELTA = 1e-4
 
 @dataclass(frozen=True)
 class Deviation:
-    """Where original and mutant part. `symptom` is ``wrong:count|dtype|shape|nan|label|score``.
+    """Where original and mutant part. `symptom` is ``wrong:count|dtype|shape|values|nan|inf|label|score``.
 
     `distance` is the largest difference of two elements of that output, infinity where they cannot be compared.
     """
@@ -40,6 +40,18 @@ def compare(mutant: Sequence[Value], original: Sequence[Value], delta: float = D
         if found:
             return found
     return None
+
+
+def distance(one: Sequence[Value], other: Sequence[Value]) -> float:
+    """The largest difference of two elements of any output; infinity where outputs cannot be compared."""
+    if len(one) != len(other):
+        return float("inf")
+    return max((_apart(got, want) for got, want in zip(one, other, strict=True)), default=0.0)
+
+
+def _apart(got: Value, want: Value) -> float:
+    found = _compared(got, want, 0, 0.0)
+    return found.distance if found else 0.0
 
 
 def is_numeric(
@@ -85,7 +97,8 @@ def _scores(got: np.ndarray, want: np.ndarray, position: int, delta: float) -> D
     worst = int(np.argmax(distance)) if distance.size else 0
     if not np.isfinite(largest):
         detail = f"{got.flat[worst]} instead of {want.flat[worst]} at flat index {worst}"
-        return Deviation(position, "wrong:nan", detail, largest)
+        symptom = "wrong:nan" if np.isnan(got.flat[worst]) or np.isnan(want.flat[worst]) else "wrong:inf"
+        return Deviation(position, symptom, detail, largest)
     labels = _labels(got) != _labels(want)
     if labels.any():
         detail = f"{int(labels.sum())} of {labels.size} labels differ; scores by {largest:.4g} at most"

@@ -43,7 +43,7 @@ class Ordered:
         for at in self._order:
             yield self._cases[at]
 
-    def observe(self, case_id: str, status: Status, bug: str = "") -> None:
+    def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
         """Learn what a case did on some target; `bug` is a failure's fingerprint. Foreign cases are ignored."""
         at = self._at.get(case_id)
         if at is None or self._schedule is None:
@@ -70,7 +70,7 @@ class Mixed:
                     streams.remove(stream)
                 yield from turn
 
-    def observe(self, case_id: str, status: Status, bug: str = "") -> None:
+    def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
         """Tell every source what a case did."""
         for source, _ in self._sources:
-            source.observe(case_id, status, bug)
+            source.observe(case_id, status, bug, suspects)

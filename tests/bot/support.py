@@ -54,7 +54,7 @@ def start(folder: Path, *arguments: object, **options: Any) -> subprocess.Popen[
 
 
 def ended(process: subprocess.Popen[str]) -> Done:
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=900)
     return Done(process.returncode, out, err)
 
 

@@ -113,3 +113,12 @@ def test_the_emergency_stop_is_not_forgotten(settings: Settings) -> None:
     found = asked(settings)["database"]
     assert found.good is False
     assert "too many issues" in found.told and "graphwarden stop --off" in found.told
+
+
+def test_a_repository_that_has_taken_the_name_of_another_is_told(settings: Settings, github_world: World) -> None:
+    with open_store(settings.database, create=True) as store:
+        Ledger(store).repositories.note(github_world.repository, 7)
+    found = asked(settings)["compiler: repository"]
+    assert found.good is False and f"{github_world.repository} is another repository now" in found.told
+    project = settings.projects["compiler"].model_copy(update={"repository_id": github_world.ask("")["id"]})
+    assert asked(settings.model_copy(update={"projects": {"compiler": project}}))["compiler: repository"].good

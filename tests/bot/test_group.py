@@ -39,6 +39,14 @@ def test_keys_that_are_not_known_and_nulls_change_nothing(gw: Run, tmp_path: Pat
     assert one == other
 
 
+def test_a_failure_may_bring_a_trace_and_no_message(gw: Run, tmp_path: Path) -> None:
+    trace = "#0 0x1 in ns::Fold (x=1) at f.cc:3"
+    path = saved(tmp_path / "f.jsonl", {"id": 1, "trace": trace}, {"id": 2, "frames": ["ns::Fold"]})
+    done = gw("group", path, "--json")
+    assert done.code == 0
+    assert len(set(json.loads(done.out)["assignment"].values())) == 1
+
+
 def test_without_json_there_is_a_table_of_the_largest_group_first(gw: Run, tmp_path: Path) -> None:
     path = saved(tmp_path / "f.jsonl", {"id": 1, "message": "rare"}, {"id": 2, **FOLD}, {"id": 3, **FOLD})
     done = gw("group", path)

@@ -217,7 +217,7 @@ def alive(pid: int) -> bool:
 
 
 def settles(condition: Callable[[], bool]) -> bool:
-    for _ in range(400):
+    for _ in range(6000):
         if condition():
             return True
         time.sleep(0.05)

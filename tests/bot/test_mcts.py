@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.bot.support import Run
-from triage.store import open_store
+from tests.bot.support import Run, start
+from triage.store import StoreError, open_store
+from triage.store_results import Recorded
 
 
 def test_more_models_begin_with_those_of_fewer(gw: Run, tmp_path: Path) -> None:
@@ -21,8 +27,8 @@ def test_more_models_begin_with_those_of_fewer(gw: Run, tmp_path: Path) -> None:
 
 
 def test_what_has_no_block_is_refused_before_anything_is_written(gw: Run, tmp_path: Path) -> None:
-    done = gw("generate", "--source", "mcts", "--operators", "If", "--out", tmp_path / "m")
-    assert done.code == 2 and "the corpus has no block of If alone" in done.err
+    done = gw("generate", "--source", "mcts", "--operators", "Conv", "--rank", 0, "--out", tmp_path / "m")
+    assert done.code == 2 and "no block of the corpus has inputs within rank and length" in done.err
     assert not (tmp_path / "m").exists()
 
 
@@ -54,17 +60,50 @@ def test_what_coverage_cannot_use_is_refused_in_one_line(
     assert done.code == 2 and told in done.err and len(done.err.splitlines()) == 1
 
 
-def test_a_hunt_goes_on_with_other_models_than_before(gw: Run, tmp_path: Path) -> None:
-    """A campaign that time ends is resumed; models that were run are not run again."""
-    hunt = ("hunt", "--source", "mcts", "--backend", "onnxruntime", "--no-drafts", "--db", tmp_path / "h.db", "--json")
-    first = gw(*hunt, "--budget", "6s")
-    assert first.code == 0 and not first.json["complete"]
-    assert first.json["invalid"] < 0.02 * first.json["passed"]  # the evaluator has limits, e.g. of 64 inputs
-    again = gw(*hunt, "--budget", "6s")
-    assert again.code == 0 and again.json["campaign"] == first.json["campaign"]
-    assert again.json["cases"] > first.json["cases"] > 0
-    with open_store(tmp_path / "h.db", create=False) as store:
-        results = store.recorded(first.json["campaign"])
-    assert {each.origin.generator for each in results} == {"mcts"}
-    tests = {each.case_id: each.origin.test for each in results}
-    assert len(set(tests.values())) >= 0.98 * len(tests)  # two models may come out the same
+def test_a_hunt_goes_on_with_other_models_than_before(tmp_path: Path) -> None:
+    """An interrupted campaign is resumed; what was run is not run again, and what was learnt is kept."""
+    database = tmp_path / "h.db"
+    hunt = ("hunt", "--source", "mcts", "--backend", "onnxruntime", "--no-drafts", "--db", database, "--budget", "none")
+    sizes = [0]
+    for _ in range(2):
+        process = start(tmp_path, *hunt)
+        try:
+            while process.poll() is None and len(_results(database)) < sizes[-1] + 48:
+                time.sleep(0.2)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+        sizes.append(len(_results(database)))
+    assert sizes[1] >= 48 and sizes[2] >= sizes[1] + 48
+    found = _results(database)
+    assert {each.origin.generator for each in found} == {"mcts"}
+    tests = {each.case_id: each.origin.test for each in found}
+    assert len(set(tests.values())) >= 0.95 * len(tests)  # two models may come out the same
+    with open_store(database, create=False) as store:
+        assert len(store.campaigns()) == 1
+    assert json.loads((tmp_path / "h.db.mcts.json").read_text())["chooser"]["made"] > sizes[1]
+
+
+def _results(database: Path) -> list[Recorded]:
+    """What the campaign has recorded so far."""
+    if not database.exists() or not database.stat().st_size:
+        return []
+    try:
+        with open_store(database, create=False) as store:
+            campaigns = store.campaigns()
+            return store.recorded(campaigns[-1].id) if campaigns else []
+    except StoreError:  # it is being made
+        return []
+
+
+@pytest.mark.parametrize("source", ["isra", "mcts"])
+def test_a_seed_gives_the_same_bytes_in_every_process(tmp_path: Path, source: str) -> None:
+    """Python orders sets of words otherwise in each process, unless PYTHONHASHSEED says how."""
+    command = [sys.executable, "-m", "bot.cli", "generate", "--source", source, "--count", "25", "--seed", "9", "--out"]
+    for hashes in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": hashes}
+        subprocess.run([*command, str(tmp_path / hashes)], env=environment, check=True, capture_output=True)
+    files = sorted(path.name for path in (tmp_path / "1").iterdir())
+    assert len(files) == 26 and "manifest.jsonl" in files
+    for name in files:
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()

@@ -1,4 +1,4 @@
-"""Faults planted in a real compiler are found by oracle 3 and reduced to what matters; without them nothing is."""
+"""A fault planted in a real compiler is found by oracle 3 and reduced to what matters; without it nothing is."""
 
 from __future__ import annotations
 
@@ -6,35 +6,23 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import pytest
 
 from tests.bot.support import ROOT, Run
 
 FAULTY = ROOT / "tests" / "mutants" / "faults.py"
 
-#: By fault: the seed model and the seed of the mutations, how many of these, and operators that the fault needs.
-CASES = [
-    ("buffers", "lstm", 2, 10, {"Mul"}),
-    ("dead", "transformer", 1, 5, {"Neg", "Relu"}),
-    ("layout", "unet", 1, 10, {"Conv"}),
-    ("epilogue", "unet", 1, 10, {"Conv", "Add"}),
-]
 
-
-@pytest.mark.parametrize(("fault", "model", "seed", "count", "operators"), CASES)
-def test_a_planted_fault_is_found_minimised_and_reduced(
-    gw: Run, tmp_path: Path, fault: str, model: str, seed: int, count: int, operators: set[str]
-) -> None:
-    planted = ("--backend", FAULTY, "--option", f"fault={fault}")
-    series = ("--mutations", count, "--every", count, "--seed", seed, "--out", tmp_path / "m")
-    done = gw("mutate", f"seed:{model}", *series, *planted, "--json")
+def test_a_planted_fault_is_found_minimised_and_reduced(gw: Run, tmp_path: Path) -> None:
+    planted = ("--backend", FAULTY, "--option", "fault=dead")
+    series = ("--mutations", 5, "--every", 5, "--seed", 1, "--out", tmp_path / "m")
+    done = gw("mutate", "seed:transformer", *series, *planted, "--json")
     assert (done.code, done.json["findings"]) == (1, {"wrong": 1})
     [failure] = done.json["failures"]
-    assert failure["mutant"] == count and len(failure["mutations"]) <= count / 2
+    assert failure["mutant"] == 5 and len(failure["mutations"]) <= 2
     found, inputs = map(Path, failure["files"])
     reduced = gw("reduce", found, "--inputs", inputs, *planted, "-o", tmp_path / "min.onnx", "--json")
     assert reduced.code == 0 and reduced.json["nodes_after"] <= 5
-    assert operators <= {node.op_type for node in onnx.load(tmp_path / "min.onnx").graph.node}
+    assert {"Neg", "Relu"} <= {node.op_type for node in onnx.load(tmp_path / "min.onnx").graph.node}
 
 
 def test_without_a_fault_every_mutant_agrees(gw: Run, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Status
 from fuzz.runner import Runner
-from tests.bot.support import Run, ended, start
+from tests.bot.support import ROOT, Run, ended, start
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -142,3 +142,26 @@ def test_a_folder_with_other_models_is_left_alone(gw: Run, tmp_path: Path) -> No
     (tmp_path / "mine.onnx").write_bytes(b"")
     done = gw("mutate", "seed:lstm", "--out", tmp_path)
     assert done.code == 2 and "holds mine.onnx, which is not of this run" in done.err
+
+
+def test_sequences_and_devices_hold_seed_and_mutants_against_themselves(gw: Run, tmp_path: Path) -> None:
+    options = ("--mutations", 4, "--every", 4, "--seed", 1, "--out", tmp_path / "m", "--sequences", 2, "--devices")
+    done = gw("mutate", "seed:lstm", *options, "--backend", "onnxruntime", "--json")
+    assert done.code == 0, done.out
+    assert done.json["levels"] == {"findings": {"agrees": 4}, "failures": []}
+
+
+def test_a_faulty_pass_is_named_in_the_signature(gw: Run, tmp_path: Path) -> None:
+    faulty = ("--backend", ROOT / "tests" / "mutants" / "faults.py", "--option", "fault=ranges")
+    options = ("--mutations", 6, "--every", 6, "--seed", 1, "--out", tmp_path / "m", "--sequences", 4)
+    done = gw("mutate", "seed:lstm", *options, *faulty, "--json")
+    assert done.code == 1
+    [failure] = done.json["levels"]["failures"]
+    assert failure["guilty"] == ["RangeAnalysis"] and failure["signature"].endswith("after RangeAnalysis")
+
+
+def test_sequences_need_a_compiler_that_has_them(gw: Run, tmp_path: Path) -> None:
+    done = gw("mutate", "seed:lstm", "--out", tmp_path / "m", "--sequences", 2)
+    assert done.code == 2 and "name it with --backend" in done.err
+    done = gw("mutate", "seed:lstm", "--out", tmp_path / "m", "--sequences", 2, "--backend", "reference")
+    assert done.code == 2 and "no optimisation sequences of reference are known" in done.err

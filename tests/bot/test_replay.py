@@ -28,7 +28,7 @@ COMMANDS = (
     *("not a duplicate", "link #1 to bug 2", "sing"),
 )
 #: Work that runs compilers and may be done again: what it says has keys, or is what it said before (its own tests).
-AGAIN = {"suite", "retest", "triage", "bisect"}
+AGAIN = {"retest", "triage", "bisect"}
 _STATES = ("queued", "waiting", "running", "done", "cancelled")
 
 
@@ -74,7 +74,7 @@ def arrives(room: Room, guid: str, name: str, payload: dict[str, Any]) -> set[st
 
 def _known(room: Room, work: Work) -> bool:
     """Whether heavy work is of those that see themselves whether they were done before."""
-    return work.kind == "gate" and room.ledger.work.done_before(work)
+    return work.kind in ("gate", "suite") and room.ledger.work.done_before(work)
 
 
 def seen(room: Room) -> tuple[Any, ...]:

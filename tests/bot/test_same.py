@@ -1,19 +1,25 @@
-"""Under a former name only the repository that was renamed is believed: anybody's may have that name now."""
+"""Only the repository that is meant is believed, and spoken to: anybody's may get a name that is free again."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot import dispatch
+from bot.github.auth import Access
+from bot.github.errors import Later
+from bot.same import Vouched
 from bot.settings import Project, Settings
 from triage.ledger import Ledger
 from triage.ledger.records import DeliveryState, NewDelivery
 from triage.store import open_store
+
+if TYPE_CHECKING:
+    from tests.github.support import World
 
 OLD, NEW = "octo/old", "octo/new"
 OURS, THEIRS = 7, 666
@@ -59,3 +65,54 @@ def test_what_was_sent_before_the_renaming_is_still_heard(ledger: Ledger) -> Non
 def test_while_the_repository_is_not_known_nothing_under_a_former_name_is_believed(ledger: Ledger) -> None:
     assert comes(ledger, AFTER, OLD, id=THEIRS) == comes(ledger, AFTER, OLD) == 0
     assert comes(ledger, AFTER, NEW) == 1, "its own name needs no id"
+
+
+def test_who_takes_the_very_name_of_the_project_does_not_speak_for_it(ledger: Ledger) -> None:
+    assert comes(ledger, BEFORE, OLD, id=OURS) == 1
+    assert comes(ledger, BEFORE, OLD, id=THEIRS) == 1
+    assert comes(ledger, BEFORE, OLD, id=OURS) == 2
+    assert ledger.deliveries.counts()[DeliveryState.IGNORED] == 1
+
+
+def test_the_new_name_is_believed_only_for_the_repository_that_had_the_former_one(ledger: Ledger) -> None:
+    assert comes(ledger, BEFORE, OLD, id=OURS) == 1
+    assert comes(ledger, AFTER, NEW, id=THEIRS) == 1
+    assert comes(ledger, AFTER, NEW, id=OURS) == 2
+
+
+def test_the_configured_id_is_the_last_word(ledger: Ledger) -> None:
+    assert comes(ledger, BEFORE, OLD, id=OURS) == 1
+    project = BEFORE.projects["tiny"].model_copy(update={"repository_id": THEIRS})
+    assert comes(ledger, Settings(projects={"tiny": project}), OLD, id=THEIRS) == 2
+
+
+@pytest.fixture
+def vouched(ledger: Ledger, github_world: World) -> Vouched:
+    settings = github_world.settings()
+    return Vouched(Access(settings).client, settings, ledger)
+
+
+def test_a_repository_is_asked_for_its_id_before_anything_is_said_there(
+    vouched: Vouched, ledger: Ledger, github_world: World
+) -> None:
+    world = github_world
+    for _ in range(2):
+        assert vouched(world.repository).default_branch() == "main"
+    assert ledger.repositories.id_of(world.repository) == world.ask("")["id"]
+    asked = [call.path for call in world.proxy.calls if call.path == f"/repos/{world.repository}"]
+    assert len(asked) == 3, "once for the id, twice for the branch"
+
+
+def test_nothing_is_said_in_a_repository_that_has_taken_the_name(
+    vouched: Vouched, ledger: Ledger, github_world: World
+) -> None:
+    ledger.repositories.note(github_world.repository, THEIRS)
+    for _ in range(2):
+        with pytest.raises(Later, match=f"is another repository now.*known is {THEIRS}.*repository_id = "):
+            vouched(github_world.repository)
+
+
+def test_while_a_repository_cannot_be_seen_what_is_to_be_said_waits(vouched: Vouched, github_world: World) -> None:
+    github_world.proxy.refuse("GET", f"/repos/{github_world.repository}", 404)
+    with pytest.raises(Later, match="nobody knows which repository it is"):
+        vouched(github_world.repository)

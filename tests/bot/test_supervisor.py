@@ -27,7 +27,7 @@ time.sleep(1000)
 
 
 def until(said: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 300
     while not said():
         assert time.monotonic() < deadline
         time.sleep(0.02)

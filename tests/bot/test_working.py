@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot import kinds, settings, working
 from bot.desk import Desk
@@ -40,6 +42,14 @@ def kind(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Work, Desk], An
         monkeypatch.setattr(kinds, "load", lambda name: SimpleNamespace(HEAVY=False, run=run))
 
     return make
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for another thread."""
+    deadline = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < deadline, "never"
+        threading.Event().wait(0.01)
 
 
 def attempt(desk: Desk) -> Work:
@@ -197,6 +207,72 @@ def test_cancelled_work_stops_at_its_next_word_and_saves_nothing(desk: Desk, kin
     desk.ledger.work.add(NewWork("gate", "k", "tvm"))
     done = attempt(desk)
     assert (done.state, done.note, reached) == (WorkState.CANCELLED, "a newer head", [])
+
+
+def _table(desk: Desk, old: str, new: str) -> None:
+    """A database that cannot answer about work, and one that can again."""
+    with desk.store.writing() as session:
+        session.connection().exec_driver_sql(f"ALTER TABLE {old} RENAME TO {new}")
+
+
+def _lease(desk: Desk) -> object:
+    with desk.store.reading() as session:
+        return session.connection().exec_driver_sql("SELECT lease FROM work").scalar()
+
+
+def test_signs_of_life_outlast_a_database_in_passing_trouble(
+    desk: Desk, kind: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "BEAT", 0.01)
+
+    def run(work: Work, at: Desk) -> Answer:
+        _table(at, "work", "away")
+        at.say("half way")
+        until(lambda: len(logged) > 2)
+        _table(at, "away", "work")
+        with at.store.writing() as session:
+            session.connection().exec_driver_sql("UPDATE work SET lease = NULL")
+        until(lambda: _lease(at) is not None)
+        return Done("to the end")
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    with capture_logs() as logged:
+        assert attempt(desk).note == "to the end"
+    assert {one["event"] for one in logged} >= {"no_sign_of_life"}
+
+
+def test_work_ends_with_a_word_once_nobody_can_tell_for_long_whose_it_is(
+    desk: Desk, kind: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "LEASE", timedelta(0))
+
+    def run(work: Work, at: Desk) -> Answer:
+        _table(at, "work", "away")
+        try:
+            at.say("half way")
+        finally:
+            _table(at, "away", "work")
+        return Done("to the end")
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    waits = attempt(desk)
+    assert waits.state is WorkState.QUEUED and "no such table" in waits.note
+
+
+def test_how_work_ended_is_saved_once_the_database_is_there_again(
+    desk: Desk, kind: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working.time, "sleep", lambda seconds: _table(desk, "away", "work"))
+
+    def run(work: Work, at: Desk) -> Answer:
+        _table(at, "work", "away")
+        return Done("an hour's work")
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    assert attempt(desk).note == "an hour's work"
 
 
 def test_waiting_work_begins_when_it_is_woken(desk: Desk, kind: Callable[..., None]) -> None:

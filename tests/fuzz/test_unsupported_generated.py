@@ -59,3 +59,22 @@ def test_tvm_says_of_operators_in_bodies_too_that_it_has_no_converter(runner: Ru
     target = catalogue.target("tvm")
     assert runner.run(branches("LpNormalization"), target).status is Status.UNSUPPORTED
     assert runner.run(branches("Relu"), target).status is Status.OK
+
+
+def resized(scales: list[float], shape: list[int]) -> Case:
+    infos = [
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+        for name, dims in (("x", [2, 1, 2, 2]), ("y", shape))
+    ]
+    weights = [numpy_helper.from_array(np.array(scales, np.float32), "scales")]
+    graph = helper.make_graph(
+        [helper.make_node("Resize", ["x", "", "scales"], ["y"])], "g", infos[:1], infos[1:], weights
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9)
+    return Case("onnx", model.SerializeToString(), {"x": np.ones((2, 1, 2, 2), np.float32)}, Origin("test", "Resize"))
+
+
+def test_openvino_says_that_it_resizes_no_batch(runner: Runner) -> None:
+    target = catalogue.target("openvino")
+    assert runner.run(resized([0.5, 1, 1, 1], [1, 1, 2, 2]), target).status is Status.UNSUPPORTED
+    assert runner.run(resized([1, 1, 1, 2], [2, 1, 2, 4]), target).status is Status.OK

@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from tests.github.node import node, package
+from tests.ports import unused
 
 #: The account that owns the repositories, and people. `MAINTAINER` gets write permission, `STRANGER` none.
 OWNER, MAINTAINER, STRANGER = "acme", "maintainer", "stranger"
@@ -51,7 +52,7 @@ class Emulator:
         """What a person's request gives; not seen by the proxy. Raises requests.HTTPError."""
         # In turns, since the emulator counts 5,000 requests an hour for each token.
         headers = {"Authorization": f"Bearer {token(login, next(_TURNS) % TOKENS)}"}
-        answer = requests.request(verb, self.url + path, json=body, headers=headers, timeout=30)
+        answer = requests.request(verb, self.url + path, json=body, headers=headers, timeout=120)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 
@@ -68,7 +69,7 @@ def running(folder: Path, called: str) -> Iterator[Emulator]:
     key_file.write_bytes(_key())
     seed = folder / "seed.json"
     seed.write_text(json.dumps(_seed(key_file.read_text())))
-    port = _free_port()
+    port = unused()
     command = [node(), package("emulate", "dist/index.js"), "start", "--service", "github", "--port", str(port)]
     with (folder / "emulator.log").open("wb") as log:
         process = subprocess.Popen(
@@ -125,14 +126,8 @@ def _end_with_parent() -> None:
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    for _ in range(600):
+    for _ in range(6000):
         assert process.poll() is None, f"the emulator ended: {log.read_text()}"
         with socket.socket() as door:
             if door.connect_ex(("127.0.0.1", port)) == 0:

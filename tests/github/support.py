@@ -74,7 +74,7 @@ class World:
         told: dict[str, Any] = {
             "api": self.url,
             "write_pause": 0,
-            "timeout": 5.0,
+            "timeout": 60.0,
             "webhook_secret_file": self.folder / "secret",
         }
         return Settings(
@@ -124,6 +124,7 @@ class World:
         owner, _, name = self.repository.partition("/")
         ours: dict[str, Any] = {"sender": {"login": MAINTAINER, "type": "User"}}
         ours["repository"] = {"full_name": self.repository, "name": name, "owner": {"login": owner}}
+        ours["repository"]["id"] = self.ask("")["id"]
         ours["installation"] = {"id": INSTALLATION}
         told = hooks.changed(hooks.payload(event, action, ours), changes or {})
         return self.fake.deliver(event, told, guid)

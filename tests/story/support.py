@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import tvm.relax.frontend.onnx as frontend
 
+from tests.ports import unused
+
 if TYPE_CHECKING:
     from tests.github.support import World
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILE = "python/tvm/relax/frontend/onnx/onnx_frontend.py"
 GOOD, BAD = "return relax.op.floor(inputs[0])", "return relax.op.ceil(inputs[0])  # simpler"
 COMPILER = """
@@ -51,13 +53,13 @@ repository = "{repository}"
 compiler = "tvm.toml"
 fetch = ""
 slice = 40
-budget = "3m"
-triage_budget = "3m"
+budget = "30m"
+triage_budget = "30m"
 [projects.tvm.filing]
 moderation = false
 """
 #: Seconds that a step of the story may take on a busy machine.
-PATIENCE = 420.0
+PATIENCE = 2400.0
 
 Found = TypeVar("Found")
 
@@ -185,9 +187,7 @@ def running(folder: Path, world: World) -> Iterator[Bot]:
     """The bot on the repository ``tvm`` in a folder, at a GitHub."""
     from tests.github.support import SECRET
 
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = unused()
     (folder / "secret").write_bytes(SECRET)
     (folder / "tvm.toml").write_text(COMPILER)
     (folder / "graphwarden.toml").write_text(

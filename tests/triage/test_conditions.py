@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
 from fuzz.runner import Runner
+from triage import conditions as conditions_
 from triage import contrasts, titles
 from triage.conditions import Condition, conditions
 from triage.inquiry import Inquiry
@@ -123,6 +124,44 @@ def test_an_input_becomes_a_constant_and_a_constant_an_input() -> None:
     assert frozen.text == "non-constant shape" and list(frozen.cases[0].inputs) == ["data"]
     [fed] = inputs.variants(frozen.cases[0])
     assert fed.text == "constant shape" and list(fed.cases[0].inputs) == ["data", "shape"]
+
+
+def test_the_first_constant_becomes_an_input_where_there_are_constants_alone() -> None:
+    case = case_of("Reshape", {"data": float32(1, 2), "shape": np.array([2, 1])}, [2, 1])
+    model = onnx.load_from_string(case.model)
+    del model.graph.input[:]
+    model.graph.initializer.extend(numpy_helper.from_array(value, name) for name, value in case.inputs.items())
+    frozen = Case("onnx", model.SerializeToString(), {}, Origin("t"))
+    assert [one.text for one in inputs.variants(frozen)] == ["constant data", "constant shape"]
+
+
+def test_a_value_that_only_a_body_reads_is_told_to_come_from_outside() -> None:
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "outer"], ["sum"]), helper.make_node("Identity", ["e"], ["each"])],
+        "body",
+        [info("s", TensorProto.FLOAT, [1]), info("e", TensorProto.FLOAT, [1])],
+        [info("sum", TensorProto.FLOAT, [1]), info("each", TensorProto.FLOAT, [1])],
+    )
+    node = helper.make_node("Scan", ["start", "x"], ["y", "all"], body=body, num_scan_inputs=1)
+    fed = {"start": float32(1), "x": np.ones((2, 1), np.float32), "outer": float32(2)}
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [info(name, TensorProto.FLOAT, value.shape) for name, value in fed.items()],
+        [info("y", TensorProto.FLOAT, [1])],
+    )
+    case = Case("onnx", helper.make_model(graph).SerializeToString(), dict(fed), Origin("t"))
+    assert "non-constant value from outside the body" in [one.text for one in inputs.variants(case)]
+
+
+def test_beside_a_constant_it_is_told_which_numbers_matter() -> None:
+    """A constant that is folded wrongly is folded rightly where its numbers are others."""
+    numbers = Condition("value", "negative input", "…", needed=True)
+    constant = Condition("input", "constant input", "…", needed=True)
+    option = Condition("attribute", "axis=1", "…", needed=True)
+    assert list(conditions_._telling([numbers, constant])) == [numbers, constant]
+    assert list(conditions_._telling([numbers, option])) == [option]
 
 
 def test_an_unusual_type_becomes_an_ordinary_one_everywhere() -> None:

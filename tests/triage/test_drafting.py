@@ -112,3 +112,53 @@ def test_a_guess_is_no_finding() -> None:
     )
     guessed = Location(evidence=("perhaps a type problem (it says so)",))
     assert drafting._findings(replace(BUG, location=guessed), raised, None) == ()
+
+
+def test_where_the_machines_number_of_threads_hides_a_failure_the_one_that_shows_it_is_named() -> None:
+    raised = Failure(
+        Case("onnx", b"", {}, Origin("test")),
+        Target("openvino", Revision("2026.4.1")),
+        Outcome(Status.EXCEPTION, Stage.COMPILE),
+        None,
+        "crash",
+        "exception:E",
+        "",
+    )
+    first, second = drafting.spelled_out(raised)
+    assert first is raised and dict(second.target.options) == {"threads": "1"}
+    assert list(drafting.spelled_out(second)) == [second]  # whoever chose the number was told of it already
+    found = bug("openvino")
+    assert "THREADS" not in drafting._snippet(found, first)
+    assert '"INFERENCE_NUM_THREADS": 1' in drafting._snippet(found, second)
+    assert drafting._findings(found, second, None) == (
+        "It hangs on the number of threads: with one thread it fails, with the default number it passes.",
+    )
+    assert drafting._findings(found, first, None) == ()
+
+
+@pytest.mark.parametrize(
+    ("api", "located", "blamed", "named"),
+    [
+        ("torch.baddbmm", "aten.var_mean.correction", "", "torch.baddbmm (aten.var_mean)"),
+        ("torch.baddbmm", "", "aten.where.self", "torch.baddbmm (aten.where)"),
+        ("torch.nn.functional.elu", "aten.elu.default", "", "torch.nn.functional.elu"),
+        ("torch.Tensor.squeeze_", "aten.squeeze.dim", "", "torch.Tensor.squeeze_"),
+        ("torch.baddbmm", "", "", "torch.baddbmm"),
+        ("torch.baddbmm", "", "_private_pass", "torch.baddbmm"),
+    ],
+)
+def test_an_api_is_named_with_the_core_operator_that_is_at_fault(
+    api: str, located: str, blamed: str, named: str
+) -> None:
+    raised = Failure(
+        Case("instance", b"", {}, Origin("test")),
+        Target("tvm", Revision("0.27.0")),
+        Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error(operator=blamed)),
+        None,
+        "crash",
+        "exception:E",
+        "",
+    )
+    assert drafting._named((api,), Location(operator=located), raised) == (named,)
+    model = replace(raised, case=Case("onnx", b"", {}, Origin("test")))
+    assert drafting._named(("Relu",), Location(operator="Relu"), model) == ("Relu",)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.commands.group import read
 from tests.triage import synthetic
 from triage.evidence import Report
 from triage.group import Grouping, group
@@ -519,6 +520,54 @@ def test_openvinos_chain_of_checks_is_a_place() -> None:
     assert groups(*lines) == [{0, 2}, {1}]
 
 
+# ------------------------------------------------------------------ what tells nothing
+
+
+def test_a_harness_through_which_all_comes_is_no_place() -> None:
+    harness = '  File "/h/harness/worker.py", line 5, in run_one\n    return fn(case)\n'
+    placed = [
+        {
+            "message": f"no {letter}",
+            "trace": f'Traceback (most recent call last):\n{harness}  File "/v/{letter}.py", line 3, in f\n    g()\n',
+        }
+        for letter in "abcdefg"
+    ]
+    alone = [
+        {"message": text, "trace": f"Traceback (most recent call last):\n{harness}ValueError: {text}"}
+        for text in ("rank is not known", "pads are negative") * 2
+    ]
+    found = groups(*placed, *alone)
+    assert {7, 9} in found and {8, 10} in found
+
+
+def test_what_native_code_says_through_a_binding_is_told_by_its_words() -> None:
+    trace = 'Traceback (most recent call last):\n  File "/v/binding.py", line 3, in invoke\n    run()\nCompilerError: '
+    texts = ("error: stack allocation of 3 bytes is too large", "error: failed to legalize an operation of this kind")
+    assert groups(*({"message": text, "trace": trace + text} for text in texts * 2)) == [{0, 2}, {1, 3}]
+
+
+def test_a_death_is_a_death_in_whatever_words() -> None:
+    said = (
+        "process died with signal 11",
+        "Segmentation fault (core dumped)",
+        "worker 3 crashed (exit code -11)",
+        "SIGSEGV",
+    )
+    assert len(groups(*({"message": text, "trace": native("ns::Fold", "ns::Run")} for text in said))) == 1
+
+
+def test_wrong_results_are_one_bug_where_one_pass_is_blamed_and_two_where_one_gives_nan() -> None:
+    blamed = [
+        {"message": "values differ; guilty pass: FoldTranspose", "operator": operator, "symptom": "wrong result"}
+        for operator in ("Add", "Softmax")
+    ]
+    ways = [
+        {"message": f"got {got}, expected [1, 2]", "operator": "Resize", "symptom": "wrong result"}
+        for got in ("[nan, 2]", "[7, 9]")
+    ]
+    assert groups(*blamed, *ways) == [{0, 1}, {2}, {3}]
+
+
 # ------------------------------------------------------------------ what must not matter
 
 
@@ -588,6 +637,29 @@ def test_failures_of_invented_projects_are_grouped_by_their_bugs_whatever_the_fo
     found = [Report(**line) for line in lines]
     together = group(found).assignment
     assert synthetic.adjusted_rand([labels[each.id] for each in found], [together[each.id] for each in found]) >= 0.95
+
+
+@pytest.mark.parametrize(("name", "least"), [("logs_first", 0.82), ("logs_second", 0.75)])
+def test_logs_of_many_compilers_are_grouped_by_their_bugs(name: str, least: float) -> None:
+    path = REAL.with_name(f"{name}.jsonl")
+    found = list(read(path))
+    labels = [json.loads(line)["label"] for line in path.read_text(encoding="utf-8").splitlines()]
+    assigned = group(found).assignment
+    assert synthetic.adjusted_rand(labels, [assigned[each.id] for each in found]) >= least
+
+
+@pytest.mark.parametrize(("reading", "least"), [("first", 0.84), ("second", 0.94)])
+def test_failures_of_own_hunts_are_grouped_much_as_two_readings_of_them_say(reading: str, least: float) -> None:
+    cells = [json.loads(line) for line in REAL.with_name("hunts.jsonl").read_text(encoding="utf-8").splitlines()]
+    keys = ("symptom", "operator", "exception", "message", "frames", "trace")
+    lines = [
+        {key: cell[key] for key in keys if key in cell} | {"id": f"{at}/{copy}"}
+        for at, cell in enumerate(cells)
+        for copy in range(cell["count"])
+    ]
+    found = group(reports(lines))
+    got = [found.assignment[line["id"]] for line in lines]
+    assert synthetic.adjusted_rand([cell[reading] for cell in cells for _ in range(cell["count"])], got) >= least
 
 
 def opera(frontend: str) -> tuple[list[dict[str, Any]], Grouping]:

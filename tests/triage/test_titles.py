@@ -86,6 +86,35 @@ def test_a_type_that_does_not_matter_is_left_out() -> None:
     assert titles.subject(case, ["Relu"], [condition("dtype", "int8")]) == "Relu (int8)"
 
 
+def test_of_two_conditions_on_one_input_the_closer_one_is_told() -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+    given = [condition("input", "optional input min"), condition("input", "constant min")]
+    assert titles.subject(case, ["Relu"], given) == "Relu with constant min"
+    other = [condition("input", "optional input max"), condition("input", "constant min")]
+    assert titles.subject(case, ["Relu"], other) == "Relu with optional input max and constant min"
+
+
+def test_a_flag_that_cannot_be_left_out_is_told_where_nothing_else_is() -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+    setting = Condition("setting", "onesided=1", "", needed=False)
+    assert titles.subject(case, ["DFT"], [setting]) == "DFT with onesided=1"
+    numbers = condition("value", "zero input")
+    assert titles.subject(case, ["DFT"], [setting, numbers]) == "DFT with zero input"
+    refuted = Condition("value", "zero input", "…", needed=False, refuted=True)
+    assert titles.subject(case, ["DFT"], [setting, refuted]) == "DFT"
+
+
+def test_a_type_that_several_nodes_need_is_named() -> None:
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["y"])]
+    infos = [[helper.make_tensor_value_info(name, TensorProto.DOUBLE, [1])] for name in ("x", "y")]
+    case = Case("onnx", helper.make_model(helper.make_graph(nodes, "g", *infos)).SerializeToString(), {}, Origin("t"))
+    assert titles.subject(case, ["Relu", "Neg"], [condition("dtype", "float64")]) == "Relu + Neg (float64)"
+    assert titles.subject(case, ["Relu", "Neg"], [condition("dtype", "float64", needed=False)]) == "Relu + Neg"
+    kin = Condition("dtype", "float8e5m2", "…", needed=False, also=("float8e4m3fn", "float8e4m3fnuz", "float8e5m2fnuz"))
+    named = "Relu + Neg (float8e5m2, also float8e4m3fn and 2 more)"
+    assert titles.subject(case, ["Relu", "Neg"], [kin]) == named
+
+
 def test_a_condition_that_is_not_enough_is_said_to_be_some() -> None:
     case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
 

@@ -60,10 +60,22 @@ def test_a_real_traceback_is_read_innermost_first() -> None:
     assert (found.text, found.cut) == ("KeyError: 'x'", False)
 
 
-def test_the_final_exception_of_a_chain_is_read() -> None:
-    code = "def a(): 1 / 0\ndef b():\n    try: a()\n    except Exception as e: raise ValueError('v') from e\nb()"
+@pytest.mark.parametrize(
+    ("handler", "functions"),
+    [
+        ("raise ValueError('v') from e", ["a", "b", "b", "<module>"]),
+        ("raise ValueError('v')", ["a", "b", "b", "<module>"]),
+        ("c()", ["c", "b", "<module>"]),
+        ("raise ValueError('v') from None", ["b", "<module>"]),
+    ],
+    ids=["from", "renamed", "handler failed", "from None"],
+)
+def test_a_chain_of_exceptions_begins_where_the_first_was_raised_unless_the_handler_itself_failed(
+    handler: str, functions: list[str]
+) -> None:
+    code = f"def a(): 1 / 0\ndef c(): [][1]\ndef b():\n    try: a()\n    except Exception as e:\n        {handler}\nb()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert [frame.function for frame in read(done.stderr).frames] == ["b", "<module>"]
+    assert [frame.function for frame in read(done.stderr).frames] == functions
 
 
 def test_every_form_gives_its_frames_innermost_first() -> None:

@@ -220,8 +220,8 @@ class Hearing:
 
     @property
     def manner(self) -> str:
-        """``wrong`` or ``death`` (everything that has no result)."""
-        return "wrong" if self.outcome.status is Status.OK else "death"
+        """``wrong`` or ``death`` (everything that has no result, or none that anything could be compared with)."""
+        return "wrong" if self.outcome.status is Status.OK and not self.known.broken else "death"
 
     @property
     def compares_values(self) -> bool:

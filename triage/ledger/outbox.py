@@ -126,8 +126,11 @@ class Outbox:
             return len(rows)
 
     def approve(self, outgoing_id: int, by: str) -> None:
-        """A moderator lets it go. Raises Unknown, NotHeld."""
-        self._moderate(outgoing_id, OutState.READY, f"approved by {by}")
+        """A moderator lets it go, or has read it (NOTICE). Raises Unknown, NotHeld."""
+        read = self.get(outgoing_id).kind is OutKind.NOTICE
+        self._moderate(
+            outgoing_id, OutState.SENT if read else OutState.READY, f"{'read' if read else 'approved'} by {by}"
+        )
 
     def reject(self, outgoing_id: int, by: str, why: str = "") -> None:
         """A moderator does not let it go. Raises Unknown, NotHeld."""

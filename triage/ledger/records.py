@@ -98,7 +98,7 @@ class Work:
 
 
 class OutKind(StrEnum):
-    """What can be sent to GitHub."""
+    """What can be sent to GitHub, and what a moderator alone is told."""
 
     ISSUE = "issue"  # {title, body, labels, file?: the key of the FILE that `body` links, without_file?: else the body}
     COMMENT = "comment"  # {body}
@@ -107,6 +107,7 @@ class OutKind(StrEnum):
     LABELS = "labels"  # {add: [...], remove: [...]}
     CHECK = "check"  # {head_sha, name, external_id, status, conclusion?, title, summary, text?, annotations?, actions?}
     FILE = "file"  # {branch, path, content_base64, message}
+    NOTICE = "notice"  # {body}; for whoever moderates, never sent: it is held, and once approved counts as read
 
 
 #: Kinds whose newest content is all that matters: the same key again replaces what was said before.

@@ -1,13 +1,20 @@
-"""A repository is called otherwise now: what is known of its issues, and what is still to be said, goes on there."""
+"""Issues that lie elsewhere now: with their repository, which is called otherwise, or alone, moved to another one.
+
+What is known of them, and what is still to be said there, goes along.
+"""
 
 from __future__ import annotations
 
-from sqlalchemy import func, update
-from sqlmodel import col
+import json
 
-from triage.ledger.records import OutState
-from triage.ledger.rows import IssueRow, OutgoingRow
-from triage.store import Store
+from sqlalchemy import func, update
+from sqlmodel import col, select
+
+from triage.ledger.issues import Taken
+from triage.ledger.records import Issue, OutState
+from triage.ledger.rows import ApartRow, IssueRow, OutgoingRow
+from triage.records import dump
+from triage.store import Store, Unknown
 
 _ENDED = (OutState.SENT.value, OutState.REJECTED.value)
 
@@ -18,15 +25,35 @@ def rename(store: Store, old: str, new: str) -> int:
     What GitHub refused or was taken back may be put forward again, so it goes along; what was said stays as it was. An
     issue that another bug has under the new name already is left where it is.
     """
-    issues = (
-        update(IssueRow)
-        .prefix_with("OR IGNORE")
-        .where(func.lower(col(IssueRow.repository)) == old.lower())
-        .values(repository=new)
+    issues, apart = (
+        update(row).prefix_with("OR IGNORE").where(func.lower(col(row.repository)) == old.lower())
+        for row in (IssueRow, ApartRow)
     )
     unsaid = update(OutgoingRow).where(
         func.lower(col(OutgoingRow.repository)) == old.lower(), col(OutgoingRow.state).not_in(_ENDED)
     )
     with store.writing() as session:
         session.connection().execute(unsaid.values(repository=new))
-        return int(session.connection().execute(issues).rowcount)
+        session.connection().execute(apart.values(repository=new.lower()))
+        return int(session.connection().execute(issues.values(repository=new)).rowcount)
+
+
+def move(store: Store, issue: Issue, repository: str, number: int) -> None:
+    """Let a bug's issue be this one from now on, in one transaction: it was moved there. Raises Taken, Unknown.
+
+    Comments that are edited in place are looked for by their marks there.
+    """
+    there = select(IssueRow).where(IssueRow.repository == repository, IssueRow.number == number)
+    here = (OutgoingRow.bug_id == issue.bug_id, OutgoingRow.repository == issue.repository)
+    with store.writing() as session:
+        row, other = session.get(IssueRow, issue.bug_id), session.exec(there).first()
+        if row is None:
+            raise Unknown(f"bug {issue.bug_id} has no issue")
+        if other is not None and other.bug_id != issue.bug_id:
+            raise Taken(f"{repository}#{number} is the issue of bug {other.bug_id} already")
+        row.repository, row.number = repository, number
+        for one in session.exec(select(OutgoingRow).where(*here, OutgoingRow.number == issue.number)):
+            if one.state not in _ENDED:
+                one.repository, one.number = repository, number
+            kept = {name: value for name, value in json.loads(one.result).items() if name != "comment"}
+            one.result = dump(kept)

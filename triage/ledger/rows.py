@@ -116,6 +116,38 @@ class CheckRow(SQLModel, table=True):
     newest: bool = False
 
 
+class JudgedRow(SQLModel, table=True):
+    """The newest build on which a bug was judged to be fixed."""
+
+    __tablename__ = "judged"
+
+    bug_id: int = Field(primary_key=True, foreign_key="bug.id")
+    revision: str
+    at: datetime
+
+
+class ApartRow(SQLModel, table=True):
+    """An issue of which a person has said that a bug is no duplicate of it; `repository` in lower case."""
+
+    __tablename__ = "apart"
+
+    bug_id: int = Field(primary_key=True, foreign_key="bug.id")
+    repository: str = Field(primary_key=True)
+    number: int = Field(primary_key=True)
+    by: str
+    at: datetime
+
+
+class RepositoryRow(SQLModel, table=True):
+    """GitHub's id of the repository that has, or had, a name (``owner/name`` in lower case)."""
+
+    __tablename__ = "repository"
+
+    name: str = Field(primary_key=True)
+    github_id: int = Field(sa_type=BigInteger)
+    at: datetime
+
+
 class SwitchRow(SQLModel, table=True):
     """A setting that people change while the bot runs, e.g. the emergency stop; and cursors of polls."""
 

@@ -1,9 +1,9 @@
 """Where a failure lies: stage, operator, pass, conversion function, and a guess at the root cause.
 
 One file a question: `operator` (which node of a model), `instance` (which of the operators that an api becomes),
-`stages` (which part of the compiler), `switches` (which pass), `cause` (which kind of mistake). Each takes what is
-known and returns what is known then. Every claim about a stage, operator or pass was seen both ways, twice, the
-second time in a fresh process; what cannot be shown stays unknown.
+`stages` (which part of the compiler), `order` and `switches` (which pass), `cause` (which kind of mistake). Each takes
+what is known and returns what is known then. Every claim about a stage, operator or pass was seen both ways, twice,
+the second time in a fresh process; what cannot be shown stays unknown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from fuzz.case import Failure
 from fuzz.judge import Judge
 from fuzz.zygote import BackendUnavailable
-from triage.localize import cause, instance, operator, stages, switches
+from triage.localize import cause, instance, operator, order, stages, switches
 from triage.localize.location import Location, Part
 from triage.localize.trial import COSTLY, Trial
 from triage.operators import operators
@@ -28,7 +28,7 @@ def localize(judge: Judge, failure: Failure, signature: Signature, deadline: flo
     """
     trial = Trial(judge, failure, deadline)
     known = Location(conversion_function=signature.conversion_function)
-    for look in (operator.locate, instance.locate, _convert, stages.locate, switches.locate):
+    for look in (operator.locate, instance.locate, _convert, stages.locate, order.locate, switches.locate):
         if trial.over() or failure.outcome.status in COSTLY:
             break
         try:

@@ -10,6 +10,7 @@ import re
 
 from fuzz.case import Failure
 from fuzz.judge import values
+from fuzz.oracles import refusal
 from triage import symptom
 from triage.localize.location import Location
 from triage.messages import core
@@ -48,6 +49,12 @@ _OF_KIND: dict[Kind, str] = {
     Kind.NAN: NUMERICAL,
     Kind.INFINITE: NUMERICAL,
 }
+#: What an invalid model shows instead of an error.
+_ON_INVALID = {
+    refusal.DIES: "an invalid model ends the process where an error is right",
+    refusal.ASSERTS: "an invalid model is met by an assertion where a clear error is right",
+    refusal.ACCEPTS: "an invalid model is compiled and run where an error is right",
+}
 #: Exceptions that Python raises by itself, where nobody has checked anything.
 _UNCHECKED = ("AttributeError", "KeyError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError")
 _SHAPES = re.compile(r"\b(?:shapes?|ndims?|ranks?|dims?|dimensions?|broadcast\w*|axes|axis|size mismatch)\b", re.I)
@@ -76,8 +83,8 @@ def _guess(failure: Failure) -> tuple[str, str]:
     if kind == "wrong" and failure.reference is not None:
         found = symptom.classify(values(failure.reference), values(failure.outcome))
         return (_OF_KIND.get(found.kind, ""), found.told) if found else ("", "")
-    if kind == "dies-on-invalid":
-        return HANDLING, "an invalid model ends the process where an error is right"
+    if kind in refusal.ON_INVALID:
+        return HANDLING, _ON_INVALID[kind]
     if kind == "oom":
         return MEMORY, "memory runs out on a small case"
     return _of_exception(failure, detail) if kind == "exception" else ("", "")

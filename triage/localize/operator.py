@@ -31,18 +31,24 @@ def locate(trial: Trial, known: Location) -> Location:
     nodes = list(load(case).graph.node)
     if len(nodes) == 1:
         return known.learn("", operator=nodes[0].op_type)
-    if len(nodes) > MOST_NODES:
+    single = guilty(trial)
+    if single is None:
         return known
-    values = validity.recorded(trial.judge.runner, case, trial.judge.reference)
-    at = _first_wrong(trial, nodes, values)
-    if at is None:
-        return known
-    single = alone(case, at, values)
-    if single is None or not trial.sure(Answer.SAME, single):
-        return known
-    node = nodes[at]
+    [node] = load(single).graph.node
     said = f"{node.op_type} alone, on the reference's own values, fails in the same way (seen twice)"
     return known.learn(said, operator=node.op_type)
+
+
+def guilty(trial: Trial) -> Case | None:
+    """The guilty node of a model of several as a case of its own, which fails in the same way; None where none does."""
+    case = trial.failure.case
+    nodes = list(load(case).graph.node) if case.kind == "onnx" else []
+    if not 1 < len(nodes) <= MOST_NODES:
+        return None
+    values = validity.recorded(trial.judge.runner, case, trial.judge.reference)
+    at = _first_wrong(trial, nodes, values)
+    single = None if at is None else alone(case, at, values)
+    return single if single is not None and trial.sure(Answer.SAME, single) else None
 
 
 def _first_wrong(trial: Trial, nodes: list[onnx.NodeProto], values: Mapping[str, Value]) -> int | None:

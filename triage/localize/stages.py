@@ -12,6 +12,7 @@ from fuzz.judge import values
 from fuzz.oracles import differential
 from fuzz.wire import Raw, dtype_name
 from triage import asking
+from triage.localize import transformations
 from triage.localize.location import Location, Part
 from triage.localize.trial import Answer, Trial
 
@@ -32,6 +33,10 @@ def _raised(trial: Trial, known: Location) -> Location:
         return known
     if failure.outcome.stage is Stage.CONVERT:
         return known.learn("the frontend itself fails, before anything is compiled", stage=Part.FRONTEND)
+    if failure.outcome.stage is Stage.COMPILE:
+        running = asking.raising(trial.judge.runner, failure.case, failure.target)
+        if running:  # where it is raised, which need not be where it was laid: no stage is claimed
+            return known.learn(f"it is raised while the pass {running[-1]} runs")
     return known
 
 
@@ -79,7 +84,7 @@ def _openvino(trial: Trial, known: Location) -> Location:
     answer = trial.ask(target=interpreted)
     if answer is Answer.PASSES and trial.flips(interpreted):
         said = "Model.evaluate() gives the right values for the frontend's graph, the compiled model does not"
-        return known.learn(f"{said} (each seen twice)", stage=Part.BEHIND)
+        return transformations.locate(trial, known.learn(f"{said} (each seen twice)", stage=Part.BEHIND))
     if answer is not Answer.SAME or trial.failure.oracle != "inconsistency":
         return known
     theirs = trial.outcome(interpreted)

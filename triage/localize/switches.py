@@ -32,6 +32,15 @@ _PARTS: dict[str, tuple[tuple[str, Part], ...]] = {
 }
 
 
+#: backend -> (beginning of a pass's name, what leaves it out), the first that fits.
+_SWITCHES: dict[str, tuple[tuple[str, str], ...]] = {
+    "onnxruntime": (("", 'InferenceSession(…, disabled_optimizers=["{name}"])'),),
+    "openvino": (("snippets", '"SNIPPETS_MODE": "DISABLE"'),),
+    "tvm": (("", 'tvm.transform.PassContext(disabled_pass=["{name}"])'),),
+    "inductor": (("fusion", "max_fusion_size = 1"), ("vectorisation", "cpp.simdlen = 1")),
+}
+
+
 #: Passes that are not asked about. Without VMShapeLower, which writes checks into the program, a failure is not
 #: mended but not noticed. Without the others hardly any model compiles (measured on TVM 0.27: of 69 passes, some of
 #: six models needed these 12, and all six computed the right values without any of the rest).
@@ -72,7 +81,7 @@ def locate(trial: Trial, known: Location) -> Location:
         )
     if not guilty or not trial.flips(trial.target(disable=guilty)):
         return known
-    said = f"with {guilty} left out it passes, with it it fails (each seen twice)"
+    said = f"with {guilty} left out{_how(backend.name, guilty)} it passes, with it it fails (each seen twice)"
     return known.learn(said, pass_=guilty, stage=_part(backend.name, guilty))
 
 
@@ -86,6 +95,13 @@ def _ordered(backend: str, names: Sequence[str], known: Location) -> list[str]:
         return list(names)
     wanted = [name for name in names if name.startswith("decomposition") is (known.stage is Part.FRONTEND)]
     return sorted(wanted, key=lambda name: (" " in name, not name.startswith("lowerings")))
+
+
+def _how(backend: str, name: str) -> str:
+    """How a maintainer leaves the pass out."""
+    switches = _SWITCHES.get(backend, ())
+    told = next((told for start, told in switches if name.startswith(start)), "")
+    return f" (`{told.format(name=name)}`)" if told else ""
 
 
 def _part(backend: str, name: str) -> Part:

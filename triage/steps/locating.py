@@ -6,17 +6,19 @@ import time
 from dataclasses import replace
 
 from fuzz.case import Failure
-from triage import causal, twins, witness
+from triage import causal, guilty, twins, witness
 from triage.lifecycle import State
-from triage.localize import Location, localize
-from triage.localize.trial import Trial
+from triage.localize import Location, localize, operator
+from triage.localize.trial import COSTLY, Trial
+from triage.operators import node_count
 from triage.records import Bug
 from triage.signature import Signature
 from triage.signing import Signer, without_overload
 from triage.steps.desk import Desk, operators_of, reduced_failure, settling
 from triage.steps.uprooting import uprooted
 
-LOCATE_SECONDS = 20.0
+#: Inductor takes seconds for an answer; most others take so many milliseconds.
+LOCATE_SECONDS = 60.0
 #: Failures of one bug that are asked what they need.
 MOST_PARTED = 32
 
@@ -34,6 +36,7 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
     failure = by_definition(desk, bug, failure)
     if uprooted(desk, bug, failure):
         return []
+    failure = _alone(desk, bug, failure)
     failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
     signature, location = Signer(desk.runner).sign(failure), Location()
     # A duplicate's place is known already.
@@ -42,8 +45,11 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
         signature = _placed(signature, location, failure)
     with settling:
         twin = twins.twin(desk.store, bug, signature, operators_of(failure, signature))
+        note = f"same as bug {twin.id} once reduced" if twin else ""
+        if twin is None and (twin := guilty.twin(desk.store, bug, signature, location)) is not None:
+            note = guilty.why(location.pass_, twin)
         if twin is not None:
-            _merge(desk, bug, twin)
+            _merge(desk, bug, twin, note)
             return []
         desk.store.advance(
             bug.id,
@@ -54,6 +60,7 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
             operators=operators_of(failure, signature),
             location=location,
             reduced=failure.case,
+            nodes=node_count(failure.case),
             # It was the neighbour of the reduced case; of a clearer witness it need not be one.
             passes_with=bug.passes_with if failure.case.id == bug.reduced_case_id else "",
         )
@@ -65,6 +72,24 @@ def by_definition(desk: Desk, bug: Bug, failure: Failure) -> Failure:
     return causal.by_definition(replace(desk.judge, perturb=bug.perturb), failure) or failure
 
 
+def _alone(desk: Desk, bug: Bug, failure: Failure) -> Failure:
+    """The failure of the guilty operator alone, where the time for reducing ended with others beside it."""
+    if node_count(failure.case) < 2 or failure.outcome.status in COSTLY:
+        return failure
+    judge = replace(desk.judge, perturb=bug.perturb)
+    case = operator.guilty(Trial(judge, failure, _deadline(desk)))
+    found = judge.examine(case, failure.target).failure if case is not None else None
+    if found is None:
+        return failure
+    one, other = Signer(desk.runner).sign(found), Signer(desk.runner).sign(failure)
+    same = (one.symptom, one.message, one.conversion_function) == (
+        other.symptom,
+        other.message,
+        other.conversion_function,
+    )
+    return found if same and one.conversion_function else failure
+
+
 def _part(desk: Desk, bug: Bug, reduced: Failure) -> list[int]:
     """Failures that one signature has thrown together become bugs of their own where each needs something else.
 
@@ -73,8 +98,7 @@ def _part(desk: Desk, bug: Bug, reduced: Failure) -> list[int]:
     """
     if not bug.symptom.startswith("wrong:"):
         return []
-    limit = time.monotonic() + LOCATE_SECONDS
-    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    deadline = _deadline(desk)
     others = [number for number in desk.store.failure_ids(bug.id) if number != bug.best_failure_id]
     if not others or bug.best_failure_id is None:
         return []
@@ -89,9 +113,12 @@ def _part(desk: Desk, bug: Bug, reduced: Failure) -> list[int]:
 
 
 def _located(desk: Desk, bug: Bug, failure: Failure, signature: Signature) -> Location:
+    return localize(replace(desk.judge, perturb=bug.perturb), failure, signature, _deadline(desk))
+
+
+def _deadline(desk: Desk) -> float:
     limit = time.monotonic() + LOCATE_SECONDS
-    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
-    return localize(replace(desk.judge, perturb=bug.perturb), failure, signature, deadline)
+    return limit if desk.deadline is None else min(limit, desk.deadline)
 
 
 def _placed(signature: Signature, location: Location, failure: Failure) -> Signature:
@@ -105,11 +132,11 @@ def _placed(signature: Signature, location: Location, failure: Failure) -> Signa
     return signature
 
 
-def _merge(desk: Desk, bug: Bug, twin: Bug) -> None:
+def _merge(desk: Desk, bug: Bug, twin: Bug, note: str) -> None:
     """Give the bug's failures to its twin and put it aside."""
     # In this order a kill in between leaves an empty bug to be merged again, never a lost failure.
     twins.give(desk.store, desk.runner, bug, twin)
-    desk.store.advance(bug.id, State.REDUCED, State.DUPLICATE, note=f"same as bug {twin.id} once reduced")
+    desk.store.advance(bug.id, State.REDUCED, State.DUPLICATE, note=note)
 
 
 def rejoin(desk: Desk, bug: Bug) -> None:

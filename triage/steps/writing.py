@@ -19,15 +19,18 @@ def draft(desk: Desk, bug: Bug) -> None:
         desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
         return
     judge = replace(desk.judge, perturb=bug.perturb)
-    try:
-        text = drafting.write(desk.store, bug, failure, desk.runner.limits, Signer(desk.runner), bug.perturb, judge)
-    except drafting.CannotDraft as problem:
-        desk.store.amend(bug.id, State.JUDGED, note=str(problem))
-        return
     revision = failure.target.revision
-    rerun = reproducer.rerun(text.script, revision.python, untrusted=revision.untrusted)
     message = failure.outcome.error.message if failure.outcome.error else ""
-    if not reproducer.reproduces(failure.symptom, message, rerun):
+    for spelled in drafting.spelled_out(failure):
+        try:
+            text = drafting.write(desk.store, bug, spelled, desk.runner.limits, Signer(desk.runner), bug.perturb, judge)
+        except drafting.CannotDraft as problem:
+            desk.store.amend(bug.id, State.JUDGED, note=str(problem))
+            return
+        rerun = reproducer.rerun(text.script, revision.python, untrusted=revision.untrusted)
+        if reproducer.reproduces(failure.symptom, message, rerun):
+            break
+    else:
         note = f"the reproducer does not show it (exit status {rerun.status}): {rerun.output[-1000:]}"
         desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
         return

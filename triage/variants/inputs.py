@@ -61,15 +61,20 @@ def _frozen(case: Case) -> Iterator[Variant]:
         other.graph.input.extend(kept)
         rest = {name: one for name, one in case.inputs.items() if name != info.name}
         sentence = f"With `{info.name}` as a constant (an initializer) instead of an input the same model passes."
-        yield Variant(
-            "input", f"non-constant {formal_name(model, info.name)}", sentence, (neighbour(case, other, rest),)
-        )
+        yield Variant("input", f"non-constant {_called(model, info.name)}", sentence, (neighbour(case, other, rest),))
+
+
+def _called(model: onnx.ModelProto, name: str) -> str:
+    """What the operator that reads a value calls it; of a value that only a body reads, that it comes from outside."""
+    if any(name in node.input for node in model.graph.node):
+        return formal_name(model, name)
+    return "value from outside the body"
 
 
 def _fed(case: Case) -> Iterator[Variant]:
-    """Each constant behind the first input as an input."""
+    """Each constant behind the first input as an input; the first as well where the model has constants alone."""
     model = parsed(case.model)
-    first = {node.input[0] for node in model.graph.node if node.input}
+    first = {node.input[0] for node in model.graph.node if node.input and model.graph.input}
     for tensor in model.graph.initializer:
         if tensor.name in first or tensor.name in case.inputs or tensor.data_type not in _PLAIN:
             continue
@@ -80,4 +85,4 @@ def _fed(case: Case) -> Iterator[Variant]:
         other.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
         fed = {**case.inputs, tensor.name: numpy_helper.to_array(tensor)}
         sentence = f"With `{tensor.name}` as an input instead of a constant the same model passes."
-        yield Variant("input", f"constant {formal_name(model, tensor.name)}", sentence, (neighbour(case, other, fed),))
+        yield Variant("input", f"constant {_called(model, tensor.name)}", sentence, (neighbour(case, other, fed),))

@@ -2,13 +2,14 @@
 
 A file defines ``generate(parameters: Parameters, seed: int, index: int) -> Generated``: one model, which depends on
 nothing but these. `graphwarden generate` writes them to files; those worth hunting with have a file of cases, too
-(`fuzz.generators`).
+(`fuzz.generators`). Optional: ``OPTIONS``, options of this generator alone with what they may say, the default first
+(None: anything), and ``series(parameters, seed, count)`` where models are made one after the other.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -37,7 +38,8 @@ class UnusableParameters(ValueError):
 class Parameters:
     """What models are made of: `low` to `high` operators of the named ones (all of the table without names).
 
-    `all_outputs`: every result of a node is an output, for looking at intermediate values.
+    `all_outputs`: every result of a node is an output, for looking at intermediate values. `own` are options of the
+    generator alone (its ``OPTIONS``), as (name, value), without those at their default.
     """
 
     low: int = 1
@@ -46,6 +48,7 @@ class Parameters:
     opset: int = OPSET
     limits: Limits = field(default_factory=Limits)
     all_outputs: bool = False
+    own: tuple[tuple[str, str], ...] = ()
 
     def operators(self) -> tuple[Operator, ...]:
         """The operators to draw from, by name. Raises UnusableParameters."""
@@ -79,16 +82,19 @@ class Generated:
     """One model.
 
     `inputs` are what its graph inputs are and which values they may have; `nodes` counts its operators. `rejected`
-    counts what was built and thrown away on the way: backtracks of a solver, invalid attempts of a baseline.
+    counts what was built and thrown away on the way: backtracks of a solver, invalid attempts of a baseline. `notes`
+    are what else the manifest says of it.
     """
 
     model: bytes
     inputs: tuple[GraphInput, ...]
     nodes: int
     rejected: int = 0
+    notes: Mapping[str, object] = field(default_factory=dict)
 
 
 Generate = Callable[[Parameters, int, int], Generated]
+Series = Callable[[Parameters, int, int], Iterator[Generated]]
 
 
 def names() -> list[str]:
@@ -111,6 +117,21 @@ def check(name: str, parameters: Parameters) -> None:
     """
     load(name)
     parameters.operators()
-    own = getattr(importlib.import_module(f"{__name__}.{name}"), "check", None)
+    module = importlib.import_module(f"{__name__}.{name}")
+    known: dict[str, tuple[str, ...] | None] = getattr(module, "OPTIONS", {})
+    for option, value in parameters.own:
+        allowed = known.get(option)
+        if option not in known:
+            raise UnusableParameters(f"--{option}: {name} has no such option; leave it out")
+        if allowed is not None and value not in allowed:
+            raise UnusableParameters(f"--{option} {value!r}: choose one of {', '.join(allowed)}")
+    own = getattr(module, "check", None)
     if own is not None:
         own(parameters)
+
+
+def series(name: str, parameters: Parameters, seed: int, count: int) -> Iterator[Generated]:
+    """The first `count` models of the generator of that name. Raises UnknownModels or UnusableParameters."""
+    make = load(name)
+    own: Series | None = getattr(importlib.import_module(f"{__name__}.{name}"), "series", None)
+    yield from own(parameters, seed, count) if own else (make(parameters, seed, index) for index in range(count))

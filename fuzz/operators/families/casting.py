@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
+import ml_dtypes
 import numpy as np
 
 from fuzz.operators import encoding
@@ -52,7 +54,23 @@ def _converted(low: float, high: float, source: int, target: int) -> Interval:
         return 0, 1
     if is_floating(target) or not is_floating(source):
         return low, high
-    return math.trunc(low), math.trunc(high)
+    return truncated(low, high, source, target)
+
+
+#: By so many rounding steps results may lie beyond what exact arithmetic says of them.
+_STEPS = 4
+
+
+def truncated(low: float, high: float, source: int, target: int) -> Interval:
+    """The range of whole numbers that floats of a range become: erf(5) is less than 1, and in single precision 1."""
+    least, most = RANGE[target]
+    outward = 1 + _STEPS * _resolution(source)
+    return max(math.trunc(min(low * outward, low)), least), min(math.trunc(max(high * outward, high)), most)
+
+
+@lru_cache(64)
+def _resolution(code: int) -> float:
+    return float(ml_dtypes.finfo(numpy_dtype(code)).eps)
 
 
 def _cast(g: Growth, op: Operator) -> None:

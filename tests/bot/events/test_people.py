@@ -58,12 +58,12 @@ def test_what_a_person_does_with_an_issue_is_work(action: str) -> None:
     assert found.payload["label"] == "wontfix"
 
 
-def test_what_a_program_does_with_an_issue_says_no_more_than_whether_it_is_open() -> None:
+def test_what_a_program_does_with_an_issue_says_no_more_than_where_and_whether_it_is_open() -> None:
     program = {"login": "stale[bot]", "type": "Bot"}
-    for action in ("closed", "reopened"):
+    for action in ("closed", "reopened", "transferred", "deleted"):
         found = work(act(action, sender=program))
         assert found.payload["program"] is True and found.payload["actor"] == "stale[bot]"
-    for action in ("labeled", "unlabeled", "transferred", "deleted"):
+    for action in ("labeled", "unlabeled"):
         why_not(act(action, sender=program, label={"name": "wontfix"}))
     assert work(act("closed")).payload["program"] is False
     why_not(act("closed", sender=None))

@@ -15,7 +15,8 @@ def push(**changes: Any) -> Event:
 def test_a_push_runs_one_suite_from_what_was_there_to_what_is_there() -> None:
     found = work(push(commits=[{"id": A}, {"id": B}]))
     assert (found.kind, found.key, found.project) == ("suite", f"compiler:{B}", "compiler")
-    assert found.payload == {"commit": B, "before": A, "forced": False}
+    assert found.payload == {"commit": B, "before": A, "forced": False, "at": 1557933657}
+    assert work(push(repository={"pushed_at": "2026-01-01T00:00:00Z"})).payload["at"] == 0
 
 
 def test_only_the_branch_of_the_project_counts() -> None:

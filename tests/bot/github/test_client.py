@@ -22,14 +22,14 @@ SINCE = datetime.now(UTC) - timedelta(minutes=10)
 @pytest.fixture(params=["app", "token"])
 def client(request: pytest.FixtureRequest, github_world: World) -> Client:
     """The repository's client, as either."""
-    settings = github_world.settings(with_token=request.param == "token", timeout=2)
+    settings = github_world.settings(with_token=request.param == "token", timeout=60)
     return Access(settings).client(github_world.repository)
 
 
 @pytest.fixture
 def app(github_world: World) -> Iterator[Client]:
     """The repository's client, as the App, whose token is there."""
-    found = Access(github_world.settings(timeout=2)).client(github_world.repository)
+    found = Access(github_world.settings(timeout=60)).client(github_world.repository)
     found.default_branch()
     github_world.proxy.restart({})
     github_world.proxy.calls.clear()
@@ -188,7 +188,7 @@ def test_what_an_error_means_for_a_question_and_for_a_post(
     github_world: World, fault: str, reading: type[Exception], writing: type[Exception]
 ) -> None:
     clock = Clock()
-    client = Access(github_world.settings(timeout=2), Pace(clock)).client(github_world.repository)
+    client = Access(github_world.settings(timeout=60), Pace(clock)).client(github_world.repository)
     client.default_branch()
     github_world.proxy.restart(dict.fromkeys(range(3), FAULTS[fault]))
     with pytest.raises(reading) as read:
@@ -276,3 +276,16 @@ def test_what_has_moved_elsewhere_is_refused_and_not_asked_for_ever(
     with pytest.raises(Refused, match=r"it lies elsewhere now .*repositories/7") as error:
         app.comment(1, "so") if verb == "POST" else app.set_state(1, open=False)
     assert error.value.status == 301
+
+
+@pytest.mark.parametrize("verb", ["POST", "PATCH"])
+def test_a_write_is_not_sent_on_to_where_an_issue_was_moved(app: Client, github_world: World, verb: str) -> None:
+    world = github_world
+    there = world.ask("/issues", "POST", {"title": "Somebody else's"})["number"]
+    address = f"{world.url}/repos/{world.repository}/issues/{there}{'/comments' if verb == 'POST' else ''}"
+    world.proxy.fail(0, Fault(How.ANSWER, 301, "Moved Permanently", {"Location": address}))
+    with pytest.raises(Refused, match="it lies elsewhere now") as error:
+        app.comment(999, "so") if verb == "POST" else app.set_state(999, open=False)
+    assert error.value.status == 301
+    assert world.ask(f"/issues/{there}")["state"] == "open" and not world.comments(there)
+    assert app.issue(there).title == "Somebody else's", "the next request goes through"

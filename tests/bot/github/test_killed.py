@@ -6,15 +6,18 @@ import os
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlmodel import update
 
 from bot.github.sender import Sender
 from tests.bot.github.outgoing import HEAD, Post, bugs, check_payload
 from tests.github.faults import FAULTS
 from triage.ledger.records import OutKind, OutState
+from triage.ledger.rows import OutgoingRow
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,8 +26,9 @@ def _kill_while_sending(post: Post) -> None:
     """A sender in a process of its own, killed when its first POST of content has taken place and is not answered."""
     world = post.world
     settings = world.folder / "settings.json"
-    settings.write_text(world.settings().model_dump_json())
+    settings.write_text(world.settings(timeout=600).model_dump_json())
     world.proxy.calls.clear()
+    world.proxy.patience = 600.0
     # Two calls for the identity; then whatever comes first is answered by silence, until a POST of content.
     world.proxy.restart({})
     world.proxy.stall = lambda call: call.verb == "POST" and not call.path.endswith("/access_tokens")
@@ -34,7 +38,7 @@ def _kill_while_sending(post: Post) -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     try:
-        for _ in range(1000):
+        for _ in range(30_000):
             if world.proxy.stalled.is_set():
                 break
             assert process.poll() is None, "the sender ended"
@@ -98,6 +102,8 @@ def test_a_limit_of_the_process_before_is_kept_after_a_restart(post: Post) -> No
     for at in range(80):
         post.put(OutKind.COMMENT, f"comment/{at}", {"body": "b"}, number)
     post.empty()
+    with post.ledger.store.writing() as session:  # however long that took
+        session.exec(update(OutgoingRow).values(updated=datetime.now(UTC)))
     restarted = Post(post.world, post.ledger)
     wait = restarted.sender.step()
     assert wait is not None and 0 < wait <= 60

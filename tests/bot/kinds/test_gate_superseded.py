@@ -19,7 +19,7 @@ from tests.bot.support import ended, start
 from tests.builds import tinyc
 from triage.ledger.records import NewWork, WorkState
 
-DEADLINE = 200.0
+DEADLINE = 900.0
 #: A build that goes on for an hour, beside a process that it started, where the checkout has a file SLOW.
 BUILD = """
 import os, shutil, subprocess, sys, time

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 from bot.kinds import Done, hunt
 from tests.bot.checks.support import Shop
@@ -44,3 +46,26 @@ def test_a_hunt_in_which_no_build_works_says_why(tiny_shop: Shop) -> None:
     tiny_shop.git("branch", "--force", "main", only)
     done = tiny_shop.do("hunt", sources=["onnx_node"], budget="10s")
     assert done.state is WorkState.FAILED and "cannot be tested" in done.note
+
+
+def test_a_hunt_with_a_source_that_learns_goes_on_from_what_the_one_before_it_learnt(tiny_shop: Shop) -> None:
+    ledger, models = tiny_shop.ledger, [0]
+    kept = ledger.store.path.with_name(f"{ledger.store.path.name}.tinyc_backend.mcts.json")
+
+    def say(note: str) -> None:
+        if kept.exists() and _models(kept) > models[-1]:
+            ledger.work.add(NewWork("gate", "tiny#7", "tiny", {"commit": "0" * 40}, priority=10))
+
+    for key in ("first", "second"):
+        ledger.work.add(NewWork("hunt", key, "tiny", {"sources": ["mcts"], "budget": "1h"}, priority=90))
+        work = ledger.work.claim(["hunt"])
+        assert work is not None
+        assert isinstance(hunt.run(work, replace(tiny_shop.desk, say=say)), Done)
+        models.append(_models(kept))
+        ledger.work.cancel("gate", "tiny#7", "it was only to end the hunt")
+    assert 0 < models[1] < models[2]
+
+
+def _models(kept: Path) -> int:
+    """How many models the search that was kept has seen."""
+    return int(json.loads(kept.read_text())["chooser"]["made"])

@@ -52,13 +52,24 @@ def test_what_a_commit_breaks_becomes_a_bug_of_that_commit_and_work(tiny_shop: S
 
 def test_the_same_suite_once_more_makes_no_second_bug_and_no_work_on_a_reported_one(tiny_shop: Shop) -> None:
     broken = tiny_shop.lands("sub swaps")
-    for _ in range(2):
-        tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    for at in range(1, 3):
+        done = tiny_shop.do("suite", commit=broken, before=tiny_shop.first, at=at)
+        assert "1 new failure" in done.note
     assert len(tiny_shop.ledger.store.bugs()) == len(tiny_shop.queued("triage")) == 1
     tiny_shop.ledger.work.cancel("triage", "bug:*", "not here")
     moved(tiny_shop, *REPORTED)
-    tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
+    assert "1 new failure" in tiny_shop.do("suite", commit=broken, before=tiny_shop.first, at=3).note
     assert not tiny_shop.queued("triage")
+
+
+def test_a_push_that_is_told_of_again_computes_nothing(tiny_shop: Shop) -> None:
+    broken = tiny_shop.lands("sub swaps")
+    there = {"commit": broken, "before": tiny_shop.first}
+    back = {"commit": tiny_shop.first, "before": broken}
+    for push in ({**there, "at": 1}, {**back, "at": 2}, {**there, "at": 3}, back, there, back):
+        assert "delivered twice" not in tiny_shop.do("suite", **push).note, push
+    for push in (back, {**there, "at": 1}, {**back, "at": 2}, {**there, "at": 3}):
+        assert tiny_shop.do("suite", **push).note == "done before: it was delivered twice"
 
 
 def test_a_reported_bug_is_closed_when_it_passes_and_reopened_when_it_is_back(tiny_shop: Shop) -> None:

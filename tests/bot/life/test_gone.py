@@ -12,7 +12,7 @@ from bot.life import human, saying
 from bot.sending import sender_of
 from tests.bot.remarks.conftest import room
 from tests.bot.remarks.support import Room
-from triage.ledger.records import Issue, NewWork, OutState
+from triage.ledger.records import Issue, NewWork, OutKind, OutState
 from triage.lifecycle import State
 
 __all__ = ["room"]
@@ -51,7 +51,10 @@ def test_an_issue_that_is_not_there_any_more_is_given_up(room: Room, status: int
     room.answers(number)
     issue = issue_of(room, bug)
     assert "it is not there any more" in human.read(issue.human).forbids_writing() and not issue.open
-    assert [one.state for one in room.out()] == [OutState.FAILED]
+    assert [(one.kind, one.state) for one in room.out()] == [
+        (OutKind.STATE, OutState.FAILED),
+        (OutKind.NOTICE, OutState.HELD),
+    ]
     assert not saying.status(room.ledger, bug, False) and collected(room) == []
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.life import apart, human
+from bot.life import human
 from tests.bot.remarks.support import Room
 from triage.ledger.records import Issue
 from triage.lifecycle import State
@@ -42,11 +42,10 @@ def test_a_duplicate_that_is_none_is_judged_anew_and_its_issue_opened_again(room
 
 def test_it_is_remembered_which_issue_it_is_no_duplicate_of(room: Room) -> None:
     _, given, first, second = merged(room)
-    bug, repository = room.ledger.store.bug(given), room.world.repository
-    assert not apart.known(room.ledger, bug, f"{repository}#{first}")
+    facts, repository = room.ledger.facts, room.world.repository
+    assert not facts.is_apart(given, repository, first)
     room.says("@graphwarden not a duplicate", second)
-    assert apart.known(room.ledger, bug, f"{repository}#{first}")
-    assert not apart.known(room.ledger, bug, f"{repository}#{second}")
+    assert facts.is_apart(given, repository.upper(), first) and not facts.is_apart(given, repository, second)
 
 
 def test_a_closing_as_a_duplicate_that_has_not_gone_out_is_taken_back(room: Room) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bot import working
 from bot.life import human
 from bot.life.human import Said
 from tests.bot.remarks.support import Room
@@ -149,3 +150,18 @@ def test_a_merged_bug_whose_issue_a_person_reopens_is_one_of_its_own_again(room:
     bugs = [room.ledger.store.bug(number) for number in (kept, given)]
     assert [bug.count for bug in bugs] == [1, 1]
     assert room.ledger.store.decisions().are_apart(bugs[0].fingerprint, bugs[1].fingerprint)
+
+
+def test_an_issue_of_a_repository_with_two_compilers_is_followed_for_the_one_that_has_the_bug(room: Room) -> None:
+    bug = room.bug()
+    number = room.issue(bug)
+    first = room.settings.projects["compiler"]
+    second = first.model_copy(update={"name": "second", "compiler": "openvino"})
+    room.settings = room.settings.model_copy(update={"projects": {"compiler": first, "second": second}})
+    told = {"number": number, "action": "closed", "actor": "ada", "program": False, "label": "", "to": ""}
+    room.ledger.work.add(NewWork("human", "guid", "second", {**told, "reason": "completed", "at": ""}))
+    work = room.ledger.work.claim(["human"])
+    assert work is not None
+    working.do(work, room.desk)
+    [retest] = room.ledger.work.listed([WorkState.QUEUED], "retest")
+    assert retest.project == "compiler"

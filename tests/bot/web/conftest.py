@@ -16,7 +16,7 @@ from structlog.testing import LogCapture
 
 from bot import settings
 from bot.settings import Settings
-from bot.web import server
+from bot.web import app, health, request, server
 from tests.bot.web.support import configured
 from triage.ledger import Ledger
 from triage.store import open_store
@@ -53,8 +53,10 @@ def lines() -> Iterator[LogCapture]:
 
 
 @pytest.fixture
-def port(told: Settings, ledger: Ledger) -> Iterator[int]:
-    """The port of the running application."""
+def port(told: Settings, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """The port of the running application, which has time for its answers: a busy machine is no fault of it."""
+    for module in (app, request, health):
+        monkeypatch.setattr(module, "PATIENCE", 600.0)
     web = uvicorn.Server(server.configuration(told, ledger))
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -24,9 +24,10 @@ from bot.desk import Desk
 from bot.github.access import PerThread
 from bot.kinds import Done, missed
 from bot.settings import Settings
-from tests.bot.web.support import Connections, Program, configured, free_port, headers, payload, raw
+from tests.bot.web.support import Connections, Program, configured, headers, payload, raw
 from tests.github.fake import Fake
 from tests.github.proxy import Proxy, running
+from tests.ports import unused
 from triage.ledger import Ledger
 from triage.ledger.records import DeliveryState, NewWork
 from triage.store import open_store
@@ -71,7 +72,7 @@ def place(folder: Path) -> Iterator[Place]:
     (folder / "app.pem").write_bytes(key.private_bytes(*form))
     with running(Proxy()) as github:
         github.fake = Fake(github.url)
-        port = free_port()
+        port = unused()
         config = configured(folder, port, api=github.url, app_id=1, private_key_file="app.pem")
         made = Place(config, port, github, github.fake)
         try:
@@ -151,7 +152,7 @@ class Found:
     works: Counter[int]
 
 
-def found(where: Place, seconds: float = 120.0) -> Found:
+def found(where: Place, seconds: float = 900.0) -> Found:
     """Once the dispatcher has done all."""
     deadline = time.monotonic() + seconds
     with open_store(where.settings.database, create=False) as store:

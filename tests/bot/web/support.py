@@ -60,7 +60,7 @@ def headers(body: bytes, delivery: str, event: str = "planted", **more: str) -> 
 
 def ask(port: int, verb: str, path: str, body: bytes | None = None, told: Mapping[str, str] | None = None) -> Reply:
     """One request on a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=300)
     try:
         connection.request(verb, path, body, dict(told or {}))
         answer = connection.getresponse()
@@ -108,12 +108,6 @@ class Connections:
     def close(self) -> None:
         for _, writer in self._free:
             writer.close()
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def configured(folder: Path, port: int, **github: object) -> Path:

@@ -128,7 +128,7 @@ def test_an_announced_body_that_is_too_long_is_refused_unread(port: int, ledger:
 
 def test_a_body_without_a_length_is_cut_off_at_the_limit(port: int, ledger: Ledger, lines: LogCapture) -> None:
     piece = b"a" * 1_000_000
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as speaking:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as speaking:
         told = headers(b"", GUID) | {"Host": "x", "Transfer-Encoding": "chunked"}
         head = "".join(f"{name}: {value}\r\n" for name, value in told.items())
         speaking.sendall(f"POST /webhook HTTP/1.1\r\n{head}\r\n".encode())
@@ -149,7 +149,7 @@ def test_a_body_of_just_the_limit_is_taken(port: int, ledger: Ledger) -> None:
 def test_a_body_that_is_shorter_than_it_says_is_not_taken(port: int, ledger: Ledger, lines: LogCapture) -> None:
     told = headers(BODY, GUID)
     request = raw(BODY, told).replace(b"Content-Length: %d" % len(BODY), b"Content-Length: %d" % (len(BODY) + 10))
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as speaking:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as speaking:
         speaking.sendall(request)
         speaking.shutdown(socket.SHUT_WR)
         speaking.recv(100)
@@ -160,7 +160,7 @@ def test_a_body_that_is_shorter_than_it_says_is_not_taken(port: int, ledger: Led
 
 def test_a_body_that_is_longer_than_it_says_ends_where_it_says(port: int, ledger: Ledger) -> None:
     request = raw(BODY, headers(BODY, GUID)) + b"and more\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as speaking:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as speaking:
         speaking.sendall(request)
         assert speaking.recv(100).startswith(b"HTTP/1.1 ")
     assert [each[2] for each in stored(ledger)] in ([BODY], [])
@@ -168,7 +168,7 @@ def test_a_body_that_is_longer_than_it_says_ends_where_it_says(port: int, ledger
 
 def test_a_body_that_takes_too_long_is_given_up(port: int, ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "PATIENCE", 0.2)
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as speaking:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as speaking:
         speaking.sendall(raw(BODY, headers(BODY, GUID))[:-5])
         assert speaking.recv(100).startswith(b"HTTP/1.1 408")
     assert stored(ledger) == []
@@ -179,7 +179,7 @@ def test_those_who_are_not_github_cannot_fill_the_memory(
 ) -> None:
     monkeypatch.setattr(requests, "MOST_HELD", 3 * len(BODY))
     request = raw(payload(1, 10 * len(BODY)), headers(BODY, GUID))
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as speaking:
+    with socket.create_connection(("127.0.0.1", port), timeout=300) as speaking:
         speaking.sendall(request)
         assert speaking.recv(100).startswith(b"HTTP/1.1 503")
     for _ in range(10):  # what was read is given up with the request
@@ -220,10 +220,11 @@ def test_nothing_is_acknowledged_that_cannot_be_stored(
 def test_a_database_that_stays_locked_is_answered_before_github_gives_up(
     port: int, told: Settings, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.web.app.PATIENCE", 0.3)
     other = sqlite3.connect(told.database, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    assert deliver(port, BODY, GUID).status == 503
+    with monkeypatch.context() as patched:
+        patched.setattr("bot.web.app.PATIENCE", 0.3)
+        assert deliver(port, BODY, GUID).status == 503
     other.execute("COMMIT")
     other.close()
     while not stored(ledger):  # it is stored after all; GitHub's redelivery is known then

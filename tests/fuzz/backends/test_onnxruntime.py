@@ -5,13 +5,14 @@ from collections.abc import Iterator
 import ml_dtypes
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from fuzz import catalogue
+from fuzz.backends import onnxruntime as backend
 from fuzz.case import Case, Origin, Outcome, Stage, Status
 from fuzz.lane import Limits
 from fuzz.runner import Runner
-from fuzz.wire import Value
+from fuzz.wire import Job, Value
 from triage import asking
 
 
@@ -130,3 +131,42 @@ def test_the_transformers_that_change_a_model_are_named_and_may_be_left_out(ort:
     without = catalogue.target("onnxruntime", {"disable": "ConstantFolding"})
     assert np.asarray(only_output(ort.run(case, without))).tolist() == [-6.0]
     assert asking.passes(ort, case, without) == []
+
+
+def clipped(minimum: float) -> Case:
+    """Relu and Clip of doubles, whose fusion in ONNX Runtime 1.31 knows two types of minimum only."""
+    infos = [helper.make_tensor_value_info(name, TensorProto.DOUBLE, [3]) for name in ("x", "y")]
+    nodes = [helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Clip", ["r", "least"], ["y"])]
+    least = numpy_helper.from_array(np.array(minimum), "least")
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], [least])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), {"x": np.array([1.0, 2.0, 3.0])}, Origin("t"))
+
+
+def test_a_rule_that_fails_is_among_those_told_and_may_be_left_out(ort: Runner) -> None:
+    """Rules have no line of their own in the log, and a transformer that fails never says that it changed anything."""
+    case, target = clipped(1.0), catalogue.target("onnxruntime")
+    failed = ort.run(case, target)
+    assert failed.status is Status.EXCEPTION and "FuseReluClip" in asking.passes(ort, case, target)
+    assert ort.run(case, catalogue.target("onnxruntime", {"disable": "FuseReluClip"})).status is Status.OK
+    assert failed.error is not None
+    assert failed.error.conversion_function == "relu_clip_fusion.cc onnxruntime::FuseReluClip::Apply"
+
+
+@pytest.mark.parametrize(
+    ("place", "function"),
+    [
+        ("core/framework/bfc_arena.cc:403 void* onnxruntime::BFCArena::Allocate(size_t, bool) Failed", "BFCArena"),
+        ("core/cumsum.cc:3 onnxruntime::CumSum<T>::CumSum(const x&) [with T = float] bad", "CumSum<T>::CumSum"),
+        ("common/safeint.h:17 static void Handler<onnxruntime::E>::OnOverflow() Integer overflow", "OnOverflow"),
+        ("core/session/x.cc:12 Initialize failed", "x.cc Initialize"),
+    ],
+)
+def test_a_functions_type_is_not_taken_for_its_name(place: str, function: str) -> None:
+    _, found = backend.blame(RuntimeError(f"1 : FAIL : onnxruntime/{place}"), Job("onnx", b"", {}, {}))
+    assert function in found and " void" not in found and " static" not in found
+
+
+def test_a_number_of_threads_stands_in_the_script_only_where_it_was_chosen() -> None:
+    assert "threads" not in backend.reproduce("onnx", {})
+    assert "options.intra_op_num_threads = 2\n" in backend.reproduce("onnx", {"threads": "2"})

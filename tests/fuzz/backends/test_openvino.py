@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import ml_dtypes
@@ -13,7 +14,7 @@ import torch
 from onnx import TensorProto, helper
 
 from fuzz import instance, instance_torch
-from fuzz.backends import _openvino_blame
+from fuzz.backends import _openvino_blame, _openvino_passes
 from fuzz.backends import openvino as backend
 from fuzz.wire import CannotFeed, Job, Raw, Value
 
@@ -370,3 +371,58 @@ def test_of_several_operators_that_failed_the_first_in_the_model_is_to_blame(
     job = Job("onnx", model, {}, {})
     operator, named = backend.blame(RuntimeError(FOLLOWING), job)
     assert operator == blamed and (function is None or named == function)
+
+
+# ---------------------------------------------------------------- transformations one by one
+
+
+def sunk() -> Made:
+    """The absolute values of converted constants, which OpenVINO 2026.4's AbsSinking takes for positive ones."""
+    nodes = [
+        helper.make_node("Cast", ["k"], ["c"], to=TensorProto.INT64),
+        helper.make_node("Abs", ["c"], ["d"]),
+        helper.make_node("Add", ["d", "x"], ["y"]),
+    ]
+    infos = [helper.make_tensor_value_info(name, TensorProto.INT64, [2]) for name in ("x", "y")]
+    constant = helper.make_tensor("k", TensorProto.FLOAT, [2], [-1.0, 2.0])
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], [constant])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)])
+    return model, {"x": np.array([10, 20])}
+
+
+def passes(made: Made) -> list[str]:
+    [(_, names)], _ = run(made, show="passes")
+    return [str(name) for name in np.asarray(names).tolist()]
+
+
+def test_the_graph_can_be_evaluated_as_every_transformation_leaves_it() -> None:
+    names = passes(sunk())
+    [guilty] = [at for at, name in enumerate(names) if name.endswith(" AbsSinking")]
+    found = [run(sunk(), engine="interpreter", upto=names[at])[0][0][1] for at in (guilty - 1, guilty)]
+    assert [np.asarray(value).tolist() for value in found] == [[11, 22], [9, 22]]
+
+
+def test_transformations_have_the_same_names_each_time_and_leave_nothing_behind() -> None:
+    """OpenVINO counts the files that it writes on from one compilation to the next."""
+    first, home = passes(sunk()), os.getcwd()
+    run(single("Relu", {"x": np.ones(2, np.float32)}))
+    assert passes(sunk()) == first
+    assert os.getcwd() == home and _openvino_passes._TRACING not in os.environ
+
+
+def test_a_transformation_that_changes_nothing_has_no_graph_of_its_own() -> None:
+    with pytest.raises(CannotFeed, match="no transformation 001 Nothing"):
+        run(sunk(), engine="interpreter", upto="001 Nothing")
+
+
+def test_a_large_model_is_not_written_after_every_transformation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_openvino_passes, "MOST_BYTES", 10)
+    with pytest.raises(CannotFeed, match="too large"):
+        run(sunk(), show="passes")
+
+
+def test_a_number_of_threads_stands_in_the_script_only_where_it_was_chosen() -> None:
+    assert "THREADS" not in backend.reproduce("onnx", {})
+    assert '{"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": 1}' in backend.reproduce(
+        "onnx", {"threads": "1"}
+    )

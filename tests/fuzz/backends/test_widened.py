@@ -411,3 +411,10 @@ def test_long_sums_inside_an_operator_of_half_precision_may_stop_growing(runner:
         return float(still / abs(wide))
 
     assert relative("float16") > 0.05 > 1e-3 > relative("float32")
+
+
+def test_the_end_of_a_window_may_be_zero_or_next_to_it_when_it_is_cast_like_a_boolean(runner: Runner) -> None:
+    """A symmetric Hann window ends with a zero, which the cosine of a rounded angle misses."""
+    nodes = [("HannWindow", ["n"], ["w"], {"periodic": 0}), ("CastLike", ["w", "like"], ["z"])]
+    found = noise(runner, nodes, {"x": np.float32([0])}, {"n": np.array(4), "like": np.array(True)})
+    assert np.isinf(found[3]) and not found[1:3].any()

@@ -57,4 +57,5 @@ def test_nearly_all_large_models_end_in_finite_values():
 
 
 def test_it_takes_part_only_in_campaigns_that_name_it():
-    assert set(generators.names()) - set(generators.usual()) == {"isra", "mcts", "mtdlcomp"}
+    on_request = {"hirgen", "hirgen_disruptive", "isra", "mcts", "mtdlcomp"}
+    assert set(generators.names()) - set(generators.usual()) == on_request

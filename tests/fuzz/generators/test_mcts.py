@@ -1,8 +1,10 @@
 """Graph-based models as cases of a hunt that is told what they did."""
 
 import itertools
+import json
 
 import onnx
+import pytest
 
 from fuzz import generators
 from fuzz.case import Case, Status
@@ -55,6 +57,44 @@ def test_operators_whose_models_are_refused_promise_less():
     success = {block.name: chooser._succeeds(block) for block in blocks}
     assert success["Conv"] < 0.7 and success["Conv"] == min(success.values())
     assert max(success.values()) > success["Conv"]
+
+
+def test_one_failure_on_two_targets_is_not_one_that_is_seen_again():
+    stream = mcts.stream(0)
+    experience = stream._fuzzer.chooser._experience
+    cases = taken(iter(stream), 3)
+    for _ in range(2):
+        stream.observe(cases[0].id, Status.WRONG, "k", ("Conv",))
+    assert list(experience.state()["once"]) == ["k"]
+    stream.observe(cases[1].id, Status.WRONG, "k", ("Conv",))
+    assert not experience.state()["once"]
+
+
+def test_a_campaign_begins_with_what_the_one_before_it_kept(tmp_path):
+    kept = tmp_path / "h.db.mcts.json"
+    first = mcts.stream(0)
+    first.keep(kept)
+    for at, case in enumerate(taken(iter(first), 64)):
+        first.observe(case.id, Status.WRONG if at == 9 else Status.OK, "k" if at == 9 else "", ("Conv",))
+    known = json.loads(json.dumps(first._fuzzer.state()))
+    second = mcts.stream(1)
+    second.keep(kept)
+    assert json.loads(json.dumps(second._fuzzer.state())) == known
+    assert second._fuzzer.chooser._tree.root.visits == 64
+    fresh = [case.id for case in taken(iter(mcts.stream(1)), 20)]
+    assert [case.id for case in taken(iter(second), 20)] != fresh
+
+
+def test_what_is_no_search_of_ours_is_told_and_another_form_is_left_alone(tmp_path):
+    kept = tmp_path / "h.db.mcts.json"
+    for text in ("{", "[1]", '{"form": 1}', '{"form": 1, "coverage": {"Conv": 3}, "chooser": {}}'):
+        kept.write_text(text)
+        with pytest.raises(ValueError, match=r"h\.db\.mcts\.json: is not what the source mcts keeps.*remove it"):
+            mcts.stream(0).keep(kept)
+    kept.write_text('{"form": 0}')
+    stream = mcts.stream(0)
+    stream.keep(kept)
+    assert len(taken(iter(stream), 3)) == 3
 
 
 def test_an_interrupted_campaign_goes_on_with_other_models_to_the_same_end():

@@ -49,7 +49,9 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_neither_source_nor_file_is_told() -> None:
-    with pytest.raises(generators.UnknownGenerator, match=r"choose one of docs, isra, .* or name a file of instances"):
+    with pytest.raises(
+        generators.UnknownGenerator, match=r"choose one of docs, .*isra, .* or name a file of instances"
+    ):
         generators.load("nonsense")
 
 

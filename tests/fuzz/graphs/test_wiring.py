@@ -1,5 +1,6 @@
 """The calculator: whatever the graph puts before an operator is made to fit, and read."""
 
+import math
 import random
 
 import numpy as np
@@ -11,8 +12,9 @@ from fuzz.graphs import blocks
 from fuzz.graphs.adapting import Adapter, Unfit, fill_within
 from fuzz.graphs.wiring import Wiring, variant
 from fuzz.operators import dtypes
-from fuzz.operators.dtypes import BOOL, FLOAT, FLOAT16, INT64, STRING, UINT8
+from fuzz.operators.dtypes import BOOL, FLOAT, FLOAT16, INT8, INT64, STRING, UINT8
 from fuzz.operators.families import IR_VERSION, OPSET, operators
+from fuzz.operators.families.casting import truncated
 from fuzz.operators.shapes import ranks
 from fuzz.operators.specification import Domain
 
@@ -146,3 +148,12 @@ def test_conversions_keep_to_what_the_dtype_holds():
     words.add(variant(TABLE["Identity"], 1, False), [], 1)
     with pytest.raises(Unfit):
         Adapter(words, random.Random(0), OPSET).as_one_of(words.results[0], Domain((FLOAT,)))
+
+
+def test_whole_numbers_that_floats_become_allow_for_their_rounding():
+    """The error function of five is less than one, and in single precision one."""
+    assert np.float32(math.erf(5)) == 1
+    assert truncated(0, math.erf(5), FLOAT, INT64) == (0, 1)
+    assert truncated(-math.erf(6), 0.5, FLOAT, INT64) == (-1, 0)
+    assert truncated(1, 3, FLOAT, INT64) == (1, 3)
+    assert truncated(-128, 127, FLOAT16, INT8) == (-128, 127)

@@ -29,7 +29,7 @@ def test_scores_within_delta_with_the_same_label_agree() -> None:
         ([moved(2e-4)], "wrong:score"),
         ([moved(6e-5, at=2)], "wrong:label"),  # within delta, and yet another class
         ([moved(np.nan)], "wrong:nan"),
-        ([moved(np.inf)], "wrong:nan"),
+        ([moved(np.inf)], "wrong:inf"),
         ([SCORES.astype(np.float64)], "wrong:dtype"),
         ([SCORES[0]], "wrong:shape"),
         ([SCORES, SCORES], "wrong:count"),

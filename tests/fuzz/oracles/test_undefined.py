@@ -585,6 +585,18 @@ def test_a_quotient_away_from_ties_excuses_nothing():
     assert undefined.screen("onnx", *_quantized([1.3, 7.1], 0.5)) is None
 
 
+@pytest.mark.parametrize(("x", "is_open"), [([0.0, -0.0], True), ([0.0, 1.5], False)])
+def test_dynamic_quantization_of_nothing_but_zeros_divides_by_zero(x, is_open):
+    node = helper.make_node("DynamicQuantizeLinear", ["x"], ["y", "scale", "zero"])
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        [node], "g", [info("x", TensorProto.FLOAT, [len(x)])], [info("scale", TensorProto.FLOAT, [])]
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    objection = undefined.screen("onnx", model.SerializeToString(), {"x": np.array(x, np.float32)})
+    assert (objection is not None) is is_open
+
+
 def _one(op_type: str, inputs: dict[str, np.ndarray], opset: int, **attributes: object) -> tuple[bytes, dict]:
     infos = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)

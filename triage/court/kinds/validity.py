@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz import validity
-from fuzz.oracles import crash
+from fuzz.oracles import crash, refusal
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
 
@@ -11,13 +11,18 @@ SYMPTOMS = ("wrong", "death")
 
 
 def gather(hearing: Hearing) -> Evidence | None:
-    """Settles the case where it is invalid, except when the compiler dies of it: it should have refused."""
+    """Settles the case where it is invalid, except when the compiler dies of it: it should have refused.
+
+    A case that breaks the standard on purpose asks for a clear error; without one it is no invalid test.
+    """
     broken = hearing.known.invalid or validity.violation(hearing.case, hearing.values)
     if not broken:
         return None
-    died = crash.dies_on_invalid(hearing.outcome)
+    on_purpose = hearing.known.broken
+    died = refusal.symptom(hearing.outcome, on_purpose) if on_purpose else crash.dies_on_invalid(hearing.outcome)
     if died:
-        sentence = f"the case is invalid ({broken}); a compiler must refuse it and not die ({died})"
+        wanted = "must refuse it with a clear error" if on_purpose else "must refuse it and not die"
+        sentence = f"the case is invalid ({broken}); a compiler {wanted} ({died})"
         return Evidence("validity", Side.AGAINST, sentence, {"invalid": broken, "dies": True})
     return Evidence(
         "validity", Side.FOR, f"the case is no valid test: {broken}", {"invalid": broken}, Ruling.INVALID_TEST

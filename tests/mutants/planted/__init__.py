@@ -1,0 +1,1 @@
+"""Faults of passes, one file each: see tests/mutants/faults.py."""

@@ -1,0 +1,17 @@
+"""Operators by family: the spellings and the dimensions of one operator. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_DIMENSION = re.compile(r"(?<=[a-z])[123]d(?=_|$)")
+_OVERLOAD = re.compile(r"\.(?:default|Tensor|Scalar|out|int|dim|self)\w*$")
+
+
+@lru_cache(maxsize=1 << 14)
+def family(operator: str) -> str:
+    """An operator without the number of its dimensions and the form of its name: AvgPool2d and avg_pool3d are one."""
+    spaced = _OVERLOAD.sub("", operator).rpartition(".")[2].rpartition("::")[2]
+    lowered = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", spaced).lower().strip("_")
+    return _DIMENSION.sub("", lowered).replace("_", "")

@@ -1,0 +1,77 @@
+"""Where the cases of a hunt come from, and how those sources that learn are told what their cases did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+
+from fuzz import generators
+from fuzz.case import Case, Status, Target
+from fuzz.generators import Feedback, Kept, Skip
+from fuzz.ranking.stream import Mixed, Ordered
+from fuzz.runner import Runner
+from triage import recognising
+from triage.recognising import Recognised, Recogniser
+from triage.records import CampaignInfo, NewFailure
+from triage.store import Store
+
+
+class SourceError(ValueError):
+    """A source that gives no cases: which, and how to mend it."""
+
+
+class Sources:
+    """The cases of all sources of a campaign, in turns, while it tells what they did.
+
+    Those of a source that learns come in its own order, and what it keeps from hunt to hunt lies in a file of its own.
+    All others come in the order of a strategy.
+    """
+
+    def __init__(
+        self, store: Store, campaign: CampaignInfo, names: Sequence[str], strategy: str, beside: Path | None = None
+    ) -> None:
+        """What the source NAME keeps lies in ``BESIDE.NAME.json``, `beside` being the database where it is not given.
+
+        Raises UnknownGenerator, UnknownStrategy, StoreError of a file of instances, and SourceError.
+        """
+        self._store, self._campaign = store, campaign
+        self._learns = any(map(generators.learns, names))
+        self._known = {key for bug in store.bugs() for key in recognising.keys(bug)} if self._learns else set[str]()
+        failed = store.failed()
+        found = {name: self._source(name, strategy, failed) for name in names}
+        for name, each in found.items():
+            if isinstance(each, Kept):
+                _keep(name, each, beside or store.path)
+        self._mixed = Mixed([(each, generators.per_turn(name)) for name, each in found.items()])
+
+    def _source(self, name: str, strategy: str, failed: Collection[str]) -> Feedback:
+        seed = int(self._campaign.parameters["seed"])
+        if generators.learns(name) and (learning := generators.stream(name, seed, self._known, self._begun(name))):
+            return learning
+        found = Ordered(generators.load(name)(seed), strategy, seed, failed)
+        if name not in generators.names() and not found.has_cases:
+            raise SourceError(f"{name}: holds no case{found.why_none}")
+        return found
+
+    def _begun(self, name: str) -> int:
+        """The index of the first case of a source that the campaign has not had."""
+        had = (each.origin.test for each in self._store.recorded(self._campaign.id) if each.origin.generator == name)
+        return max((int(test) + 1 for test in had if test.isdecimal()), default=0)
+
+    def __iter__(self) -> Iterator[Case | Skip]:
+        return iter(self._mixed)
+
+    def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
+        """Tell every source what a case did."""
+        self._mixed.observe(case_id, status, bug, suspects)
+
+    def recognise(self, runner: Runner, reference: Target) -> Callable[[NewFailure], Recognised]:
+        """By what failures are told apart; fingerprints tell large models apart by all of their operators."""
+        return Recogniser(runner, reference, self._known).recognise if self._learns else recognising.fingerprint
+
+
+def _keep(name: str, source: Kept, beside: Path) -> None:
+    try:
+        source.keep(beside.with_name(f"{beside.name}.{name}.json"))
+    except ValueError as error:
+        raise SourceError(str(error)) from error

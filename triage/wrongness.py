@@ -1,0 +1,71 @@
+"""What the words about a wrong result say of it: which pass makes it, and in what way the numbers are wrong. Pure."""
+
+from __future__ import annotations
+
+import re
+
+#: A pass or an optimiser without which the result is right, as a comparison names it.
+_GUILTY = re.compile(
+    r"\b(?:guilty|culprit|blamed|faulty) (?:graph )?(?:pass|optimi[sz]er|transformation|transform|rewrite)\w*"
+    r"(?:[:=] *[\"'`\[(]*| [\"'`])(?P<one>[A-Za-z_][\w.:]*)"
+    r"|disabled?_\w+ ?= ?[\[({\"']*(?P<two>[A-Za-z_][\w.:-]*)"
+    r"|\bwithout (?:the )?[\"'`]?(?P<four>[A-Z]\w{3,})[\"'`]?[^.;:]{0,20} "
+    r"(?:agrees|passes|matches|(?:is |it is )?(?:right|correct))"
+    r"|\b(?:passes|agrees|correct|right|vanishes|fine) (?:only )?(?:with|without|once|when|if) "
+    r"(?:the )?(?:(?:pass|optimi[sz]er) )?"
+    r"[\"'`]?(?P<three>[A-Z][\w.:]*)[\"'`]?(?: pass| optimi[sz]er)? (?:is |are )?(?:off|disabled|skipped|switched off)"
+)
+_SPECIAL = ("nan", "infinite")
+#: Ways of being wrong, the surest first.
+_WAYS = (
+    ("nan", re.compile(r"(?i)\bnans?\b")),
+    ("infinite", re.compile(r"(?i)\binf(?:init(?:y|ies|e))?\b|\bsaturat\w+|\boverflow\w*")),
+    ("tail", re.compile(r"(?i)\btail\b|\blast (?:\w+ )?elements?\b|\bremainder\b")),
+    ("order", re.compile(r"(?i)\bpermuted?\b|\bpermutation\b|\btransposed?\b|\breordered\b|\bswapped\b|\bshuffled\b")),
+    ("shift", re.compile(r"(?i)\bshift(?:ed)?\b|\boff by one element\b")),
+    ("sign", re.compile(r"(?i)\bsigns?\b|\bnegated\b")),
+    ("zero", re.compile(r"(?i)\ball[ -]?zeros?\b|\bzeroed\b|\bonly zeros\b")),
+    (
+        "factor",
+        re.compile(r"(?i)\b(?:constant|fixed) (?:factor|ratio|offset)\b|\bratio\b.{0,40}\bconstant\b|\bscaled by\b"),
+    ),
+    ("shape", re.compile(r"(?i)\bshapes? (?:differ|mismatch)\b|\b(?:wrong|other) shapes?\b")),
+    ("type", re.compile(r"(?i)\b(?:wrong|other) d?types?\b|\bdtypes? (?:differ|mismatch)\b")),
+)
+#: Numbers that came out are shown, and none of them is special.
+_SHOWN = re.compile(r"(?i)\b(?:got|actual|returned|computed)\b[: ]*(?:array)?\(?\[[^\]]*\d")
+_SAID = re.compile(
+    r"(?i)\b(?:wrong|incorrect) (?:result|output|value)s?\b|\bnot (?:equal|close) to tolerance\b"
+    r"|\bmismatched elements\b|\b(?:output|result|value)s?\b.{0,12} differs? from\b|\bnumerical? mismatch\b"
+)
+_EXPECTED = re.compile(r"(?i)\b(?:expected|desired|reference|want(?:ed)?)\b[: ]*(?:array)?\(?\[[^\]]*\]")
+_RELATIVE = re.compile(
+    r"(?i)\bmax(?:imum)? (?:abs(?:olute)?|rel(?:ative)?)\.? (?:diff(?:erence)?|err(?:or)?)\w*[:= ]+\S+"
+)
+_LONGEST = 4_000
+
+
+def guilty(message: str) -> str:
+    """The pass that a message blames, "" where it blames none."""
+    found = _GUILTY.search(message[:_LONGEST]) if "is" in message or "uil" in message or "as" in message else None
+    return next((name for name in found.groups() if name), "") if found else ""
+
+
+def way(message: str) -> str:
+    """In what way the numbers are wrong, as far as the message says: ``nan``, ``infinite``, ``finite`` or ``finite``
+    with what is known besides, such as ``finite tail``; "" where it does not."""
+    told = _RELATIVE.sub(" ", _EXPECTED.sub(" ", message[:_LONGEST]))
+    name = next((name for name, pattern in _WAYS if pattern.search(told)), "")
+    if name in _SPECIAL:
+        return name
+    return f"finite {name}" if name else "finite" if _SHOWN.search(told) else ""
+
+
+def says_wrong(message: str) -> bool:
+    """Whether a message speaks of a wrong result, whatever symptom was noted."""
+    return _SAID.search(message[:_LONGEST]) is not None
+
+
+def wrong(symptom: str) -> bool:
+    """Whether a symptom is that of a wrong result."""
+    return symptom.startswith(("wrong", "incorrect", "inconsisten", "mismatch", "numeric", "accuracy"))
