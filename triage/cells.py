@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -160,13 +160,18 @@ def _longer(begun: str, ordered: Sequence[str], marked: bool) -> str:
 def _symptoms(evidence: Sequence[Evidence]) -> Iterator[str]:
     """The symptom of each, and where it is not told that of the others in its place or with its message, if one."""
     known: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    told = {(each.symptom, each.stack[:1], each.message, each.way): each for each in evidence if each.symptom}
+    for each in told.values():
+        for key in _company(each):
+            known[key].add(each.symptom)
     for each in evidence:
-        if each.symptom:
-            for key in _company(each):
-                known[key].add(each.symptom)
-    for each in evidence:
-        told = (known[key] for key in _company(each) if key in known)
-        yield each.symptom or next((next(iter(found)) for found in told if len(found) == 1), "")
+        yield each.symptom or _symptom_of_company(each, known)
+
+
+def _symptom_of_company(each: Evidence, known: Mapping[tuple[str, ...], set[str]]) -> str:
+    """The one symptom of the nearest company that has one, "" where there is none."""
+    found = (known[key] for key in _company(each) if key in known)
+    return next((next(iter(symptoms)) for symptoms in found if len(symptoms) == 1), "")
 
 
 def _company(each: Evidence) -> list[tuple[str, ...]]:

@@ -12,9 +12,11 @@ The order of the failures and their ids change nothing. Pure.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from triage.attach import Index, complete
@@ -37,6 +39,23 @@ class Grouping:
 
 def group(reports: Sequence[Report]) -> Grouping:
     """Group raw failures by bug; ids are unique."""
+    with _uncollected():
+        return _group(reports)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """No search for cycles meanwhile: grouping makes none, and for 100,000 failures it took a sixth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _group(reports: Sequence[Report]) -> Grouping:
     found = cells([report.id for report in reports], gather(reports))
     complete(found)
     bugs = _placed([cell for cell in found if cell.place])

@@ -52,9 +52,11 @@ class _Pool:
         self.lines = _thinned(sorted([*self.lines, *other.lines]))
         self.weight += other.weight
         for kind, counter in other.counts.items():
-            mine = self.counts.setdefault(kind, Counter())
+            if (mine := self.counts.get(kind)) is None:
+                self.counts[kind] = counter.copy()
+                continue
             for value, count in counter.items():
-                mine[value] += count
+                mine[value] = mine.get(value, 0) + count
 
     def differs(self, other: _Pool, besides: str, drift: int) -> bool:
         """Whether anything but the kind `besides` tells the two apart."""
@@ -177,7 +179,8 @@ def _pool(cell: Cell) -> _Pool:
     pool = _Pool([cell], lines=_thinned(sorted(cell.lines)) if cell.whole else [], weight=cell.weight)
     for kind, read in KINDS.items():
         if value := read(cell):
-            pool.counts[kind] = Counter({value: cell.weight})
+            counter = pool.counts[kind] = Counter()  # quicker than from a mapping
+            counter[value] = cell.weight
     return pool
 
 

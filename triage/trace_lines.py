@@ -53,12 +53,15 @@ def _unmarked(line: str) -> str:
 
 def _common(found: Sequence[str]) -> str:
     """What most lines begin with, each number as 7; "" where nothing is common."""
-    told = [line for line in found[:_LOOKED_AT] if line.strip()]
-    counts: Counter[str] = Counter()
-    marked = [line for line in told if line[0] not in "#@ \t" or (line[0] == " " and _BAR.match(line))]
+    told = [line for line in found[:_LOOKED_AT] if line and not line.isspace()]
     least = max(_LEAST, _MOST_OF * len(told))
-    if max(Counter(line[:2] for line in marked).values(), default=0) < least:
+    begun_so = [line[:2] for line in told]
+    if len(set(begun_so)) > len(told) - least + 1:
         return ""  # far quicker to see
+    marked = [line for line in told if line[0] not in "#@ \t" or (line[0] == " " and _BAR.match(line))]
+    if len(marked) < least or max(map(begun_so.count, {line[:2] for line in marked}), default=0) < least:
+        return ""
+    counts: Counter[str] = Counter()
     for line in marked:
         begun = _levelled(line)
         counts.update({begun[: end.end()] for end in _END.finditer(begun)})

@@ -26,6 +26,8 @@ _LONGEST_LINE = 1_500
 _MOST_TEXT, _MOST_READ = 12, 400
 
 _PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:(?P<comma>,)? in (?P<function>.+))?')
+#: What the line of a numbered frame may begin with.
+_BEFORE_NUMBER = frozenset("*f#[0123456789")
 _NUMBERED = re.compile(r"(?:\* )?(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):|\[(\d+)\])\s+(\S.*)")
 #: Open MPI and Boost number from nought; behind a number without a sign stand a library and an address.
 _NUMBERED_TOO = re.compile(r"(?:\[ *(\d+)\]|(\d+)#|(\d+)(?= +\S+\s+0x[0-9a-fA-F]+ ))\s+(\S.*)")
@@ -157,7 +159,7 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if reading.reasons:
         reading.text.append(line)
         return
-    if (numbered := _NUMBERED.match(line)) and not _is_text(numbered, indented):
+    if line[0] in _BEFORE_NUMBER and (numbered := _NUMBERED.match(line)) and not _is_text(numbered, indented):
         number = int((numbered[1] or numbered[2] or numbered[3] or numbered[4])[:9])
         number -= int(numbered[4] is not None)  # Julia begins with 1
         if number in reading.native[-1]:

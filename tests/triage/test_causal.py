@@ -21,6 +21,8 @@ from triage import causal, hunt, pipeline
 from triage.causal import Needs
 from triage.localize.trial import Trial
 from triage.signing import Signer
+from triage.steps import reducing
+from triage.steps.desk import Desk
 from triage.store import open_store
 from triage.submodel import load
 from triage.trials import Answer
@@ -151,7 +153,7 @@ def test_an_operator_whose_definition_works_keeps_its_bug(judge: Judge) -> None:
 def test_a_bug_that_is_two_is_parted_once_it_is_located(judge: Judge, tmp_path: Path) -> None:
     cases = [argmax(DATA, select_last_index=1), argmax(DATA, axis=1), argmax(DATA * 2, axis=1)]
     with open_store(tmp_path / "hunt.db", create=True) as store:
-        desk = pipeline.Desk(store, judge.runner, judge.reference, tmp_path / "reports")
+        desk = Desk(store, judge.runner, judge.reference, tmp_path / "reports")
         campaign = store.begin_campaign({"test": 1})
         hunt.hunt(store, campaign, cases, [OPTIONS], desk.reference, desk.runner, Policy())
         [bug] = store.bugs()
@@ -176,7 +178,7 @@ def test_an_ignored_option_is_no_part_of_a_bug_that_shows_without_it(judge: Judg
         argmax(rows + 1, axis=1),
     ]
     with open_store(tmp_path / "hunt.db", create=True) as store:
-        desk = pipeline.Desk(store, judge.runner, judge.reference, tmp_path / "reports")
+        desk = Desk(store, judge.runner, judge.reference, tmp_path / "reports")
         hunt.hunt(store, store.begin_campaign({"test": 1}), cases, [target], desk.reference, desk.runner, Policy())
         [bug] = store.bugs()
         assert bug.count == 3
@@ -217,5 +219,5 @@ def test_a_reduced_case_shows_no_second_bug_beside_the_one_that_needs_an_option(
     assert not causal.holds(judge, both, OPTIONS, frozenset({"axis"}))
     failure = judge.examine(one, OPTIONS).failure
     assert failure is not None
-    last_word = pipeline._as_steady(judge, failure, lambda case: Answer.SAME, frozenset({"axis"}))
+    last_word = reducing.as_steady(judge, failure, lambda case: Answer.SAME, frozenset({"axis"}))
     assert (last_word(one), last_word(both)) == (Answer.SAME, Answer.OTHER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from fuzz.campaign import Policy
@@ -18,8 +19,9 @@ def test_every_result_is_told_and_failures_come_first_the_next_time(tmp_path: Pa
     cases = [case for case in CASES if isinstance(case, Case)]
     told: dict[str, tuple[Status, str]] = {}
 
-    def learn(case_id: str, status: Status, fingerprint: str) -> None:
+    def learn(case_id: str, status: Status, fingerprint: str, suspects: Collection[str]) -> None:
         told[case_id] = (status, fingerprint)
+        assert bool(suspects) == bool(fingerprint)
 
     with Runner(Limits(seconds=5, memory_mb=1000), jobs=2) as runner, open_store(tmp_path / "h.db", True) as store:
         campaign = store.begin_campaign({})
