@@ -288,6 +288,13 @@ def quantizes_no_number(site: Site) -> bool:
     return zero_scale or _has(site.array("x"), lambda numbers: ~np.isfinite(numbers))
 
 
+def shrinks_integers_by_a_fraction(site: Site) -> bool:
+    """Whether a result of Shrink is no whole number, and its type holds no other."""
+    x = site.array("input")
+    bias, width = float(site.attributes.get("bias", 0.0)), float(site.attributes.get("lambd", 0.5))
+    return x is not None and is_integer(x) and not bias.is_integer() and bool((np.abs(as_exact(x)) > width).any())
+
+
 def quantizes_near_tie(site: Site) -> bool:
     x, scale = site.array("x"), site.array("y_scale")
     if x is None or not is_float(x) or not x.size:

@@ -597,6 +597,19 @@ def test_dynamic_quantization_of_nothing_but_zeros_divides_by_zero(x, is_open):
     assert (objection is not None) is is_open
 
 
+@pytest.mark.parametrize(
+    ("x", "bias", "is_open"),
+    [
+        (np.array([1, 3], np.int64), 0.5, True),
+        (np.array([1, 3], np.int64), 2.0, False),
+        (np.array([0, 0], np.int64), 0.5, False),
+        (np.array([1, 3], np.float32), 0.5, False),
+    ],
+)
+def test_integers_less_a_fraction_are_rounded_in_no_certain_way(x, bias, is_open):
+    assert (undefined.screen("onnx", *_one("Shrink", {"x": x}, 9, bias=bias)) is not None) is is_open
+
+
 def _one(op_type: str, inputs: dict[str, np.ndarray], opset: int, **attributes: object) -> tuple[bytes, dict]:
     infos = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
