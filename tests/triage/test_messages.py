@@ -113,12 +113,13 @@ def test_a_log_that_has_no_part_of_the_operator_is_taken_whole(operator: str) ->
 
 def test_the_arguments_of_a_call_say_nothing_however_they_are_nested_or_left_out():
     begun = "Binary operators must have the same datatype for both operands.  However, "
+    omitted = "# Metadata omitted. Use show_meta=True in script() method to show it."
     calls = (
         "R.power(t1, t5)",
         'R.power(R.const(0.48980918526649475, "float32"), t16)',
         'R.power(t7, R.const(2, "int64"))',
         'R.power(t7, R.reshape(R.const([2, 3], "int64"), R.shape((1, 2))))',
-        'R.power(t4, metadata["ir.GenericConst"][0])\n# Metadata omitted. Use show_meta=True in script() method to show it.',
+        f'R.power(t4, metadata["ir.GenericConst"][0])\n{omitted}',
     )
     ends = ' uses datatype T.float32 on the LHS (Type of R.Tensor((2,), dtype="float32"))'
     assert len({said(f"{begun}{call}{ends}") for call in calls}) == 1
