@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz.data import data_path
+from triage.alternation import factored
 
 Replacement = str | Callable[[re.Match[str]], str]
 KINDS = ("panic", "runtime", "framework", "reporter")
@@ -195,7 +196,7 @@ def _alternatives(
     for path, rule in found:
         if key in rule and without not in rule:
             patterns[rule["kind"]].append(_pattern(path, rule, key).pattern)
-    return tuple((kind, re.compile("|".join(texts))) for kind, texts in patterns.items() if texts)
+    return tuple((kind, re.compile(factored(texts))) for kind, texts in patterns.items() if texts)
 
 
 def _both(
