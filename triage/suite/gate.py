@@ -22,6 +22,8 @@ from triage.suite.turns import Deadline, turns
 
 #: Fresh runs of each side, beyond those that showed a difference.
 REPEATS = 2
+#: What fresh memory is filled with where a result must not depend on it: two bytes that differ in every bit.
+FILLED = (85, 170)
 #: From so many cases that pass on base, of so many operators, and such a share of them failing on head on, the head's
 #: environment is suspected rather than its code.
 SUSPICIOUS_CASES, SUSPICIOUS_OPERATORS, SUSPICIOUS_SHARE = 30, 8, 0.9
@@ -96,7 +98,11 @@ class Sides:
         return Pair(ran(entry, base), ran(entry, head), found, why, verdict)
 
     def _confirmed(self, entry: Entry, base: Replayed, head: Replayed) -> tuple[Change, str]:
-        """The change, if fresh processes on both sides show it again and again; else flaky, with what they showed."""
+        """The change, if fresh processes on both sides show it again and again; else flaky, with what they showed.
+
+        A result that depends on what fresh memory holds may be right by chance, and as often as one asks: so the side
+        that passes must do so with memory filled, too. Else no new failure is new, and nothing is fixed.
+        """
         wanted = change(base, head)
         shown = [(base.letter, head.letter)]
         for _ in range(REPEATS):
@@ -105,7 +111,20 @@ class Sides:
             if change(*again) is not wanted or (again[0].status, again[1].status) != (base.status, head.status):
                 told = ", ".join(f"{one}→{other}" for one, other in shown)
                 return Change.FLAKY, f"runs disagree (base→head: {told})"
-        return wanted, ""
+        by_chance = self._by_chance(entry, wanted)
+        return (Change.FLAKY, by_chance) if by_chance else (wanted, "")
+
+    def _by_chance(self, entry: Entry, wanted: Change) -> str:
+        """How the side that passes fails with fresh memory filled; "" where it passes, or where no side does."""
+        passing = {Change.NEW_FAILURE: self.base, Change.FIXED: self.head}.get(wanted)
+        if passing is None:
+            return ""
+        for byte in FILLED:
+            filled = self.replay.once(entry.case, passing, byte)
+            if filled.status in FAILING:
+                side = "base" if passing is self.base else "head"
+                return f"{side} passes by chance: {filled.letter} with fresh memory filled with byte {byte}"
+        return ""
 
 
 def gate(

@@ -60,12 +60,16 @@ class Scripted:
     script: Mapping[str, Mapping[str, str]]
     ran: dict[tuple[str, str], int] = field(default_factory=dict)
     closed: list[str] = field(default_factory=list)
+    filled: Mapping[tuple[str, str], str] = field(default_factory=dict)  # letters with fresh memory filled
 
     def run(self, cases: Sequence[Case], revision: Revision) -> Iterable[Answer]:
         return [self.once(case, revision) for case in cases]
 
-    def once(self, case: Case, revision: Revision) -> Answer:
+    def once(self, case: Case, revision: Revision, perturb: int | None = None) -> Answer:
         name = next(entry.name for entry in self.entries if entry.id == case.id)
+        if perturb is not None:
+            letter = self.filled.get((revision.python, name), self.script.get(revision.python, {}).get(name, "P")[-1])
+            return Answer(letter, STATUS[letter], "" if letter == "P" else f"{STATUS[letter]}")
         turn = self.ran.get((revision.python, name), 0)
         self.ran[revision.python, name] = turn + 1
         letters = self.script.get(revision.python, {}).get(name, "P")

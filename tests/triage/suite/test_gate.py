@@ -24,8 +24,9 @@ def run(
     head: Mapping[str, str],
     entries: list[Entry] = ENTRIES,
     budget: float | None = None,
+    filled: Mapping[tuple[str, str], str] | None = None,
 ) -> tuple[Result, Scripted]:
-    replay = Scripted(entries, {"base": base, "head": head})
+    replay = Scripted(entries, {"base": base, "head": head}, filled=filled or {})
     with Journal({"command": "gate"}, folder=folder) as journal:
         found = gate(entries, Order(entries), Sides(replay, BASE, HEAD), journal, budget=budget)
     return found, replay
@@ -54,6 +55,20 @@ def test_a_difference_that_does_not_repeat_on_both_sides_is_flaky(tmp_path: Path
     assert names(found, Change.FLAKY) == {"Relu3"}
     assert found.conclusion is Conclusion.SUCCESS
     assert "runs disagree" in found.of_change(Change.FLAKY)[0].why
+
+
+@pytest.mark.parametrize(("base", "head", "passing"), [("P", "W", "base"), ("W", "P", "head")])
+def test_what_passes_only_by_what_memory_holds_is_neither_broken_nor_fixed(
+    tmp_path: Path, base: str, head: str, passing: str
+) -> None:
+    found, _ = run(tmp_path, {"Relu3": base}, {"Relu3": head}, filled={(passing, "Relu3"): "W"})
+    assert names(found, Change.FLAKY) == {"Relu3"} and found.conclusion is Conclusion.SUCCESS
+    assert f"{passing} passes by chance" in found.of_change(Change.FLAKY)[0].why
+
+
+def test_that_the_failing_side_depends_on_memory_excuses_nothing(tmp_path: Path) -> None:
+    found, _ = run(tmp_path, {}, {"Relu3": "W"}, filled={("head", "Relu3"): "P"})
+    assert names(found, Change.NEW_FAILURE) == {"Relu3"}
 
 
 def test_only_differences_cost_further_runs(tmp_path: Path) -> None:
