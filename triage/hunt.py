@@ -44,11 +44,13 @@ def hunt(
     policy: Policy,
     tell: Callable[[Progress], None] = lambda progress: None,
     learn: Callable[[str, Status, str, Collection[str]], None] = lambda case_id, status, key, suspects: None,
+    keep: Callable[[], None] = lambda: None,
     recognise: Callable[[NewFailure], Recognised] = recognising.fingerprint,
 ) -> bool:
     """Run the source on the targets and record every chunk; true when the source was exhausted.
 
     `learn` is told of every result: the case's id, its status, by what a failure is recognised, and its suspects.
+    `keep` is called once all results of a chunk were told: an interrupted process may have seconds to end.
     """
     done = store.done(campaign.id)
     signer = Signer(runner)
@@ -63,6 +65,7 @@ def hunt(
         for row in rows:
             known_by = bugs.get((row.case_id, row.target_id), _NOTHING)
             learn(row.case_id, row.status, known_by.key, known_by.operators)
+        keep()
         results += len(rows)
         failures += len(found)
         tell(Progress(results, failures))

@@ -104,6 +104,14 @@ def code(text: str, limit: int = 200) -> str:
     return f"{mark}{pad}{flat}{pad}{mark}"
 
 
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def revision(name: str) -> str:
+    """A build's name: a commit's hash as it is, which GitHub links, anything else as code."""
+    return name if _COMMIT.fullmatch(name) else code(name)
+
+
 _MARKDOWN = re.compile(r"([\\`*\[|~<>&$]|(?<!\w)_|_(?!\w)|^[#+=-])")
 _TRIGGER = re.compile(r"(?<=[@#])(?=\w)|(?<=GH-)(?=\d)|(?<=github)(?=\.com)", re.IGNORECASE)
 

@@ -39,9 +39,9 @@ class Sources:
         self._known = {key for bug in store.bugs() for key in recognising.keys(bug)} if self._learns else set[str]()
         failed = store.failed()
         found = {name: self._source(name, strategy, failed) for name in names}
-        for name, each in found.items():
-            if isinstance(each, Kept):
-                _keep(name, each, beside or store.path)
+        self._kept = {name: each for name, each in found.items() if isinstance(each, Kept)}
+        for name, each in self._kept.items():
+            _keep(name, each, beside or store.path)
         self._mixed = Mixed([(each, generators.per_turn(name)) for name, each in found.items()])
 
     def _source(self, name: str, strategy: str, failed: Collection[str]) -> Feedback:
@@ -64,6 +64,11 @@ class Sources:
     def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
         """Tell every source what a case did."""
         self._mixed.observe(case_id, status, bug, suspects)
+
+    def write(self) -> None:
+        """Keep what was learnt so far for the next hunt."""
+        for each in self._kept.values():
+            each.write()
 
     def recognise(self, runner: Runner, reference: Target) -> Callable[[NewFailure], Recognised]:
         """By what failures are told apart; fingerprints tell large models apart by all of their operators."""

@@ -198,7 +198,8 @@ def _hunt(
         bar.update(task, description=f"hunting: {progress.results} results, {progress.failures} failures")
 
     key = cases.recognise(runner, reference)
-    complete = run_hunt(store, campaign, cases, targets, reference, runner, policy, tell, cases.observe, key)
+    answers = (tell, cases.observe, cases.write, key)
+    complete = run_hunt(store, campaign, cases, targets, reference, runner, policy, *answers)
     if complete:
         store.finish_campaign(campaign.id)
     bar.update(task, completed=1, total=1)

@@ -141,6 +141,7 @@ class _Hunt:
             *(self.desk.store, campaign, cases, [self.target], reference, self.runner, policy),
             self._look,
             cases.observe,
+            cases.write,
             cases.recognise(self.runner, reference),
         )
 

@@ -66,7 +66,10 @@ class Kept(Protocol):
     """Cases that depend on what earlier campaigns did, too."""
 
     def keep(self, path: Path) -> None:
-        """Begin with what the file says, if there is one, and write it as results come. Raises ValueError."""
+        """Begin with what the file says, if there is one, and `write` there. Raises ValueError."""
+
+    def write(self) -> None:
+        """Keep what was learnt so far."""
 
 
 def names() -> list[str]:

@@ -29,8 +29,6 @@ ON_REQUEST = True
 #: Graphs of one campaign, and their operators.
 COUNT = 2000
 NODES = (1, 8)
-#: So many results may come before the file is written again.
-_UNWRITTEN = 16
 #: Results may come long after their case. So many cases are remembered.
 _PENDING = 4096
 
@@ -67,10 +65,9 @@ class Stream:
         self._run = coverage.empty()
         self._items: dict[str, tuple[tuple[str, str], ...]] = {}
         self._file: Path | None = None
-        self._unwritten = 0
 
     def keep(self, path: Path) -> None:
-        """Begin with what earlier campaigns have run, and write there what this one runs. Raises CoverageError."""
+        """Begin with what earlier campaigns have run; `write` adds what this one runs. Raises CoverageError."""
         self._hirgen.coverage.load(path)
         self._file = path
 
@@ -102,10 +99,10 @@ class Stream:
     def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
         """Learn that a case was run. Foreign cases are ignored."""
         items = self._items.pop(case_id, None)
-        if items is None:
-            return
-        self._run.add(items)
-        self._unwritten += 1
-        if self._file is not None and (self._unwritten >= _UNWRITTEN or not self._items):
+        if items is not None:
+            self._run.add(items)
+
+    def write(self) -> None:
+        """Keep what was run so far."""
+        if self._file is not None:
             self._run.save(self._file)
-            self._unwritten = 0

@@ -32,8 +32,6 @@ COUNT = 2000
 BLOCKS = (3, 12)
 #: Results may come long after their case. So many cases are remembered.
 _PENDING = 4096
-#: So many results may come before what was learnt is written again.
-_UNWRITTEN = 16
 #: The form of what is written. What has another one is not read.
 _FORM = 1
 
@@ -70,7 +68,6 @@ class Stream:
         self._fuzzer.skip(begun)
         self._numbers: dict[str, int] = {}
         self._kept: Path | None = None
-        self._unwritten = 0
 
     def __iter__(self) -> Iterator[Case | Skip]:
         for index in range(self._begun, self._count):
@@ -89,7 +86,6 @@ class Stream:
         number = self._numbers.get(case_id)
         if number is not None and (ended := self._ended(status, bug)):
             self._fuzzer.learn(number, Lesson(ended, bug, frozenset(suspects)))
-            self._write()
 
     def _ended(self, status: Status, bug: str) -> Ended | None:
         if status in FAILING:
@@ -99,7 +95,7 @@ class Stream:
         return {Status.OK: Ended.PASSED, Status.UNSUPPORTED: Ended.REFUSED}.get(status)
 
     def keep(self, path: Path) -> None:
-        """Begin with the coverage and the search of the file, if there is one, and write them as results come.
+        """Begin with the coverage and the search of the file, if there is one; `write` writes them there.
 
         Raises ValueError for a file that holds anything else.
         """
@@ -114,12 +110,10 @@ class Stream:
             problem = f"is not what the source {NAME} keeps ({error!r:.100})"
             raise ValueError(f"{path}: {problem}; remove it, and the search begins anew") from error
 
-    def _write(self) -> None:
-        """Every `_UNWRITTEN` results; a kill leaves the former file."""
-        self._unwritten += 1
-        if self._kept is None or self._unwritten < _UNWRITTEN:
+    def write(self) -> None:
+        """Keep what was learnt so far. A kill in the middle leaves the former file."""
+        if self._kept is None:
             return
-        self._unwritten = 0
         beside = self._kept.with_name(f"{self._kept.name}.new")
         beside.write_text(json.dumps({"form": _FORM, **self._fuzzer.state()}), "utf-8")
         os.replace(beside, self._kept)

@@ -62,26 +62,34 @@ def test_what_coverage_cannot_use_is_refused_in_one_line(
 
 def test_a_hunt_goes_on_with_other_models_than_before(tmp_path: Path) -> None:
     """An interrupted campaign is resumed; what was run is not run again, and what was learnt is kept."""
-    database = tmp_path / "h.db"
-    hunt = ("hunt", "--source", "mcts", "--backend", "onnxruntime", "--no-drafts", "--db", database, "--budget", "none")
-    sizes = [0]
-    for _ in range(2):
-        process = start(tmp_path, *hunt)
-        try:
-            while process.poll() is None and len(_results(database)) < sizes[-1] + 48:
-                time.sleep(0.2)
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.communicate()
-        sizes.append(len(_results(database)))
-    assert sizes[1] >= 48 and sizes[2] >= sizes[1] + 48
+    database, learnt = tmp_path / "h.db", tmp_path / "h.db.mcts.json"
+    first = _interrupted(tmp_path, database, 48)
+    state = json.loads(learnt.read_text())
+    assert state["chooser"]["made"] > 0
+    state["chooser"]["made"] += 10**6  # so that the second hunt can be seen to begin with it
+    learnt.write_text(json.dumps(state))
+    second = _interrupted(tmp_path, database, first + 48)
+    assert json.loads(learnt.read_text())["chooser"]["made"] > 10**6 + state["chooser"]["made"] % 10**6
+    assert first >= 48 and second >= first + 48
     found = _results(database)
     assert {each.origin.generator for each in found} == {"mcts"}
     tests = {each.case_id: each.origin.test for each in found}
     assert len(set(tests.values())) >= 0.95 * len(tests)  # two models may come out the same
     with open_store(database, create=False) as store:
         assert len(store.campaigns()) == 1
-    assert json.loads((tmp_path / "h.db.mcts.json").read_text())["chooser"]["made"] > sizes[1]
+
+
+def _interrupted(folder: Path, database: Path, results: int) -> int:
+    """How many results there are once a hunt was interrupted that had so many at least."""
+    hunt = ("hunt", "--source", "mcts", "--backend", "onnxruntime", "--no-drafts", "--db", database, "--budget", "none")
+    process = start(folder, *hunt)
+    try:
+        while process.poll() is None and len(_results(database)) < results:
+            time.sleep(0.2)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    return len(_results(database))
 
 
 def _results(database: Path) -> list[Recorded]:

@@ -35,6 +35,7 @@ def test_what_a_source_learnt_lies_beside_the_database_and_steers_the_next_hunt(
     first = sources(store, "mcts")
     for case in cases(first, 40):
         first.observe(case.id, Status.OK)
+    first.write()
     assert (tmp_path / "h.db.mcts.json").exists()
     fresh = [case.id for case in cases(sources(store, "mcts", seed=1, beside=tmp_path / "elsewhere"), 12)]
     later = [case.id for case in cases(sources(store, "mcts", seed=1), 12)]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
-from triage.scrub import code
+from triage.scrub import revision
 
 
 class Kind(StrEnum):
@@ -89,13 +89,13 @@ def with_section(body: str, found: Bisected) -> str:
 def _line(kind: Kind, found: Found) -> str:
     words = _BETWEEN if found.between else _WORDS
     told = words[kind].format(
-        first=code(found.first),
-        before=code(found.last_before),
+        first=revision(found.first),
+        before=revision(found.last_before),
         confidence=found.confidence,
-        among=found.among(code),
+        among=found.among(revision),
         doubt="not to be told apart" if found.tested else "not tested",
     )
     if not found.merge or found.between:
         return told
     brought = _ITSELF if found.merge == found.first else _BROUGHT
-    return f"{told} {brought.format(merge=code(found.merge))}"
+    return f"{told} {brought.format(merge=revision(found.merge))}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from triage.bisect import ends
+from triage.bisect import ends, uneven
 from triage.bisect.outcome import Ledger
 from triage.bisect.sides import Flip, Gap, Sides, best
 
@@ -51,11 +51,26 @@ def _narrowing(sides: Sides, busy: frozenset[int]) -> Iterator[int]:
         if at not in taken and ends.unconfirmed(sides.ledger.runs(at)):
             taken.add(at)
             yield at
+    for at in _doubtful(sides) if not gaps else ():
+        if at not in taken:
+            taken.add(at)
+            yield at
     for gap in gaps:  # there is room for more: the answer of the first run is not waited for
         at = _middle(sides.ledger, frozenset(taken), range(gap.flip.before + 1, gap.flip.after))
         if at is not None:
             taken.add(at)
             yield at
+
+
+def _doubtful(sides: Sides) -> Iterator[int]:
+    """Where the rate changes within a side: what was tested there, else the middle of what was not."""
+    for stretch in sides.stretches():
+        for left, right in uneven.doubts(stretch):
+            again = [at for at in range(left + 1, right) if sides.ledger[at].runs]
+            if again:
+                yield from (at for at in again[:1] if sides.open(at))
+            elif (middle := _middle(sides.ledger, frozenset(), range(left + 1, right))) is not None:
+                yield middle
 
 
 def _middle(ledger: Ledger, busy: frozenset[int], within: range) -> int | None:

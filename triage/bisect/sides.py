@@ -12,6 +12,7 @@ import numpy as np
 from triage.bisect.ends import CONFIRMED, Ends
 from triage.bisect.outcome import PASS, Counts, Ledger, Question, count
 from triage.bisect.posterior import Posterior, odds, repeats
+from triage.bisect.uneven import Seen
 
 #: The log odds at which a revision's own runs put it on one side.
 _DECISIVE = math.log(999)
@@ -105,6 +106,22 @@ class Sides:
         for left, right in reversed(list(pairwise(known))):
             if self.known[left] != self.known[right]:
                 yield self._row(left, right)
+
+    def stretches(self) -> Iterator[list[Seen]]:
+        """The tested revisions of each row between flips, oldest first, with how many of their runs are like it."""
+        first, newer = 0, False
+        for row in reversed(list(self.rows())):
+            flip = row.flip if isinstance(row, Gap) else row
+            yield self._stretch(range(first, flip.before + 1), newer)
+            first, newer = flip.after, flip.rising
+        yield self._stretch(range(first, self._last + 1), newer)
+
+    def _stretch(self, within: range, newer: bool) -> list[Seen]:
+        return [self._seen(at, newer) for at in within if self.ledger[at].runs]
+
+    def _seen(self, at: int, newer: bool) -> Seen:
+        own = count(self.ledger[at].runs, self._ends.question)
+        return Seen(at, own.shown, own.hidden) if newer else Seen(at, own.hidden, own.shown)
 
     def posterior(self, left: int, right: int) -> Posterior:
         """Where the one change between two revisions lies that are on different sides."""

@@ -76,6 +76,7 @@ def test_a_campaign_begins_with_what_the_one_before_it_kept(tmp_path):
     first.keep(kept)
     for at, case in enumerate(taken(iter(first), 64)):
         first.observe(case.id, Status.WRONG if at == 9 else Status.OK, "k" if at == 9 else "", ("Conv",))
+    first.write()
     known = json.loads(json.dumps(first._fuzzer.state()))
     second = mcts.stream(1)
     second.keep(kept)

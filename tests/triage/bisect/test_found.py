@@ -22,6 +22,13 @@ def test_the_section_is_replaced_and_the_others_stay() -> None:
     assert with_section(body, {}) == similar
 
 
+def test_commits_stand_bare_so_that_they_are_linked() -> None:
+    first, before, merge = "a" * 40, "b" * 40, "c" * 40
+    body = with_section(BODY, {Kind.BAD: Found(first, before, 1.0, merge=merge)})
+    assert f"First bad revision: {first}. The last that passes before it: {before} (" in body
+    assert f"with the merge {merge}." in body
+
+
 def test_a_report_without_the_footer_stays_as_it_is() -> None:
     assert with_section("short", BAD) == "short"
 
