@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from bot.failures import Refusal
 
@@ -24,3 +25,13 @@ def seconds(text: str, option: str = "--budget") -> float | None:
     if total <= 0:
         raise Refusal(f"{option} {text!r} leaves no time: write a duration above zero, or none")
     return total
+
+
+def ago(then: datetime, now: datetime) -> str:
+    """How long ago that was, in the largest unit that fits: ``3 days``, ``1 hour``, ``just now``."""
+    passed = (now - then).total_seconds()
+    for unit, length in (("day", 86_400), ("hour", 3600), ("minute", 60)):
+        if passed >= length:
+            count = int(passed // length)
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return "just now"

@@ -40,7 +40,7 @@ def mermaid(model: onnx.ModelProto) -> str:
     boxes = len(graph.node) + len(graph.input) + len(graph.output) + len(graph.initializer)
     if boxes > MOST_BOXES:
         return ""
-    types = dict(_types(graph))
+    flows = dict(types(graph))
     sources: dict[str, str] = {}
     lines = ["flowchart TD"]
     initializers = {tensor.name for tensor in graph.initializer}
@@ -52,11 +52,11 @@ def mermaid(model: onnx.ModelProto) -> str:
         lines.append(f"    c{position}[({label(tensor.name)})]")
         sources[tensor.name] = f"c{position}"
     for position, node in enumerate(graph.node):
-        lines.append(f"    n{position}[{label(_title(node))}]")
+        lines.append(f"    n{position}[{label(title(node))}]")
         sources |= {name: f"n{position}" for name in node.output if name}
     for position, info in enumerate(graph.output):
         lines.append(f"    o{position}([{label(info.name)}])")
-    edges = list(_edges(graph, sources, types))
+    edges = list(_edges(graph, sources, flows))
     text = "\n".join(lines + edges)
     return text if len(edges) <= _MOST_EDGES and len(text) <= _MOST_TEXT else ""
 
@@ -67,37 +67,39 @@ def instance_mermaid(instance: bytes) -> str:
     return f'flowchart LR\n    i0(["arguments"]) --> n0[{label(api)}] --> o0(["result"])'
 
 
-def _edges(graph: onnx.GraphProto, sources: dict[str, str], types: dict[str, str]) -> Iterator[str]:
+def _edges(graph: onnx.GraphProto, sources: dict[str, str], flows: dict[str, str]) -> Iterator[str]:
     for position, node in enumerate(graph.node):
-        for name in dict.fromkeys([*node.input, *_captured(node)]):
+        for name in dict.fromkeys([*node.input, *reads(node)]):
             if name in sources:
-                yield f"    {sources[name]} --{_edge_label(types.get(name, ''))}> n{position}"
+                yield f"    {sources[name]} --{_edge_label(flows.get(name, ''))}> n{position}"
     for position, info in enumerate(graph.output):
         if info.name in sources:
-            yield f"    {sources[info.name]} --{_edge_label(types.get(info.name, ''))}> o{position}"
+            yield f"    {sources[info.name]} --{_edge_label(flows.get(info.name, ''))}> o{position}"
 
 
 def _edge_label(text: str) -> str:
     return f" {label(text)} --" if text else ""
 
 
-def _title(node: onnx.NodeProto) -> str:
+def title(node: onnx.NodeProto) -> str:
+    """What a node is called: its operator, with a domain that is not ONNX's own."""
     return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
 
 
-def _captured(node: onnx.NodeProto) -> Iterator[str]:
-    """Names that the bodies of If, Loop and Scan read; those they define themselves are among them."""
+def reads(node: onnx.NodeProto) -> Iterator[str]:
+    """Names from outside that the bodies of If, Loop and Scan read; those they define themselves are among them."""
     for attribute in node.attribute:
         if attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS):
             for body in [attribute.g, *attribute.graphs]:
                 own = {info.name for info in body.input} | {name for inner in body.node for name in inner.output}
                 own |= {tensor.name for tensor in body.initializer}
                 for inner in body.node:
-                    yield from (name for name in [*inner.input, *_captured(inner)] if name not in own)
+                    yield from (name for name in [*inner.input, *reads(inner)] if name not in own)
                 yield from (info.name for info in body.output if info.name not in own)
 
 
-def _types(graph: onnx.GraphProto) -> Iterator[tuple[str, str]]:
+def types(graph: onnx.GraphProto) -> Iterator[tuple[str, str]]:
+    """Each tensor that the graph states a type of, with the type in few words."""
     for info in [*graph.value_info, *graph.input, *graph.output]:
         yield info.name, type_text(info.type)
     for tensor in graph.initializer:

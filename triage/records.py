@@ -24,12 +24,16 @@ OUTPUT_BYTES = 4 << 20
 
 @dataclass(frozen=True)
 class CampaignInfo:
-    """A campaign: its id, whether it goes on from an earlier process, its parameters and start (UTC)."""
+    """A campaign: its id, whether it goes on from an earlier process, its parameters and start (UTC).
+
+    `finished` is when its last case had been run, None before.
+    """
 
     id: int
     resumed: bool
     parameters: Mapping[str, Any]
     started: datetime
+    finished: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ from sqlmodel import Session, SQLModel, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from fuzz.case import Case, Origin, Stage, Status
-from triage import records, store_decisions, store_results, store_rows
+from triage import records, store_browse, store_decisions, store_results, store_rows
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
 from triage.records import Bug, BugFields, CampaignInfo, Counts, NewFailure, Result, StoredDraft, StoredFailure
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
+from triage.store_browse import Wanted
 from triage.store_file import StoreError, one_line_errors, open_file
 from triage.store_results import Recorded
 
@@ -246,7 +247,7 @@ class Store:
         if backend is not None:
             wanted.append(col(BugRow.backend) == backend)
         if campaign_id is not None:
-            wanted.append(col(BugRow.fingerprint).in_(select(_failures_of(campaign_id).subquery().c.fingerprint)))
+            wanted.append(_seen_in(campaign_id))
         return self._bugs(*wanted)
 
     def bug(self, bug_id: int) -> Bug:
@@ -255,10 +256,31 @@ class Store:
             return bug
         raise Unknown(f"{self.path}: no bug {bug_id}")
 
-    def _bugs(self, *wanted: ColumnElement[bool]) -> list[Bug]:
+    def browse(self, wanted: Wanted, offset: int, limit: int) -> tuple[list[Bug], int]:
+        """So many of the bugs that match, the newest first, and how many match in all."""
+        with self.reading() as session:
+            conditions = store_browse.matching(wanted, store_decisions.load(session).muted)
+            if wanted.campaign is not None:
+                conditions.append(_seen_in(wanted.campaign))
+            total = store_browse.number(session, conditions)
+        return self._bugs(*conditions, order=col(BugRow.id).desc(), offset=offset, limit=limit), total
+
+    def kinds(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """How many bugs there are in each state and of each compiler, without slips and muted ones."""
+        with self.reading() as session:
+            return store_browse.kinds(session, store_browse.matching(Wanted(), store_decisions.load(session).muted))
+
+    def _bugs(
+        self,
+        *wanted: ColumnElement[bool],
+        order: ColumnElement[Any] | None = None,
+        offset: int | None = None,
+        limit: int | None = None,
+    ) -> list[Bug]:
         count = select(func.count()).where(FailureRow.fingerprint == BugRow.fingerprint).scalar_subquery()
         # The reports' texts are long and read one at a time.
-        query = select(BugRow, count).where(*wanted).order_by(col(BugRow.id)).options(*_WITHOUT_TEXTS)
+        query = select(BugRow, count).where(*wanted).options(*_WITHOUT_TEXTS)
+        query = query.order_by(col(BugRow.id) if order is None else order).offset(offset).limit(limit)
         with self.reading() as session:
             return [store_rows.bug_from(row, number) for row, number in session.exec(query)]
 
@@ -362,6 +384,11 @@ class Store:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _seen_in(campaign_id: int) -> ColumnElement[bool]:
+    """Whether a campaign saw a bug."""
+    return col(BugRow.fingerprint).in_(select(_failures_of(campaign_id).subquery().c.fingerprint))
 
 
 def _failures_of(campaign_id: int) -> SelectOfScalar[str]:

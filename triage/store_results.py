@@ -30,7 +30,11 @@ class Recorded:
 def campaigns(session: Session) -> list[CampaignInfo]:
     """Every campaign, the oldest first. `resumed` tells nothing here."""
     rows = session.exec(select(CampaignRow).order_by(col(CampaignRow.id)))
-    return [CampaignInfo(row.id, False, json.loads(row.parameters), row.started) for row in rows if row.id is not None]
+    return [
+        CampaignInfo(row.id, False, json.loads(row.parameters), row.started, row.finished)
+        for row in rows
+        if row.id is not None
+    ]
 
 
 def recorded(session: Session, campaign_id: int) -> list[Recorded]:

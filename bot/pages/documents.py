@@ -1,0 +1,158 @@
+"""What the pages show, as JSON: the documents of version 1 of the interface under ``/api/v1`` (docs/pages.md)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from bot import describe
+from triage.lifecycle import State
+from triage.records import Bug, CampaignInfo, Counts, StoredDraft
+
+
+class BugEntry(BaseModel):
+    """One bug in a list. Times are UTC; `count` is how many pairs of case and target fail so."""
+
+    id: int
+    state: State
+    backend: str
+    revision: str
+    title: str = Field(description="Of the report; before there is one, the symptom.")
+    symptom: str
+    operators: list[str]
+    conversion_function: str
+    count: int
+    nodes: int | None = Field(description="Operators of the smallest model that fails so; null before it is reduced.")
+    created: datetime
+    updated: datetime
+
+
+class BugList(BaseModel):
+    """A page of bugs, the newest first, and how many match in all."""
+
+    total: int
+    page: int
+    pages: int
+    bugs: list[BugEntry]
+
+
+class Report(BaseModel):
+    """A report as it could be filed: Markdown and the reproducer, a Python script."""
+
+    title: str
+    body: str
+    script: str
+    labels: list[str]
+
+
+class WholeBug(BugEntry):
+    """All that is known of one bug."""
+
+    options: dict[str, str]
+    message: str
+    why: str = Field(description="Why its failures are one bug.")
+    note: str
+    passes_with: str = Field(description="The one difference to the largest model that passes.")
+    location: dict[str, Any] | None
+    bisected: dict[str, Any]
+    judgement: dict[str, Any] | None = Field(description="The court's verdict with its evidence.")
+    report: Report | None
+
+
+class Campaign(BaseModel):
+    """A hunt. `finished` means that every case was run."""
+
+    id: int
+    started: datetime
+    finished: bool
+    sources: list[str]
+    targets: list[str]
+    seed: int
+
+
+class WholeCampaign(Campaign):
+    """A hunt with its numbers: results are pairs of case and target, `statuses` counts them."""
+
+    cases: int
+    statuses: dict[str, int]
+    failures: int
+    bugs: int
+    drafts: int
+
+
+class Problem(BaseModel):
+    """Why there is no answer."""
+
+    detail: str
+
+
+def entry(bug: Bug) -> BugEntry:
+    """One bug in a list."""
+    return BugEntry(**_entry(bug))
+
+
+def _entry(bug: Bug) -> dict[str, Any]:
+    return {
+        "id": bug.id,
+        "state": bug.state,
+        "backend": bug.backend,
+        "revision": bug.revision,
+        "title": bug.title or f"{', '.join(bug.operators)}: {bug.symptom}".removeprefix(": "),
+        "symptom": bug.symptom,
+        "operators": list(bug.operators),
+        "conversion_function": bug.conversion_function,
+        "count": bug.count,
+        "nodes": bug.nodes,
+        "created": _utc(bug.created),
+        "updated": _utc(bug.updated),
+    }
+
+
+def whole(bug: Bug, draft: StoredDraft | None) -> WholeBug:
+    """All of one bug."""
+    told = describe.bug(bug)
+    return WholeBug(
+        **_entry(bug),
+        **{name: told[name] for name in ("options", "message", "why", "note", "location", "bisected")},
+        passes_with=bug.passes_with,
+        judgement=bug.judgement.document() if bug.judgement else None,
+        report=Report(title=draft.title, body=draft.body, script=draft.script, labels=list(draft.labels))
+        if draft
+        else None,
+    )
+
+
+def campaign(found: CampaignInfo) -> Campaign:
+    """One hunt in a list."""
+    return Campaign(**_campaign(found))
+
+
+def _campaign(found: CampaignInfo) -> dict[str, Any]:
+    told = found.parameters
+    return {
+        "id": found.id,
+        "started": _utc(found.started),
+        "finished": found.finished is not None,
+        "sources": list(told.get("sources", [])),
+        "targets": list(told.get("targets", [])),
+        "seed": int(told.get("seed", 0)),
+    }
+
+
+def whole_campaign(found: CampaignInfo, counts: Counts) -> WholeCampaign:
+    """One hunt with its numbers."""
+    return WholeCampaign(
+        **_campaign(found),
+        cases=counts.cases,
+        statuses={str(status): number for status, number in sorted(counts.statuses.items())},
+        failures=counts.failures,
+        bugs=counts.bugs,
+        drafts=counts.drafts,
+    )
+
+
+def _utc(moment: datetime) -> datetime:
+    """SQLite keeps no zone; all times in a database are UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

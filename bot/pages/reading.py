@@ -1,0 +1,75 @@
+"""What a page needs of the database, each in a few queries however many rows there are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from fuzz.case import Case
+from triage import picture
+from triage.lifecycle import State
+from triage.records import Bug, CampaignInfo
+from triage.store import Store, Unknown
+from triage.store_browse import Wanted
+
+#: Bugs on a page, and pages that can be asked for.
+PER_PAGE, MOST_PAGES = 50, 100_000
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is looked for in the list of bugs; `page` counts from 1."""
+
+    state: State | None = None
+    backend: str = ""
+    words: str = ""
+    page: int = 1
+
+    def wanted(self) -> Wanted:
+        """The same for the store."""
+        states = frozenset({self.state}) if self.state else frozenset[State]()
+        return Wanted(states, self.backend, tuple(self.words.split()))
+
+
+@dataclass(frozen=True)
+class Found:
+    """A page of bugs, how many match in all, and on how many pages."""
+
+    bugs: Sequence[Bug]
+    total: int
+    pages: int
+
+
+def bugs(store: Store, question: Question) -> Found:
+    """The bugs of a page, the newest first."""
+    found, total = store.browse(question.wanted(), (question.page - 1) * PER_PAGE, PER_PAGE)
+    return Found(found, total, max(1, math.ceil(total / PER_PAGE)))
+
+
+def campaign(store: Store, number: int) -> CampaignInfo:
+    """One hunt. Raises Unknown."""
+    for each in store.campaigns():
+        if each.id == number:
+            return each
+    raise Unknown(f"{store.path}: no campaign {number}")
+
+
+def smallest(store: Store, bug: Bug) -> Case | None:
+    """The smallest case that is known to fail so: the reduced one, else the smallest that failed."""
+    if bug.reduced_case_id:
+        return store.case(bug.reduced_case_id)
+    return store.failure(bug.best_failure_id).failure.case if bug.best_failure_id else None
+
+
+def drawing(case: Case | None) -> str:
+    """The picture of a model (SVG); "" for what is none, or too large to be looked at."""
+    if case is None or case.kind != "onnx":
+        return ""
+    try:
+        return picture.svg(onnx.load_from_string(case.model))
+    except DecodeError:  # a model may fail just because it is damaged
+        return ""

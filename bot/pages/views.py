@@ -1,0 +1,89 @@
+"""The pages themselves: the list of bugs, one bug, the hunts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Query, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse
+
+from bot.pages import documents, reading
+from bot.pages.api import Number, Page, Word
+from bot.pages.reading import Question
+from bot.pages.rendering import page as rendered
+from triage.lifecycle import State
+from triage.store import Store, Unknown
+from triage.store_browse import Wanted
+
+#: What a model's file is called when it is taken away.
+_MODEL = {"onnx": ("model.onnx", "application/octet-stream"), "instance": ("instance.json", "application/json")}
+
+
+def question(
+    state: Annotated[str, Query(max_length=20)] = "", backend: Word = "", words: Word = "", page: Page = 1
+) -> Question:
+    """What a form asks; a state that there is not is none."""
+    return Question(next((each for each in State if each == state), None), backend, words, page)
+
+
+def router(store: Store) -> APIRouter:
+    """The pages of one database."""
+    found = APIRouter(include_in_schema=False)
+
+    @found.get("/bugs")
+    def bugs(asked: Annotated[Question, Depends(question)]) -> HTMLResponse:
+        told = reading.bugs(store, asked)
+        states, backends = store.kinds()
+        entries = [documents.entry(each) for each in told.bugs]
+        return _page("bugs.html.j2", asked=asked, found=told, bugs=entries, kinds=(states, backends), link=_link(asked))
+
+    @found.get("/bugs/{number}")
+    def bug(number: Number) -> HTMLResponse:
+        known = store.bug(number)
+        told = documents.whole(known, store.draft(number))
+        drawing = reading.drawing(reading.smallest(store, known))
+        tests = list(dict.fromkeys(f"{each.generator}: {each.test}" for each in store.origins(number)))
+        return _page("bug.html.j2", bug=told, drawing=drawing, tests=tests)
+
+    @found.get("/bugs/{number}/reproducer.py")
+    def reproducer(number: Number) -> PlainTextResponse:
+        draft = store.draft(number)
+        if draft is None:
+            raise Unknown(f"bug {number}: has no report yet")
+        return PlainTextResponse(draft.script, headers=_file("reproducer.py"))
+
+    @found.get("/bugs/{number}/model")
+    def model(number: Number) -> Response:
+        case = reading.smallest(store, store.bug(number))
+        if case is None:
+            raise Unknown(f"bug {number}: has no case")
+        name, kind = _MODEL[case.kind]
+        return Response(case.model, media_type=kind, headers=_file(name))
+
+    @found.get("/campaigns")
+    def campaigns() -> HTMLResponse:
+        return _page("campaigns.html.j2", campaigns=[documents.campaign(each) for each in reversed(store.campaigns())])
+
+    @found.get("/campaigns/{number}")
+    def campaign(number: Number) -> HTMLResponse:
+        told = documents.whole_campaign(reading.campaign(store, number), store.counts(number))
+        seen, total = store.browse(Wanted(campaign=number), 0, reading.PER_PAGE)
+        return _page("campaign.html.j2", campaign=told, bugs=[documents.entry(each) for each in seen], total=total)
+
+    return found
+
+
+def _page(template: str, **values: Any) -> HTMLResponse:
+    return HTMLResponse(rendered(template, **values))
+
+
+def _file(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def _link(asked: Question) -> dict[str, str]:
+    """Of the pages before and after, the same question: what follows ``/bugs?``."""
+    same = {"state": asked.state or "", "backend": asked.backend, "words": asked.words}
+    kept = {name: str(value) for name, value in same.items() if value}
+    return {step: urlencode(kept | {"page": str(asked.page + by)}) for step, by in (("before", -1), ("after", 1))}

@@ -1,0 +1,58 @@
+"""What people look at page by page: bugs that match, and how many there are. For `triage.store` alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from sqlalchemy import func, or_
+from sqlalchemy.sql.elements import ColumnElement
+from sqlmodel import Session, col, select
+
+from triage.lifecycle import State
+from triage.rows import BugRow, FailureRow
+
+#: Columns in which words are looked for.
+_SEARCHED = (BugRow.title, BugRow.symptom, BugRow.conversion_function, BugRow.operators, BugRow.message, BugRow.backend)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which bugs: of these states (empty: all but slips), of a compiler, in which each of the words stands.
+
+    With `campaign`, only those that it saw.
+    """
+
+    states: frozenset[State] = frozenset()
+    backend: str = ""
+    words: tuple[str, ...] = ()
+    campaign: int | None = None
+
+
+def matching(wanted: Wanted, muted: Collection[str]) -> list[ColumnElement[bool]]:
+    """As conditions. Bugs that a person muted, and those whose failures all turned out to be another's, never match."""
+    states = wanted.states or frozenset(State) - {State.SLIP}
+    has_failures = select(FailureRow.id).where(FailureRow.fingerprint == BugRow.fingerprint).exists()
+    found: list[ColumnElement[bool]] = [col(BugRow.state).in_(sorted(states)), has_failures]
+    if muted:
+        found.append(col(BugRow.fingerprint).not_in(list(muted)))
+    if wanted.backend:
+        found.append(col(BugRow.backend) == wanted.backend)
+    found += [or_(*(col(each).icontains(word, autoescape=True) for each in _SEARCHED)) for word in wanted.words]
+    return found
+
+
+def number(session: Session, conditions: list[ColumnElement[bool]]) -> int:
+    """How many bugs match."""
+    return session.exec(select(func.count()).select_from(BugRow).where(*conditions)).one()
+
+
+def kinds(session: Session, conditions: list[ColumnElement[bool]]) -> tuple[Counter[str], Counter[str]]:
+    """How many of the bugs that match are in each state, and how many of each compiler."""
+    query = select(BugRow.state, BugRow.backend, func.count()).where(*conditions)
+    states, backends = Counter[str](), Counter[str]()
+    for state, backend, count in session.exec(query.group_by(col(BugRow.state), col(BugRow.backend))):
+        states[state] += count
+        backends[backend] += count
+    return states, backends
