@@ -18,7 +18,9 @@ def wanted(ledger: Ledger, busy: frozenset[int] = frozenset(), room: int = 1) ->
     compared = ends.compare(ledger)
     if compared.wanted:
         return [at for at in compared.wanted if at not in busy][:room]
-    return list(islice(_narrowing(Sides(ledger, compared), busy), room))
+    sides = Sides(ledger, compared)
+    doubted = [at for at in sides.doubted_ends() if at not in busy]
+    return doubted[:room] or list(islice(_narrowing(sides, busy), room))
 
 
 def checks(ledger: Ledger, busy: frozenset[int] = frozenset(), room: int = 1) -> list[int]:
@@ -51,6 +53,10 @@ def _narrowing(sides: Sides, busy: frozenset[int]) -> Iterator[int]:
         if at not in taken and ends.unconfirmed(sides.ledger.runs(at)):
             taken.add(at)
             yield at
+    again = sides.relapse().wanted
+    if again is not None and again not in taken:
+        taken.add(again)
+        yield again
     for at in _doubtful(sides) if not gaps else ():
         if at not in taken:
             taken.add(at)

@@ -12,12 +12,16 @@ import numpy as np
 from triage.bisect.ends import CONFIRMED, Ends
 from triage.bisect.outcome import PASS, Counts, Ledger, Question, count
 from triage.bisect.posterior import Posterior, odds, repeats
-from triage.bisect.uneven import Seen
+from triage.bisect.uneven import Relapse, Seen, relapse
 
 #: The log odds at which a revision's own runs put it on one side.
 _DECISIVE = math.log(999)
 #: The probability that the change is elsewhere, at which the search in a row ends.
 _DOUBT = 0.01
+#: The probability of a flip that was seen from both sides.
+_CLEAR = 0.999
+#: The probability that an end that fails now and then passes in all its runs.
+_LUCK = 0.001
 #: After so many runs a revision that sides with neither is left alone; a rare failure needs more.
 _LEAST_PATIENCE, _MOST_PATIENCE = 12, 200
 #: After so many runs that tell nothing, a revision is left alone.
@@ -63,10 +67,16 @@ class Sides:
         return count(self.ledger.runs(at), self._ends.question)
 
     def _learn(self) -> None:
-        """Revisions that answer now so, now so show that failures come and go, which counts for the failing side."""
+        """Revisions that answer now so, now so show that failures come and go, which counts for the side that does so.
+
+        That is the one that fails; the other one, where that fails now and then and this each time.
+        """
         between = (self._counts(at) for at in range(1, self._last) if self.ledger.tested(at))
         unsteady = sum((seen for seen in between if seen.shown and seen.hidden), Counts())
-        if self._ends.question == Question(PASS):
+        if self._older.shown and self._newer.hidden:
+            return
+        older_fails = self._ends.question == Question(PASS, among=self._ends.question.among)
+        if self._older.shown or (older_fails and not self._newer.hidden):
             self._older += unsteady
         else:
             self._newer += unsteady
@@ -90,18 +100,57 @@ class Sides:
         seen = self._counts(at)
         return self._steady and seen.shown > 0 and seen.hidden > 0
 
+    def doubted_ends(self) -> list[int]:
+        """Ends that pass, of too few runs if they fail as often as a revision between them that comes and goes."""
+        counts = [self._counts(at) for at in range(1, self._last) if self.ledger.tested(at)]
+        unsteady = sum((seen for seen in counts if seen.shown and seen.hidden), Counts())
+        if not unsteady.runs or self._ends.question.letter != PASS:
+            return []
+        fails = unsteady.shown if self._ends.question.but else unsteady.hidden
+        needed = repeats(fails / unsteady.runs, _LUCK)
+        runs = {at: self.ledger.pooled(at) for at in (0, self._last)}
+        return [at for at, record in runs.items() if not record.failed and len(record.runs) < needed]
+
     def undecided(self, at: int) -> bool:
         """Whether the revision was run and is on neither side."""
         return at not in self.known and self.ledger.tested(at)
 
     def open(self, at: int) -> bool:
         """Whether another run of the revision could tell something."""
+        return self._may_run(at, self._patience)
+
+    def _may_run(self, at: int, most: int) -> bool:
         runs = len(self.ledger.runs(at))
         mute = runs >= _MUTE and not self._counts(at).runs
-        return not self.ledger[at].skipped and runs < self._patience and not mute
+        return not self.ledger[at].skipped and runs < most and not mute
 
     def rows(self) -> Iterator[Flip | Gap]:
         """Every place where the outcome flips, newest first; a Gap while it can be narrowed down."""
+        found = list(self._rows())
+        again = self.relapse()
+        if again.flip is not None:
+            low, high = sorted(again.flip)
+            flip = Flip(low, high, self._ends.question.but, _CLEAR)
+            found.append(Gap(flip, {again.wanted: 1.0}) if again.wanted is not None else flip)
+        yield from sorted(found, key=lambda row: -(row.flip if isinstance(row, Gap) else row).before)
+
+    def relapse(self) -> Relapse:
+        """Whether the better of two ends that fail comes after a compiler that passes."""
+        newer = self._ends.question == Question(PASS, among=self._ends.question.among)
+        older = self._ends.question == Question(PASS, but=True, among=self._ends.question.among)
+        seen = self._newer if newer else self._older
+        if not self._ends.differ or not (newer or older) or not (seen.hidden if newer else seen.shown):
+            return Relapse()
+        flips = [row for row in self._rows() if isinstance(row, Flip)]
+        if len(flips) != 1:
+            return Relapse()
+        [flip] = flips
+        within = range(flip.after, self._last + 1) if newer else range(flip.before, -1, -1)
+        stretch = self._stretch(within, newer)
+        unseen = [at for at in within if not self.ledger.tested(at) and not self.ledger[at].skipped]
+        return relapse(stretch, unseen, [at for at in within if not self._may_run(at, _MOST_PATIENCE)])
+
+    def _rows(self) -> Iterator[Flip | Gap]:
         known = list(self.known)
         for left, right in reversed(list(pairwise(known))):
             if self.known[left] != self.known[right]:

@@ -44,6 +44,31 @@ def test_what_fails_now_and_then_where_it_failed_each_time_flips_once(tmp_path: 
     assert (found.first, found.last_before) == ("9", "8")
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("mended", [1, 5, 12])
+def test_a_fix_after_which_it_fails_now_and_then_again_is_no_fix(tmp_path: Path, mended: int, seed: int) -> None:
+    outcomes: list[str | float] = ["W"] * 5 + ["P"] * mended + [0.4] * 4
+    found = searched(tmp_path, Written(outcomes, seed=seed), len(outcomes), fix=True)
+    assert [(int(flip[0]), int(flip[1])) for flip in flips(found)] == [(4, 5), (4 + mended, 5 + mended)]
+    assert found.first is None and found.finished
+
+
+def test_what_failed_now_and_then_before_it_was_mended_and_broken_flips_twice(tmp_path: Path) -> None:
+    outcomes: list[str | float] = [0.4] * 5 + ["P"] * 5 + ["W"] * 5
+    found = searched(tmp_path, Written(outcomes, seed=1), len(outcomes))
+    assert [(int(flip[0]), int(flip[1])) for flip in flips(found)] == [(4, 5), (9, 10)]
+
+
+@pytest.mark.parametrize("fix", [True, False])
+def test_from_each_time_to_now_and_then_is_one_change_of_few_runs(tmp_path: Path, fix: bool) -> None:
+    rare: list[str | float] = [0.4] * 4
+    outcomes = ["W"] * 5 + rare if fix else rare + ["W"] * 5
+    tester = Written(outcomes, seed=1)
+    found = searched(tmp_path, tester, 9, fix=fix)
+    assert (found.first, found.last_before) == (("5", "4") if fix else ("4", "3"))
+    assert found.confidence and found.confidence > 0.99 and len(tester.asked) < 60
+
+
 def stretch(*runs: tuple[int, int]) -> Sequence[Seen]:
     return [Seen(at, like, unlike) for at, (like, unlike) in enumerate(runs)]
 
