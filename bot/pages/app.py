@@ -52,7 +52,9 @@ def make_app(store: Store) -> FastAPI:
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        return _problem(request, error.status_code, str(error.detail))
+        answer = _problem(request, error.status_code, str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer
 
     return app
 

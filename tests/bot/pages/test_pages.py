@@ -125,7 +125,8 @@ def test_what_there_is_not_is_told_in_words(site: str, web: requests.Session, pa
 def test_nothing_can_be_changed(site: str, web: requests.Session) -> None:
     for path in ("/bugs/1", "/api/v1/bugs/1", "/campaigns/1"):
         for method in ("POST", "PUT", "DELETE", "PATCH"):
-            assert web.request(method, f"{site}{path}").status_code == 405
+            answer = web.request(method, f"{site}{path}")
+            assert answer.status_code == 405 and answer.headers["Allow"] == "GET"
 
 
 def test_the_description_of_the_interface_names_every_path(site: str, web: requests.Session) -> None:
