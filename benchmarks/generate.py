@@ -73,6 +73,7 @@ def _judged(index: int, generated: Generated) -> list[str]:
     model = onnx.load_from_string(generated.model)
     try:
         onnx.checker.check_model(model, full_check=True)
+        onnx.shape_inference.infer_shapes(model, strict_mode=True)  # the full check lets results without a type pass
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         print(f"model {index}: {error}")
         return ["invalid"]

@@ -40,6 +40,7 @@ def _judged(made: Made, index: int) -> list[str]:
     model = onnx.load_from_string(made.model)
     try:
         onnx.checker.check_model(model, full_check=True)
+        onnx.shape_inference.infer_shapes(model, strict_mode=True)  # the full check lets results without a type pass
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         print(f"model {index}: {error}")
         return ["invalid"]

@@ -27,9 +27,9 @@ from rich.table import Table
 
 from bot.commands.group import read
 from tests.triage.synthetic import STYLES, Style, adjusted_rand, failures
-from triage import traces
 from triage.evidence import Report, gather
 from triage.group import group
+from triage.trace_listed import listed
 
 
 def main() -> None:
@@ -108,7 +108,7 @@ def hunts(path: Path) -> Table:
     cells = [cell for cell in cells for _ in range(cell["count"])]
     keys = ("message", "symptom", "operator", "exception", "trace")
     found = [
-        Report(str(at), frames=traces.listed(cell["frames"]), **{key: cell.get(key, "") for key in keys})
+        Report(str(at), frames=listed(cell["frames"]), **{key: cell.get(key, "") for key in keys})
         for at, cell in enumerate(cells)
     ]  # fmt: skip
     assigned = group(found).assignment
@@ -134,8 +134,7 @@ def reports(seed: int, count: int, style: Style) -> tuple[list[Report], list[str
     """Failures as the command reads them, and their bugs; ids differ between styles."""
     lines, labels = zip(*failures(seed, count, style), strict=True)
     found = [
-        Report(**{**line, "id": f"{style.name}-{line['id']}", "frames": traces.listed(line.get("frames"))})
-        for line in lines
+        Report(**{**line, "id": f"{style.name}-{line['id']}", "frames": listed(line.get("frames"))}) for line in lines
     ]
     return found, list(labels)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bot import builds, same, suitefile
+from bot import builds, cron, same, suitefile
 from bot.failures import Refusal
 from bot.github.auth import Access
 from bot.github.errors import GitHubError
@@ -44,11 +45,15 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield _asked("webhook secret", lambda: _secret(settings))
     yield _asked("database", lambda: _database(settings))
     yield _asked("reports", lambda: _reports(settings.reports))
-    yield _asked("GitHub", lambda: _identity(settings))
+    identity = _asked("GitHub", lambda: _identity(settings))
+    yield identity
     for project in settings.projects.values():
-        yield _asked(f"{project.name}: repository", partial(_repository, settings, project))
+        found = _asked(f"{project.name}: repository", partial(_repository, settings, project))
+        yield found if found.told != identity.told else replace(found, told="cannot be asked for: see GitHub")
         yield _asked(f"{project.name}: compiler", partial(_compiler, project))
         yield _asked(f"{project.name}: suite", partial(_suite, project))
+    if settings.schedule:
+        yield _asked("schedule", partial(_schedule, settings))
     means, told = _confinement()
     yield Finding("confinement", means, told)
 
@@ -136,7 +141,7 @@ def _compiler(project: Project) -> str:
         head = local.resolve(compiler.text("branch") or "HEAD")
         if head is None:
             raise Bad(f"{local.folder}: is no git repository with a commit: clone {project.repository} there")
-        newest = head.id[:12]
+        newest = head.id[:12] + _fetched(project, local)
     else:
         known = listing.revisions(compiler)
         if not known:
@@ -146,17 +151,37 @@ def _compiler(project: Project) -> str:
     return f"{compiler.name}, builds by {compiler.provider}, newest {newest}, takes {kinds}"
 
 
+def _fetched(project: Project, local: Repository) -> str:
+    """What is worth knowing of where commits come from: whoever commits into that very repository needs no remote."""
+    if not project.fetch or project.fetch in local.remotes() or "/" in project.fetch:
+        return ""
+    return f" (no remote {project.fetch!r} there, so commits must come by themselves: `fetch` names another)"
+
+
 def _suite(project: Project) -> str:
     if project.cases is not None and not any(
         path.suffix in suitefile.SUFFIXES for path in project.cases.rglob("*") if path.is_file()
     ):
         raise Bad(f"cases: {project.cases} holds no case (*.onnx, *.json)")
-    for name in project.sources:
+    _known(project.sources)
+    suitefile.check_tests(project.tests)
+    return f"{project.cases or ', '.join(project.tests or project.sources)}, for {project.budget}"
+
+
+def _known(sources: Sequence[str]) -> None:
+    for name in sources:
         try:
             generators.load(name)
         except generators.UnknownGenerator as problem:
             raise Bad(f"sources: {problem}") from problem
-    return f"{project.cases or ', '.join(project.sources)}, for {project.budget}"
+
+
+def _schedule(settings: Settings) -> str:
+    for each in settings.schedule:
+        _known(each.sources)
+        if cron.trigger(each.cron).get_next_fire_time(None, datetime.now(UTC)) is None:
+            raise Bad(f"cron {each.cron!r} names no day that ever comes")
+    return ", ".join(f"{each.kind} of {each.project} at {each.cron}" for each in settings.schedule)
 
 
 @contextmanager

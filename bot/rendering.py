@@ -7,7 +7,6 @@ goes through `scrub` before that, which takes out what is private. (After it, it
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -17,17 +16,10 @@ from triage import scrub
 from triage.machine import private_words
 from triage.report import TEMPLATES
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-
 
 def render(name: str, **context: Any) -> str:
     """The text of ``templates/github/NAME.md.j2``, without blank lines at its ends."""
     return _environment().get_template(f"{name}.md.j2").render(context).strip() + "\n"
-
-
-def revision(name: str) -> str:
-    """A build's name: a commit's hash as it is, which GitHub links, anything else as code."""
-    return name if _COMMIT.fullmatch(name) else scrub.code(name)
 
 
 @cache
@@ -44,7 +36,7 @@ def _environment() -> Environment:
         "code": scrub.code,
         "fence": scrub.fence,
         "spoken": scrub.spoken,
-        "revision": revision,
+        "revision": scrub.revision,
         "scrub": lambda text: scrub.scrub(text, private_words()),
     }
     return environment

@@ -7,53 +7,24 @@ The configuration lies on the machine that runs the bot: nothing in a watched re
 from __future__ import annotations
 
 import os
-import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bot import cron
-from bot.durations import seconds
+from bot import wrong_settings
 from bot.failures import Refusal
+from bot.setting_types import Address, Branch, Cron, Duration, Label, Remote, Repository, WebPath
 
 #: Where a secret may come from instead of a file.
 SECRET_VARIABLE, TOKEN_VARIABLE = "GRAPHWARDEN_WEBHOOK_SECRET", "GRAPHWARDEN_GITHUB_TOKEN"
-REPOSITORY = re.compile(r"[\w.-]{1,100}/[\w.-]{1,100}")
 
 
 class BadSettings(Refusal):
     """A configuration that cannot be used: which file, which setting, what would be right."""
-
-
-def _repository(text: str) -> str:
-    if not REPOSITORY.fullmatch(text):
-        raise ValueError("write it as owner/name")
-    return text
-
-
-def _duration(text: str) -> str:
-    try:
-        seconds(text)
-    except Refusal as problem:
-        raise ValueError(str(problem).partition(" ")[2]) from problem
-    return text
-
-
-def _cron(text: str) -> str:
-    try:
-        cron.trigger(text)
-    except ValueError as problem:
-        raise ValueError(f"no cron expression ({problem}): write five fields, e.g. '0 2 * * *'") from problem
-    return text
-
-
-Repository = Annotated[str, AfterValidator(_repository)]
-Duration = Annotated[str, AfterValidator(_duration)]
-Cron = Annotated[str, AfterValidator(_cron)]
 
 
 class _Table(BaseModel):
@@ -65,7 +36,7 @@ class Server(_Table):
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535)] = 8080
-    path: Annotated[str, Field(pattern=r"^/[\w/-]*$")] = "/webhook"
+    path: WebPath = "/webhook"
 
 
 class GitHub(_Table):
@@ -74,14 +45,14 @@ class GitHub(_Table):
     `write_pause` is in seconds, between two writes. `poll_minutes`: how often missed deliveries are looked for.
     """
 
-    api: Annotated[str, Field(pattern=r"^https?://")] = "https://api.github.com"
-    app_id: int | None = None
+    api: Address = "https://api.github.com"
+    app_id: Annotated[int, Field(ge=0)] | None = None
     private_key_file: Path | None = None
     token_file: Path | None = None
     webhook_secret_file: Path | None = None
-    write_pause: Annotated[float, Field(ge=0)] = 1.0
-    timeout: Annotated[float, Field(gt=0)] = 30.0
-    poll_minutes: Annotated[float, Field(gt=0)] = 10.0
+    write_pause: Annotated[float, Field(ge=0, le=3600)] = 1.0
+    timeout: Annotated[float, Field(gt=0, le=3600)] = 30.0
+    poll_minutes: Annotated[float, Field(gt=0, le=10_000)] = 10.0
 
     @model_validator(mode="after")
     def _one_way_in(self) -> GitHub:
@@ -105,7 +76,7 @@ class Filing(_Table):
     per_component: Annotated[int, Field(ge=0)] = 1
     refused_share: Annotated[float, Field(ge=0, le=1)] = 0.3
     refused_least: Annotated[int, Field(ge=1)] = 5
-    labels: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
     close: bool = True
     reopen: bool = True
 
@@ -124,21 +95,21 @@ class Project(_Table):
     formerly: tuple[Repository, ...] = ()
     repository_id: Annotated[int, Field(gt=0)] | None = None
     compiler: str
-    branch: str = "main"
+    branch: Branch = "main"
     suite: bool = True
     gate: bool = True
     budget: Duration = "10m"
     triage_budget: Duration = "15m"
     build_wait: Duration = "2h"
-    fetch: str = "origin"
+    fetch: Remote = "origin"
     sources: tuple[str, ...] = ("onnx_node",)
     slice: Annotated[int, Field(ge=0)] = 500
     tests: tuple[str, ...] = ()
     cases: Path | None = None
     jobs: Annotated[int, Field(ge=0)] = 0
-    timeout: Annotated[float, Field(gt=0)] = 30.0
+    timeout: Annotated[float, Field(gt=0, le=86_400)] = 30.0
     memory: Annotated[int, Field(ge=64)] = 4096
-    old_days: Annotated[int, Field(ge=1)] = 30
+    old_days: Annotated[int, Field(ge=1, le=36_500)] = 30
     filing: Filing = Filing()
 
 
@@ -200,7 +171,7 @@ def load(path: Path) -> Settings:
     try:
         settings = Settings.model_validate(_named(told) | {"source": path.resolve()})
     except ValidationError as error:
-        raise BadSettings(f"{path}: {'; '.join(_told(error))}") from error
+        raise BadSettings(f"{path}: {'; '.join(wrong_settings.told(error))}") from error
     if not settings.projects:
         raise BadSettings(f"{path}: [projects] names no project")
     return _placed(settings, path.resolve().parent)
@@ -213,13 +184,6 @@ def _named(told: dict[str, Any]) -> dict[str, Any]:
         return told
     named = {name: {**each, "name": name} if isinstance(each, dict) else each for name, each in projects.items()}
     return told | {"projects": named}
-
-
-def _told(error: ValidationError) -> Iterator[str]:
-    for each in error.errors():
-        place = ".".join(str(part) for part in each["loc"]) or "configuration"
-        message = each["msg"].removeprefix("Value error, ")
-        yield f"{place}: {'no such setting' if each['type'] == 'extra_forbidden' else message}"
 
 
 def _placed(settings: Settings, folder: Path) -> Settings:

@@ -117,6 +117,12 @@ def _described(entry: Entry, path: Path) -> Entry:
     return replace(entry, title=expected.title, expected=expected)
 
 
+def check_tests(names: Sequence[str]) -> None:
+    """Raises Refusal for a name that is no node test's."""
+    for _ in _tests(names, "plain", 0) if names else ():
+        pass
+
+
 def _tests(names: Sequence[str], form: str, seed: int) -> Iterator[Entry]:
     """Node tests of ONNX by name, in one form; the plain one where a test has no constants to freeze."""
     if form not in FORMS:

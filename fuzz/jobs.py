@@ -73,6 +73,7 @@ class Worker:
         self.stage = 0
         self.out_of_memory = False
         self.peak_kb = _peak_kb()
+        self.much_kb = self.peak_kb + _COLLECT_GROWTH_KB
         self.roomy_kb = 0
         self.unanswered: List[Done] = []
         self.now = self.answer_by = 0.0  # monotonic seconds
@@ -100,10 +101,11 @@ class Worker:
             self._answer()
 
     def _should_answer(self, done: Done) -> bool:
-        """Whether to answer now, since nothing waits long."""
+        """Whether to answer now, since nothing waits long; what used much memory is answered before the next begins."""
         if len(self.unanswered) == 1:
             self.answer_by = self.now + _ANSWER_SECONDS
-        return len(self.unanswered) >= MOST_UNANSWERED or self.now > self.answer_by or not done.kept
+        much = self.peak_kb > self.much_kb
+        return len(self.unanswered) >= MOST_UNANSWERED or self.now > self.answer_by or much or not done.kept
 
     def _answer(self) -> None:
         waiting, self.unanswered = self.unanswered, []
@@ -117,6 +119,7 @@ class Worker:
             self.roomy_kb = _resident_kb() + _COLLECT_GROWTH_KB
         os.pwrite(self.peak_reset, b"5\n", 0)  # forget the peak of these jobs
         self.peak_kb = _peak_kb()
+        self.much_kb = self.peak_kb + _COLLECT_GROWTH_KB
 
     def _run(self, sequence: int, header: Dict[str, Any], job: wire.Job) -> Done:
         started = time.monotonic()

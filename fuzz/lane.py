@@ -22,6 +22,8 @@ from fuzz.worker import descendants
 from fuzz.zygote import Exit, Zygote, ZygoteGone
 
 TICK_SECONDS = 0.1
+#: A wait of a tick that takes longer than this: the machine stood still, or had no time for us, and so none for cases.
+_STANDSTILL_SECONDS = 1.0
 #: A worker that is silent for so long may be blocked on a full stderr pipe, which is read only then
 #: and when its text is wanted: being woken for every line that a compiler prints costs a tenth.
 _QUIET_SECONDS = 0.005
@@ -244,7 +246,8 @@ class _Worker:
     def _await(self, sequence: int) -> Reply:
         """The answer to job `sequence`, or how the worker died over it."""
         handed_over = time.monotonic()
-        looked = handed_over
+        looked = before = handed_over
+        stood = 0.0
         quiet = False
         while True:
             if self._arrived:
@@ -256,9 +259,11 @@ class _Worker:
             else:
                 quiet = not self._pump(_QUIET_SECONDS)
             now = time.monotonic()
+            stood += now - before if now - before > _STANDSTILL_SECONDS else 0.0
+            before = now
             if now - looked >= TICK_SECONDS and not self._arrived:
                 looked = now
-                verdict = self._overstepped(sequence, handed_over)
+                verdict = self._overstepped(sequence, handed_over, stood)
                 if verdict:
                     return self._execute_sentence(sequence, verdict)
 
@@ -280,9 +285,12 @@ class _Worker:
     def farewell(self, reply: Reply) -> Reply:
         """Close the request pipe and wait for the exit; a death now belongs to this job too."""
         self._close_requests()
-        deadline = time.monotonic() + min(10.0, self._limits.seconds)
-        while not self.ended and time.monotonic() < deadline:
+        now = time.monotonic()
+        deadline = now + min(10.0, self._limits.seconds)
+        while not self.ended and now < deadline:
             self._pump(TICK_SECONDS, errors=True)
+            before, now = now, time.monotonic()
+            deadline += now - before if now - before > _STANDSTILL_SECONDS else 0.0
         if self._exit is not None and self._exit.status == 0:
             return reply
         death = self._manner_of_death() if self.ended else "timeout"
@@ -345,10 +353,10 @@ class _Worker:
         for data in pipes.available(self._errors):
             self._log = (self._log + data)[-4 * STDERR_BYTES :]
 
-    def _overstepped(self, sequence: int, handed_over: float) -> str:
-        """Which limit the running job has broken, or ""."""
+    def _overstepped(self, sequence: int, handed_over: float, stood: float) -> str:
+        """Which limit the running job has broken, or ""; for `stood` seconds of the wait nothing could be done."""
         _, started, _ = self._at_work(sequence)
-        if time.monotonic() - (started or handed_over) > self._limits.seconds:
+        if time.monotonic() - (started or handed_over) - stood > self._limits.seconds:
             return "timeout"
         family = [self._pid, *descendants(self._pid)]
         if len(family) > MOST_PROCESSES:

@@ -32,8 +32,14 @@ def _head(branch: str) -> str:
     """The group that a branch begins with, "" where it begins with none or with one that is repeated."""
     if not branch.startswith("(?:"):
         return ""
-    end = next((at for at, depth in _outside_of_classes(branch) if branch[at] == ")" and not depth), len(branch))
-    return "" if branch[end + 1 : end + 2] in ("?", "*", "+", "{") else branch[: end + 1]
+    end = group_end(branch, 0)
+    return "" if branch[end : end + 1] in ("?", "*", "+", "{") else branch[:end]
+
+
+def group_end(pattern: str, at: int) -> int:
+    """Behind the bracket that closes the group that begins there."""
+    inside = _outside_of_classes(pattern[at:])
+    return next((at + end + 1 for end, depth in inside if pattern[at + end] == ")" and not depth), len(pattern))
 
 
 def _outside_of_classes(pattern: str) -> Iterator[tuple[int, int]]:
@@ -44,16 +50,16 @@ def _outside_of_classes(pattern: str) -> Iterator[tuple[int, int]]:
             at += 2
             continue
         if pattern[at] == "[":
-            at = _class_end(pattern, at)
+            at = class_end(pattern, at) - 1
         depth += {"(": 1, ")": -1}.get(pattern[at], 0)
         yield at, depth
         at += 1
 
 
-def _class_end(pattern: str, at: int) -> int:
-    """Where the class that begins there ends."""
+def class_end(pattern: str, at: int) -> int:
+    """Behind the bracket that closes the class that begins there."""
     at += 2 if pattern[at + 1] == "^" else 1
     at += pattern[at] == "]"
     while pattern[at] != "]":
         at += 2 if pattern[at] == "\\" else 1
-    return at
+    return at + 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fuzz.case import Outcome, Status
 from fuzz.oracles import refusal
 from triage.differ import describe, shown
+from triage.frames import without_harness
 
 #: Whose result is the expected one: by the kind of case, and of what the reference itself gets wrong.
 REFERENCES = {
@@ -65,7 +66,7 @@ def _refused(outcome: Outcome, timeout: float) -> tuple[str, str]:
 def _failing(outcome: Outcome, timeout: float) -> tuple[str, str]:
     error = outcome.error
     if error is not None and outcome.status is Status.EXCEPTION:
-        return f"{error.type or 'An exception'} is raised.", error.message.strip()
+        return f"{error.type or 'An exception'} is raised.", without_harness(error.message).strip()
     ending = _ENDINGS.get(outcome.status, "It fails.")
     signal = (error.signal if error else "") or "a signal"
     return ending.format(signal=signal, timeout=timeout, peak=outcome.peak_mb), ""

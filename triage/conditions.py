@@ -29,9 +29,10 @@ from triage.variants import Variant, arguments, attributes, dtypes, inputs, rela
 
 __all__ = ["Condition", "conditions"]
 
-#: Runs of the compiler that a report is worth, and the seconds after which no further one is started.
+#: Runs of the compiler that a report is worth, and the seconds after which no further one is started: only a machine
+#: that is far too busy takes so long, and the same bug is to get the same text.
 MOST_RUNS = 48
-SECONDS = 20.0
+SECONDS = 60.0
 #: Neighbours that may be conditions.
 MOST_NEIGHBOURS = 16
 #: Answers that may refute one condition, and other witnesses that must agree before an option is said to be ignored.
@@ -55,7 +56,7 @@ _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 _MAKERS: Mapping[str, tuple[Callable[[Case], Iterator[Variant]], ...]] = {
     "onnx": (attributes.variants, values.variants, inputs.variants, relations.variants),
     "instance": (arguments.variants,),
-    "keras": (),
+    "keras": (arguments.of_layers,),
 }
 
 

@@ -25,7 +25,7 @@ from triage.mutants import mutants
 from triage.passes import _instances
 from triage.schemas import attribute_text, default_text, is_default, is_flag, quoted_words, schema_of
 from triage.submodel import with_tensors
-from triage.variants import Variant, neighbour, relations
+from triage.variants import Variant, arguments, neighbour, relations
 
 #: Other witnesses that are proposed against one condition; of these the reference refuses some.
 MOST_ELSEWHERE = 24
@@ -70,6 +70,9 @@ def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
         yield Contrast(mutant.said, mutant.case)
     if variant.kind == "attribute" and case.kind == "onnx":
         yield from _other_attributes(case, variant)
+    if variant.kind == "attribute" and case.kind in ("instance", "keras"):
+        for said, wider, other in arguments.others(case, variant.text):
+            yield Contrast(said, other, wider)
 
 
 def changed(case: Case, variant: Variant) -> str:

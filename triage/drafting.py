@@ -22,7 +22,7 @@ from triage.facts import Facts
 from triage.localize import Location, Part
 from triage.localize.cause import GUESS
 from triage.machine import machine, private_words, version
-from triage.messages import core
+from triage.messages import core, part
 from triage.operators import node_count, value_names
 from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regressions, support
@@ -109,10 +109,11 @@ def _named(operators: tuple[str, ...], location: Location | None, failure: Failu
     """What a title calls the operators: an api with the core operator that is at fault, where its name hides that."""
     blamed = failure.outcome.error.operator if failure.outcome.error else ""
     core = without_overload((location.operator if location else "") or blamed)
-    stem = core.rpartition(".")[2].strip("_")
+    stem = core.rpartition(".")[2].replace("_", "")
     if failure.case.kind != "instance" or len(operators) != 1 or not core.startswith("aten."):
         return operators
-    return operators if stem in operators[0].lower() else (f"{operators[0]} ({core})",)
+    hidden = stem not in operators[0].lower().replace("_", "")  # avg_pool3d is AvgPool3d
+    return (f"{operators[0]} ({core})",) if hidden else operators
 
 
 def spelled_out(failure: Failure) -> Iterator[Failure]:
@@ -153,7 +154,7 @@ def _findings(bug: Bug, failure: Failure, perturb: int | None) -> tuple[str, ...
     count = dict(failure.target.options).get(_THREADS)
     if count and _THREADS not in dict(bug.target.options):  # `spelled_out`: the script without it has passed
         many = "one thread" if count == "1" else f"{count} threads"
-        found.append(f"It hangs on the number of threads: with {many} it fails, with the default number it passes.")
+        found.append(f"It depends on the number of threads: with {many} it fails, with the default number it passes.")
     if located:
         found.append(f"Where it lies: {located}.")
     return tuple(found)
@@ -240,7 +241,9 @@ def _given(failure: Failure) -> list[str]:
 
 def _words(failure: Failure) -> str:
     """What the exception says, without the places and signatures that stand before it; those follow in the report."""
-    return telling(failure.detail, value_names(failure.case)) or core(failure.detail)
+    error = failure.outcome.error
+    said = part(failure.detail, error.operator) if error else failure.detail
+    return telling(said, value_names(failure.case)) or core(said)
 
 
 def _shown(message: str) -> str:

@@ -21,6 +21,15 @@ _HARNESS = re.compile(r'File ".*fuzz/(backends/)?\w+\.py"|^Extension modules:')
 #: A warning of Python's, and the line of code below it: they come with calls that succeed as well.
 _WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: .*\n(?:[ \t]+\S.*(?:\n|\Z))?", re.MULTILINE)
 
+#: Frames of the harness in a message, each with its line of code, and the heading under which nothing else stands.
+_OWN_FILE = r"(?:[^\"\n]*/fuzz/(?:worker|jobs|instance_torch|backends/\w+)|instance_torch)\.py"
+_OWN_FRAME = rf'[ \t]*File "{_OWN_FILE}", line \d+[^\n]*(?:\n[ \t]+(?!File ")\S[^\n]*)?(?:\n|\Z)'
+_QUOTED = re.compile(
+    rf"^(?:(?:Original traceback|from user code|Traceback \(most recent call last\)):?[ \t]*\n\s*(?:{_OWN_FRAME})+"
+    rf'(?![ \t]*File ")|{_OWN_FRAME})',
+    re.MULTILINE,
+)
+
 
 def telling_frames(frames: tuple[Frame, ...], most: int = MOST_FRAMES) -> list[str]:
     """The innermost frames of the compiler, as ``file:line in function``, repeats folded."""
@@ -46,3 +55,8 @@ def native_lines(stderr: str) -> list[str]:
     told = _WARNING.sub("", plain(stderr))
     lines = (_STAMP.sub("", line).rstrip()[:300] for line in told.splitlines())
     return [line for line in lines if line.strip() and not _HARNESS.search(line)]
+
+
+def without_harness(message: str) -> str:
+    """A message without frames of what ran the compiler: the script that shows the bug has none of these files."""
+    return _QUOTED.sub("", message)

@@ -21,6 +21,8 @@ from triage.layout import Expr, Group, call, followed, listing, named, quote
 SMALL = 64
 #: Below this size a plain list reads better than a recipe such as ``np.full``.
 RECIPE_FROM = 9
+#: Fewer numbers that come again are read as they stand, and so are fewer rows.
+_SHORTEST_CYCLE, _MANY_ROWS = 3, 8
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -157,6 +159,35 @@ def _as_range(array: Array) -> Expr | None:
     return expr if array.ndim == 1 else followed(expr, f".reshape({_shape_text(array.shape)})")
 
 
+def _as_cycle(array: Array) -> Expr | None:
+    """The same few whole numbers again and again, as reducing leaves them in large tensors."""
+    if array.size < RECIPE_FROM or array.dtype.kind not in "iuf" or array.dtype.name in SMALL_DTYPES:
+        return None
+    flat = array.ravel()
+    first, period = float(flat[0]), int(np.argmax(flat[1:] == flat[0])) + 1
+    if period < _SHORTEST_CYCLE or 2 * period > flat.size or not abs(first) < 2**31:
+        return None
+    bounds = (int(first), int(first) + period)
+    if not _same(array, np.resize(np.arange(*bounds).astype(array.dtype), array.shape)):
+        return None
+    given = bounds if bounds[0] else bounds[1:]
+    counted = call("np.arange", *map(str, given), f"dtype={dtype_text(array.dtype)}")
+    return call("np.resize", counted, _shape_text(array.shape))
+
+
+def _as_rows(array: Array) -> Expr | None:
+    """Whole numbers in too many rows to give each a line of its own."""
+    if array.size > SMALL or array.dtype.kind not in "iuf" or array.dtype.name in SMALL_DTYPES:
+        return None
+    if array.ndim < 2 or array.size // array.shape[-1] < _MANY_ROWS or not np.isfinite(array).all():
+        return None
+    whole = [int(element) for element in array.ravel()]
+    if not _same(array, _rebuilt(whole, array)):
+        return None
+    flat = call("np.array", listing(map(str, whole), fill=True), f"dtype={dtype_text(array.dtype)}")
+    return followed(flat, f".reshape({_shape_text(array.shape)})")
+
+
 def _as_list(array: Array) -> Expr | None:
     if array.size > SMALL and array.dtype.kind != "O":
         return None
@@ -187,4 +218,4 @@ def _packed(array: Array) -> Expr:
     return followed(expr, f".reshape({_shape_text(array.shape)}).copy()")
 
 
-_SPELLINGS = (_as_empty, _as_constant, _as_range, _as_list)
+_SPELLINGS = (_as_empty, _as_constant, _as_range, _as_cycle, _as_rows, _as_list)

@@ -109,8 +109,8 @@ def rearranged(case: Case, name: str) -> Iterator[Mutant]:
 
 
 def _renumbered(case: Case, name: str, other: Array) -> Mutant:
-    text = np.array2string(other, separator=", ", precision=3)
-    return Mutant(f"`{name}` = {text}", with_tensors(case, load(case), {name: other}), name)
+    text = np.array2string(other, separator=", ", formatter={"float_kind": lambda number: f"{number:.3g}"})
+    return Mutant(f"`{name} = {text}`", with_tensors(case, load(case), {name: other}), name)
 
 
 def sizes(case: Case, joint_to: Sequence[int] = ()) -> Iterator[Mutant]:

@@ -33,9 +33,12 @@ from typing import Any
 
 from fuzz.data import data_path
 from triage.alternation import factored
+from triage.prefilter import Filtered, filtered
 
 Replacement = str | Callable[[re.Match[str]], str]
 KINDS = ("panic", "runtime", "framework", "reporter")
+#: A pattern that is found nowhere.
+_NOTHING = r"(?!)"
 
 
 class RuleError(ValueError):
@@ -43,20 +46,34 @@ class RuleError(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Ignored:
-    """Which frames tell nothing. Patterns of one kind are one alternation: there are far more frames than rules."""
+class Kinds:
+    """Patterns by kind, one for each and one for all: most texts are of no kind, which one search shows."""
 
-    files: tuple[tuple[str, re.Pattern[str]], ...]
-    functions: tuple[tuple[str, re.Pattern[str]], ...]
+    each: tuple[tuple[str, re.Pattern[str]], ...]
+    all: re.Pattern[str]
+
+    def of(self, text: str) -> str:
+        """The first kind whose pattern is found, "" if none is."""
+        if not self.all.search(text):
+            return ""
+        return next((kind for kind, pattern in self.each if pattern.search(text)), "")
+
+
+@dataclass(frozen=True, eq=False)
+class Ignored:
+    """Which frames tell nothing. Patterns are few alternations: there are far more frames than rules."""
+
+    files: Kinds
+    functions: Kinds
     both: tuple[tuple[str, re.Pattern[str], re.Pattern[str]], ...]
 
     def file(self, path: str) -> str:
         """The kind of every frame in a file (forward slashes), "" if none."""
-        return next((kind for kind, pattern in self.files if pattern.search(path)), "")
+        return self.files.of(path)
 
     def function(self, name: str) -> str:
         """The kind of a function whatever its file, "" if none; `name` normalised."""
-        return next((kind for kind, pattern in self.functions if pattern.search(name)), "")
+        return self.functions.of(name)
 
     def pair(self, path: str, name: str) -> str:
         """The kind of a function in a file where only the two together tell nothing, "" if they do."""
@@ -71,8 +88,8 @@ class Ignored:
 class Rules:
     """All rules, compiled."""
 
-    drops: tuple[re.Pattern[str], ...]
-    masks: tuple[tuple[re.Pattern[str], Replacement], ...]
+    drops: tuple[Filtered, ...]
+    masks: tuple[tuple[Filtered, Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
     converting: tuple[tuple[str, re.Pattern[str]], ...]
     parts: tuple[re.Pattern[str], ...]
@@ -100,11 +117,11 @@ def read(folder: Path) -> Rules:
         return ((path, rule) for path, table in tables for rule in table.get(name, ()))
 
     def alternatives(name: str) -> str:
-        return "|".join(_pattern(path, rule).pattern for path, rule in each(name)) or r"(?!)"
+        return "|".join(_pattern(path, rule).pattern for path, rule in each(name)) or _NOTHING
 
     return Rules(
-        drops=tuple(_pattern(path, rule) for path, rule in each("drop")),
-        masks=tuple((_pattern(path, rule), _replacement(path, rule)) for path, rule in each("mask")),
+        drops=tuple(filtered(_pattern(path, rule)) for path, rule in each("drop")),
+        masks=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("mask")),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
         parts=tuple(_naming(path, rule) for path, rule in each("part")),
@@ -188,15 +205,17 @@ def _frames(found: Sequence[tuple[Path, Mapping[str, Any]]]) -> Ignored:
     return Ignored(_alternatives(found, "file", "function"), _alternatives(found, "function", "file"), _both(found))
 
 
-def _alternatives(
-    found: Sequence[tuple[Path, Mapping[str, Any]]], key: str, without: str
-) -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _alternatives(found: Sequence[tuple[Path, Mapping[str, Any]]], key: str, without: str) -> Kinds:
     """For each kind one pattern of all rules that have `key` alone."""
     patterns: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for path, rule in found:
         if key in rule and without not in rule:
             patterns[rule["kind"]].append(_pattern(path, rule, key).pattern)
-    return tuple((kind, re.compile(factored(texts))) for kind, texts in patterns.items() if texts)
+    every = [text for texts in patterns.values() for text in texts]
+    return Kinds(
+        tuple((kind, re.compile(factored(texts))) for kind, texts in patterns.items() if texts),
+        re.compile(factored(every) or _NOTHING),
+    )
 
 
 def _both(

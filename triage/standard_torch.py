@@ -13,6 +13,8 @@ from triage.standard import FEWEST_WORDS, LONGEST, MOST, Quotation, sentences
 
 #: Formulas, unfilled placeholders and mere lists of choices are not quoted.
 _UNFIT = re.compile(r":\w+:|[{}]|^[`'\"]|can be either|\| `")
+#: What an argument does to training is not what a result hangs on.
+_TRAINING = re.compile(r"\b(?:gradients?|backward|autograd|training|trained)\b")
 #: Roles of reStructuredText that a page shows as code.
 _ROLE = re.compile(r":(?:attr|class|func|meth|obj|data):`~?([^`<]+)`")
 
@@ -27,7 +29,8 @@ def quotations(case: Case, outcome: Outcome, conditions: Sequence[Condition] = (
     for one in conditions:
         name = re.match(r"[A-Za-z_]\w*(?==)", one.text)
         if one.needed and one.kind == "attribute" and name:
-            said = next(sentences(parameter(docstring(api), name[0])), "")
+            described = sentences(parameter(docstring(api), name[0]))
+            said = next((sentence for sentence in described if not _TRAINING.search(sentence)), "")
             if len(said.split()) >= FEWEST_WORDS and len(said) <= LONGEST and not _UNFIT.search(said):
                 found.append(Quotation(said, f"{api}, argument `{name[0]}`", url))
     return tuple(found[:MOST])

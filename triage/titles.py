@@ -17,8 +17,9 @@ from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.effect import effect, number
 from triage.literals import as_array
+from triage.messages import part
 from triage.operators import value_names
-from triage.schemas import CASTS, output_name
+from triage.schemas import CASTS, formal_inputs, output_name
 from triage.scrub import scrub
 from triage.sufficiency import is_option
 from triage.variants import relations
@@ -109,9 +110,9 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
     if not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
         named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
-    for one in conditions:
-        if one.kind == extent.KIND:
-            named = f"{named.removesuffix(')')}; {one.text})" if named.endswith(")") else f"{named} ({one.text})"
+    called = [one.text for one in types if one.needed][:1] if case.kind == "instance" else []
+    for text in (*called, *(one.text for one in conditions if one.kind == extent.KIND)):
+        named = f"{named.removesuffix(')')}; {text})" if named.endswith(")") else f"{named} ({text})"
     ignored = next((one for one in conditions if one.ignored), None)
     if ignored:
         return f"{named}{IGNORES}{_LIST.sub('', ignored.text.removeprefix('optional '))}"
@@ -187,9 +188,18 @@ def _plain_dtypes(case: Case) -> str:
     types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
     taken = next((types.get(name, 0) for name in graph.node[0].input if name), 0)
     given = next((types.get(name, 0) for name in graph.node[0].output if name), 0)
+    if _one_type_only(case):  # the specification knows no other: it tells nothing
+        return f" ({dtype_text(given)})" if given not in _FOLLOWS else ""
     if (taken and given not in (taken, *_FOLLOWS)) or (taken != given and given and graph.node[0].op_type in CASTS):
         return f" ({dtype_text(taken)} to {dtype_text(given)})"
     return f" ({dtype_text(taken)})" if taken not in _ORDINARY else ""
+
+
+def _one_type_only(case: Case) -> bool:
+    """Whether the first input of the only node may have one type alone."""
+    model = parsed(case.model)
+    formals = formal_inputs(model.graph.node[0], model)
+    return bool(formals) and len(formals[0].types) == 1
 
 
 def happening(
@@ -265,7 +275,8 @@ def _output(case: Case, position: int, name: str, count: int) -> str:
 def _exception(case: Case, outcome: Outcome, message: bool) -> str:
     error = outcome.error
     name = (error.type if error else "").rpartition(".")[2] or "Exception"
-    text = scrub(telling(error.message, value_names(case))).strip() if error and message else ""
+    said = telling(part(error.message, error.operator), value_names(case)) if error and message else ""
+    text = scrub(said).strip()
     if error and message and not text and keys.key_of(error, name):
         text = scrub(error.message.strip())  # too short for words, and yet what is missing
     known = keys.told(case, error, name) if error and message else ""

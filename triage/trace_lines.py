@@ -18,6 +18,8 @@ _LONGEST, _LEAST, _MOST_OF = 80, 3, 0.6
 #: Lines of a longer trace that are looked at for a prefix.
 _LOOKED_AT = 200
 
+#: What a line begins with that may have a process or a clock time before it.
+_MARKED = frozenset("=[012IWEF")
 _PROCESS = re.compile(r"==\d+== ?")
 _DIGITS = re.compile(r"\d+")
 _STAMP = re.compile(
@@ -37,7 +39,7 @@ def lines(raw: str) -> list[str]:
     """The lines of a trace, bare. Only what stands before them is gone; their indentation is kept."""
     if "\x1b" in raw or "\r" in raw:
         raw = plain(raw)
-    found = [_unmarked(line) for line in raw.splitlines()]
+    found = [_unmarked(line) if line[:1] in _MARKED else line for line in raw.splitlines()]
     prefix = _common(found)
     return [_without(line, prefix) for line in found] if prefix else found
 
@@ -46,9 +48,8 @@ def _unmarked(line: str) -> str:
     """A line without the number of the process, which Valgrind and the sanitizers put before it, or a clock time."""
     if line.startswith("=="):
         return _PROCESS.sub("", line, count=1)
-    if line[:1] in "[012IWEF" and (found := _STAMP.match(line)):
-        return line[found.end() :]
-    return line
+    found = _STAMP.match(line)
+    return line[found.end() :] if found else line
 
 
 def _common(found: Sequence[str]) -> str:

@@ -1,8 +1,7 @@
 """Raw text of a trace -> frames, in whatever form a tool printed it. Pure.
 
-Read are: tracebacks of Python and of faulthandler; numbered frames of gdb, the sanitizers, PyTorch, TVM and Rust
-(``#3``, ``3:``, ``frame #3:``, ``[bt] (3)``), with ``at file:line`` behind them or on the next line; glibc's
-``library(symbol+0x1a) [0x7f...]``; Windows' ``module!function+0x1a [file @ 12]``; XLA's bare symbols
+Read are: tracebacks of Python and of faulthandler; frames of native code (`trace_native`), numbered ``#3``, ``3:``,
+``frame #3:``, ``[bt] (3)`` or not at all, with ``at file:line`` behind them or on the next line; XLA's bare symbols
 between ``*** Begin stack trace ***`` and its end; Julia's ``[1] f(x::Int)`` with ``@ Module file:line`` on the next
 line; the forms of `trace_forms`; and any other line that is made as frames are (`trace_shapes`). What fits none of them
 is text.
@@ -19,6 +18,7 @@ from fuzz.case import Frame
 from triage import trace_chain, trace_forms, trace_lines, trace_shapes
 from triage.headline import headline
 from triage.rules import rules
+from triage.trace_native import NUMBERED, native, unnumbered
 
 #: Of a longer trace, the beginning and the end are read: either may be the inner one.
 _MOST = 60_000
@@ -28,46 +28,12 @@ _MOST_TEXT, _MOST_READ = 12, 400
 _PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:(?P<comma>,)? in (?P<function>.+))?')
 #: What the line of a numbered frame may begin with.
 _BEFORE_NUMBER = frozenset("*f#[0123456789")
-_NUMBERED = re.compile(r"(?:\* )?(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):|\[(\d+)\])\s+(\S.*)")
 #: Open MPI and Boost number from nought; behind a number without a sign stand a library and an address.
 _NUMBERED_TOO = re.compile(r"(?:\[ *(\d+)\]|(\d+)#|(\d+)(?= +\S+\s+0x[0-9a-fA-F]+ ))\s+(\S.*)")
-_ADDRESS = re.compile(r"^0x[0-9a-fA-F]+ (?:in |- )?")
-#: Where only an address, or a library and an offset, is known of a frame.
-_NOWHERE = re.compile(r"0x[0-9a-fA-F]+|\([^()]*\+0x[0-9a-fA-F]+\)(?: \[0x[0-9a-fA-F]+\])?|\(unknown\)")
 _LISTING = re.compile(r"\*{3} (?:(?P<begin>Begin)|End|Check failure) stack trace:? \*{3}")
-_PLACE = re.compile(
-    r"[(\[]?(?P<file>[^\s()\[\]:]+\.[A-Za-z]{1,5}|[A-Za-z]:[^\s()\[\]:]+):(?P<line>\d+)(?::\d+)?[)\]]?$"
-)
-_BEFORE_PLACE = re.compile(r" (?:at|in)$")
-_LIBRARY = re.compile(
-    r" from \S+$| [^\s()]*/[^\s()]+\+0x[0-9a-f]+$"
-    r"| \((?:0x[0-9a-f]+ in )?[^()]*(?:\+0x[0-9a-f]+|\.so[.\d]*)\)(?: \(BuildId: \w+\))?$"
-)
-_OFFSET = re.compile(r" \+ (?:0x[0-9a-f]+|\d+)(?: \(.*)?$")
-_GLIBC = re.compile(
-    r"(?P<library>[^\s()\[\]]+)\((?P<symbol>[^()\s]*?)(?:\+0x[0-9a-fA-F]+)?\)(?: ?\[0x[0-9a-fA-F]+\])?$"
-)
-_WINDOWS = re.compile(
-    r"(?:[0-9a-f`]+ [0-9a-f`]+ )?[\w.-]+!(?P<function>[^+\[]+?)(?=\+0x| \[)(?:\+0x[0-9a-fA-F]+)?"
-    r"(?: \[(?P<file>.+?) @ (?P<line>\d+)\])?$"
-)
 _AT = re.compile(r"at (?:(?P<function>\S.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?\)?$")
 _JULIA_PLACE = re.compile(r"@ [\w.]+ (?P<file>\S+?):(?P<line>\d+)$")
-#: What lldb puts before a function.
-_MODULE = re.compile(r"^[^\s`]+`")
 _CUT = re.compile(r"\.\.\.|…|[\[<(](?:\w+ )?(?:truncated|snip(?:ped)?|omitted|cut|elided)", re.IGNORECASE)
-_PLACE_FIRST = re.compile(
-    r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
-)
-_FILE_FIRST = re.compile(
-    r"(?P<file>[^\s:]+\.[A-Za-z]{1,5}|<[^<>]+>)(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"
-)
-_AT_SIGN = re.compile(r"(?P<function>[^\s@]+) ?@ ?(?P<file>\S+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?$")
-_FUNCTION_LINE = re.compile(r"(?P<function>[^\s]*\w):(?P<line>\d+)(?P<file>)$")
-_FILE_ONLY = re.compile(r"(?P<file>\S+\.(?:py|pyx|pxi|cc|cpp|cxx|c|hpp|h|cu|rs))(?P<line>)(?P<function>)$")
-_WRITTEN = (_PYTHON, _AT_SIGN, _PLACE_FIRST, _FILE_ONLY, _FILE_FIRST, _FUNCTION_LINE)
-_FILE_KEYS, _LINE_KEYS = ("file", "filename", "path"), ("line", "lineno", "line_number")
-_FUNCTION_KEYS = ("function", "func", "name", "symbol", "method")
 _FINAL = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*)?$")
 _BEGINS = ("Traceback (most recent", "Current thread", "Thread 0x")
 #: Rust's chain of reasons, which goes without numbers where there is one.
@@ -142,7 +108,7 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         reading.ended = False
         reading.bare = True
         return
-    if bare and indented and not _NUMBERED.match(line):
+    if bare and indented and not NUMBERED.match(line):
         last = reading.python[-1][-1]
         reading.python[-1][-1] = PythonFrame(last.file, last.line, last.function, line)
         return
@@ -159,7 +125,7 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if reading.reasons:
         reading.text.append(line)
         return
-    if line[0] in _BEFORE_NUMBER and (numbered := _NUMBERED.match(line)) and not _is_text(numbered, indented):
+    if line[0] in _BEFORE_NUMBER and (numbered := NUMBERED.match(line)) and not _is_text(numbered, indented):
         number = int((numbered[1] or numbered[2] or numbered[3] or numbered[4])[:9])
         number -= int(numbered[4] is not None)  # Julia begins with 1
         if number in reading.native[-1]:
@@ -231,7 +197,7 @@ def _other(reading: _Reading, line: str) -> bool:
         latest = next(reversed(run))
         run[latest] = Frame(found["file"], int(found["line"]), run[latest].function)
         return True
-    if frame := _unnumbered(reading, line):
+    if frame := _formed(reading, line):
         run[max(run, default=-1) + 1] = frame
         return True
     if line.startswith("at ") and (found := _AT.match(line)):
@@ -241,11 +207,8 @@ def _other(reading: _Reading, line: str) -> bool:
         else:
             run[max(run, default=-1) + 1] = Frame(found["file"], int(found["line"]), found["function"] or "")
         return True
-    if line.endswith((")", "]")) and (found := _GLIBC.match(line)) and ("+0x" in line or "[0x" in line):
-        run[max(run, default=-1) + 1] = Frame(found["library"], 0, found["symbol"])
-        return True
-    if "!" in line and (found := _WINDOWS.match(line)):
-        run[max(run, default=-1) + 1] = Frame(found["file"] or "", int(found["line"] or 0), found["function"])
+    if frame := unnumbered(line):
+        run[max(run, default=-1) + 1] = frame
         return True
     if line[0] in "[0123456789" and ("0x" in line or "# " in line) and (found := _NUMBERED_TOO.match(line)):
         run[max(run, default=-1) + 1] = trace_shapes.frame(line) or native(found[4])
@@ -253,7 +216,7 @@ def _other(reading: _Reading, line: str) -> bool:
     return False
 
 
-def _unnumbered(reading: _Reading, line: str) -> Frame | None:
+def _formed(reading: _Reading, line: str) -> Frame | None:
     """A frame in one of the forms of `trace_forms`."""
     if line.startswith(("@", "at ", "by ")):
         if symbol := trace_forms.symbol(line):
@@ -263,32 +226,6 @@ def _unnumbered(reading: _Reading, line: str) -> Frame | None:
     if found:
         reading.text.pop()  # the call, which was taken for text
     return found
-
-
-def native(text: str) -> Frame:
-    """One native frame without its number: ``0x7f… in ns::f (x=1) at file.cc:12`` and the like."""
-    if text.startswith("pc ") and (frame := trace_shapes.frame(text)):
-        return frame  # Android
-    if text.startswith("0x"):
-        text = _ADDRESS.sub("", text)
-    if "`" in text:
-        text = _MODULE.sub("", text)
-    if _NOWHERE.fullmatch(text):
-        return Frame("", 0, "")
-    before, _, last = text.rpartition(" ")
-    place = _PLACE.match(last) if before else None
-    if place:
-        text = _BEFORE_PLACE.sub("", before)
-    elif text.endswith(")") or " from " in text or "+0x" in last:
-        text = _LIBRARY.sub("", text)
-    if " + " in text:
-        text = _OFFSET.sub("", text)
-    glibc = _GLIBC.match(text) if text.endswith((")", "]")) and "+0x" in text else None
-    if glibc:
-        text = glibc["symbol"]
-    elif " (" in text and not text.startswith("(") and "(anonymous" not in text:
-        text = text.partition(" (")[0]  # gdb: the values of the arguments
-    return Frame(place["file"], int(place["line"][:9]), text) if place else Frame("", 0, text)
 
 
 def _finished(reading: _Reading) -> Trace:
@@ -323,48 +260,3 @@ def _below_the_handler(found: list[Frame]) -> Iterator[Frame]:
     """The frames that ran before the signal handler was called."""
     calls = [at for at, frame in enumerate(found) if _SIGNAL in frame.function]
     return islice(found, calls[-1] + 1 if calls else 0, None)
-
-
-def listed(found: object) -> tuple[Frame, ...]:
-    """Frames from JSON, in the order given; numbered ones (``#0 …`` first) outermost first.
-
-    A frame is an object of file, line and function, a list of the three, or a line of text; the whole may be text.
-    Raises ValueError that says what is wrong.
-    """
-    if found is None:
-        return ()
-    items = found.splitlines() if isinstance(found, str) else found
-    if not isinstance(items, list):
-        raise ValueError("frames is not a list")
-    result = tuple(_listed(item) for item in items)
-    numbered = bool(items) and isinstance(items[0], str) and re.match(r"\s*(?:frame )?#0\b", items[0]) is not None
-    return result[::-1] if numbered else result
-
-
-def _listed(item: object) -> Frame:
-    if isinstance(item, str):
-        return _line(item.strip()[:_LONGEST_LINE])
-    if isinstance(item, list) and len(item) in (2, 3) and isinstance(item[0], str):
-        item = {"file": item[0], "line": item[1], "function": item[-1] if isinstance(item[-1], str) else ""}
-    if not isinstance(item, dict):
-        raise ValueError("a frame is neither an object, a list of file, line and function, nor text")
-    file, function = (
-        next((value for key in keys if isinstance(value := item.get(key), str)), "")
-        for keys in (_FILE_KEYS, _FUNCTION_KEYS)
-    )
-    number = next((value for key in _LINE_KEYS if isinstance(value := item.get(key), int | str)), 0)
-    return Frame(file, int(number) if str(number).isdecimal() else 0, function)
-
-
-def _line(text: str) -> Frame:
-    """One frame written as text."""
-    if found := _NUMBERED.match(text):
-        text = found[5]
-    for pattern in _WRITTEN:
-        if found := pattern.match(text):
-            return Frame(found["file"], int((found["line"] or "0")[:9]), found["function"] or "")
-    if (found := _GLIBC.match(text)) and ("+0x" in text or "[0x" in text):
-        return Frame(found["library"], 0, found["symbol"])
-    if "!" in text and (found := _WINDOWS.match(text)):
-        return Frame(found["file"] or "", int(found["line"] or 0), found["function"])
-    return native(text)

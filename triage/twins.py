@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
@@ -103,7 +104,15 @@ def _reads_anything(judgement: Judgement) -> bool:
 
 
 def _families(bug: Bug) -> set[str]:
-    return {name for name, members in _known_families().items() if set(bug.operators) & set(members)}
+    """The families of the bug's operators: those of ONNX by a list, those of PyTorch by their names."""
+    known = {name for name, members in _known_families().items() if set(bug.operators) & set(members)}
+    return known | {_without_dimensions(name) for name in bug.operators if name.startswith("torch.")}
+
+
+def _without_dimensions(api: str) -> str:
+    """``torch avgpool`` of ``torch.nn.AvgPool3d`` and of ``torch.nn.functional.avg_pool2d``."""
+    name = api.rpartition(".")[2].lower().replace("_", "")
+    return f"torch {re.sub(r'[123]d$', '', name)}"
 
 
 @cache

@@ -27,7 +27,7 @@ from triage.localize.trial import COSTLY
 from triage.mutants import sizes
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
-from triage.variants import attributes, inputs
+from triage.variants import arguments, attributes, inputs
 
 #: Runs of the compiler, and seconds after which none is started.
 MOST_RUNS = 24
@@ -43,10 +43,10 @@ def better(judge: Judge, failure: Failure) -> Failure:
 
     Every new witness has failed with the same symptom in a fresh process, and with the same words if it raises.
     """
-    if failure.case.kind != "onnx" or failure.outcome.status in COSTLY:
+    if failure.outcome.status in COSTLY:
         return failure
     wrong = failure.symptom.startswith("wrong:") and failure.reference is not None
-    for improve in (_last_axes, *((_filled, _all_outputs, _grown) if wrong else ())):
+    for improve in _IMPROVEMENTS.get((failure.case.kind, wrong), ()):
         inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
         failure = improve(inquiry) or failure
     return failure
@@ -113,6 +113,26 @@ def _filled(inquiry: Inquiry) -> Failure | None:
             if found:
                 return found
     return None
+
+
+def _full(inquiry: Inquiry) -> Failure | None:
+    """What is refused or dies with no tensor empty: then emptiness has nothing to do with it."""
+    case = inquiry.failure.case
+    for other in arguments.full(case) if case.kind == "instance" else _full_models(case):
+        found = _seen(inquiry, other, lambda found: True)
+        if found:
+            return found
+    return None
+
+
+def _full_models(case: Case) -> Iterator[Case]:
+    """The model with two elements along every axis of a tensor that has none."""
+    empty = {name: one for name, one in tensors(case, load(case)).items() if not one.size and one.dtype.kind in "fiub"}
+    if empty:
+        model = load(case)
+        open_shapes(model)
+        filled = {name: np.ones(tuple(size or 2 for size in array.shape), array.dtype) for name, array in empty.items()}
+        yield with_tensors(case, model, filled)
 
 
 def _told(failure: Failure) -> str:
@@ -257,3 +277,11 @@ def _poor(failure: Failure) -> float:
 
 def _elements(failure: Failure) -> int:
     return sum(int(np.prod(want.shape)) for want, _ in _pairs(failure))
+
+
+#: What is tried, by the kind of case and whether its result is wrong.
+_IMPROVEMENTS = {
+    ("onnx", True): (_last_axes, _filled, _all_outputs, _grown),
+    ("onnx", False): (_last_axes, _full),
+    ("instance", False): (_full,),
+}

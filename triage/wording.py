@@ -14,6 +14,7 @@ _BEFORE = (
     re.compile(r"Check '.{1,300}?' failed at \S+:\d+:\s*(?=\S)", re.DOTALL),
     re.compile(r"FrontEnd API failed with \w+:\s*(?=\S)"),
     re.compile(r"Exception happened during conversion of operation [^\n]{1,300}? with schema [^\n]{1,300}\n\s*(?=\S)"),
+    re.compile(r"\[\w+ Frontend\] (?=\S)"),
     re.compile(r"Exception from \S+:\d+:\s*(?=\S)"),
     re.compile(r"Shape inference input shapes \{[^}\n]*\}\s*(?=\S)"),
     re.compile(r"\w+ node\. (?=\S)"),
@@ -22,6 +23,8 @@ _BEFORE = (
     re.compile(r"\S+\.(?:h|hpp|cc|cpp):\d+ [^()\n]{1,200}\((?:[^()\n]|\([^()\n]*\)){0,2000}\) (?:const )?(?=\S)"),
     re.compile(r"[^\n]{1,400}? was false\. (?=\S)"),
 )
+#: An operator of TVM as it is printed with all that it holds.
+_PRINTED = re.compile(r'ir\.Op\(span=[^\n]*?\bname="(?P<name>[\w.]+)"[^\n]*?support_level=\d+\)')
 #: So few letters are no words.
 _LEAST = 8
 
@@ -31,7 +34,7 @@ def telling(message: str, names: Collection[str] = ()) -> str:
 
     `names` are the values and nodes of the case, which OpenVINO puts before its words.
     """
-    text = core(message).strip()
+    text = _PRINTED.sub(r"\g<name>", core(message)).strip()
     known = [name for name in names if name and name.lower() not in WORDS]
     own = re.compile(rf"(?:(?:{'|'.join(map(re.escape, known))})(?:, |\s))+(?=[A-Za-z'])") if known else None
     before = (*_BEFORE, own) if own else _BEFORE

@@ -13,6 +13,8 @@ from triage.revisions.recipe import CannotBuild
 from triage.revisions.waiting import GoesOn
 from triage.revisions.waiting import wanted as always
 
+#: Providers whose builds are commits.
+_OF_COMMITS = frozenset({"overlay", "command"})
 #: Seconds between two looks for a build that is not there yet; `wake` comes earlier.
 POLL = 60.0
 
@@ -47,9 +49,14 @@ def needs_word(compiler: Compiler, revision: Revision) -> bool:
 
 
 def accept(compiler: Compiler, revision: Revision) -> None:
-    """GitHub says that somebody with write permission pushed it: that is the word. Raises Untestable, git.GitError."""
+    """GitHub says that somebody with write permission pushed it: that is the word. Raises Untestable, git.GitError.
+
+    A commit keeps it though the branch speaks for it today: a forced push may take it off the branch, and the bugs that
+    were found on it are still judged by it.
+    """
     try:
-        if approvals.wanted(places.root(), compiler, revision):
+        keeps = compiler.untrusted and compiler.provider in _OF_COMMITS
+        if keeps or approvals.wanted(places.root(), compiler, revision):
             approvals.give(places.root(), compiler, revision)
     except CannotBuild as refusal:
         raise Untestable(revision.version, refusal.reason, refusal.log) from refusal

@@ -10,16 +10,18 @@ import typer
 from rich.table import Column, Table
 
 from bot.commands.arguments import Json
+from bot.commands.generate import operator_names
 from bot.console import out, print_json
 from bot.failures import Refusal
+from bot.outputs import check_file, write
 from fuzz.coverage import picture
 from fuzz.coverage.metrics import Coverage
 from fuzz.coverage.operator_level import MOST_SETTINGS, OperatorLevel, UnusableWeights
 from fuzz.coverage.reading import UnreadableModel, folder
+from fuzz.generators.models import Parameters, UnusableParameters
 from fuzz.graphs import blocks
 from fuzz.graphs.blocks import BlockError
 from fuzz.operators.families import OPSET
-from fuzz.operators.families import operators as table
 
 
 def coverage(
@@ -53,6 +55,7 @@ def coverage(
         raise Refusal(f"{models}: is no folder; name one that holds .onnx files")
     if plot and plot.suffix != ".svg":
         raise Refusal(f"--plot {plot}: only SVG is drawn; name a file that ends in .svg")
+    check_file("--plot", plot)
     known = corpus(operators, opset)
     found, level = Coverage(known), _operator_level(corpus_name, opset, known, weights, most_settings)
     try:
@@ -64,7 +67,7 @@ def coverage(
     if not found.models:
         raise Refusal(f"{models}: holds no .onnx file")
     if plot:
-        plot.write_text(picture.svg(found.frequency(), found.models), "utf-8")
+        write("--plot", plot, picture.svg(found.frequency(), found.models))
     document: dict[str, Any] = {"models": found.models, "metrics": found.metrics(), "frequency": found.frequency()}
     document["graph_based"] = {"metrics": level.metrics(), "operators": level.operators()}
     if as_json:
@@ -75,12 +78,11 @@ def coverage(
 
 def corpus(names: str, opset: int) -> dict[str, tuple[int, ...]]:
     """The operators of the corpus and their in-degrees. Raises Refusal for one that the table lacks."""
-    known = table(opset)
-    wanted = sorted({name for name in names.split(",") if name}) or list(known)
-    for name in wanted:
-        if name not in known:
-            raise Refusal(f"--operators: no operator {name!r} in the table at opset {opset}")
-    return {name: known[name].degrees for name in wanted}
+    try:
+        chosen = Parameters(names=operator_names(names), opset=opset).operators()
+    except UnusableParameters as error:
+        raise Refusal(str(error)) from error
+    return {each.op_type: each.degrees for each in chosen}
 
 
 def _operator_level(name: str, opset: int, known: Collection[str], weights: str, most_settings: int) -> OperatorLevel:

@@ -64,7 +64,7 @@ def generate(
     The same arguments give the same bytes. docs/generators.md describes the generators and the manifest.
     """
     low, high = bounds(ops)
-    names = tuple(name for name in operators.split(",") if name)
+    names = operator_names(operators)
     limits = Limits(picking_rate=picking_rate, rank=rank, length=length)
     own = {
         "mode": mode if mode != "strict" else "",
@@ -101,6 +101,14 @@ def _made(source: str, parameters: Parameters, seed: int, count: int) -> Iterato
         yield from models.series(source, parameters, seed, count)
     except models.UnusableParameters as error:
         raise Refusal(str(error)) from error
+
+
+def operator_names(text: str) -> tuple[str, ...]:
+    """``A,B,C`` as names, none for an empty text. Raises Refusal for one that names nothing."""
+    found = tuple(name.strip() for name in text.split(",") if name.strip())
+    if text and not found:
+        raise Refusal(f"--operators {text!r} names no operator; leave it out for the whole table")
+    return found
 
 
 def bounds(text: str) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from fuzz.case import Frame
 from triage.evidence import Report
 from triage.group import Grouping
 from triage.group import group as grouped
-from triage.traces import listed
+from triage.trace_listed import listed
 
 _TEXTS = ("message", "symptom", "operator", "exception", "trace")
 

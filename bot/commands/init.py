@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from bot import builds, outputs, settings
+from bot import builds, outputs, setting_types, settings
 from bot.console import out
 from bot.failures import Refusal
 from fuzz.data import data_path
@@ -34,10 +34,10 @@ def init(
     outputs.check_file("--out", file)
     if file.exists():
         raise Refusal(f"{file}: is there already; remove it or name another file with --out")
-    if not settings.REPOSITORY.fullmatch(repository):
+    if not setting_types.REPOSITORY.fullmatch(repository):
         raise Refusal(f"--repository {repository!r}: repository: write it as owner/name")
-    _check_compiler(compiler, file.absolute().parent)
-    outputs.write("--out", file, _text(repository, compiler, app_id))
+    commits = _of_commits(compiler, file.absolute().parent)
+    outputs.write("--out", file, _text(repository, compiler, app_id, commits))
     try:
         settings.load(file)
     except settings.BadSettings:
@@ -51,25 +51,27 @@ def init(
         out.print(line, markup=False, soft_wrap=True)
 
 
-def _check_compiler(name: str, folder: Path) -> None:
-    """Whoever misspells a compiler is told now, not by the first delivery. Raises Refusal."""
+def _of_commits(name: str, folder: Path) -> bool:
+    """Whether commits of a compiler can be tested. Raises Refusal: whoever misspells one is told now."""
     try:
-        builds.compiler(settings.placed(name, folder))
+        return builds.compiler(settings.placed(name, folder)).provider != "release"
     except Refusal as problem:
         raise Refusal(f"--compiler {name!r}: {problem}") from problem
 
 
-def _text(repository: str, compiler: str, app_id: int) -> str:
+def _text(repository: str, compiler: str, app_id: int, commits: bool) -> str:
     environment = Environment(
         loader=FileSystemLoader(data_path().parent / "templates"),
         undefined=StrictUndefined,
         autoescape=False,
         keep_trailing_newline=True,
+        trim_blocks=True,
     )
     return environment.get_template("graphwarden.toml.j2").render(
         repository=repository,
         compiler=json.dumps(compiler, ensure_ascii=False),
         name=_name(compiler),
+        commits=commits,
         app_id=app_id,
         key_file=_KEY_FILE,
         secret_file=_SECRET_FILE,

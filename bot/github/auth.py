@@ -110,11 +110,16 @@ class Access:
 
 
 def _app_auth(source: Path, app_id: int, key_file: Path) -> Auth.AppAuth:
+    if not app_id:
+        raise BadSettings(f"{source}: github.app_id is 0: write the id that the App's settings page shows")
     try:
         # Read and checked once: that takes far longer than signing with it, which each request of the App does.
         key: Any = RSAAlgorithm(RSAAlgorithm.SHA256).prepare_key(key_file.read_text(encoding="ascii"))
         auth = Auth.AppAuth(app_id, sign_func=lambda claims: jwt.encode(claims, key, algorithm="RS256"))
         auth.create_jwt()
+    except FileNotFoundError as error:
+        made = "`Generate a private key` on the App's settings page makes one"
+        raise BadSettings(f"{source}: github.private_key_file: {key_file}: {error.strerror}: {made}") from error
     except OSError as error:
         raise BadSettings(f"{source}: github.private_key_file: {key_file}: {error.strerror}") from error
     except (AssertionError, ValueError, jwt.PyJWTError) as error:

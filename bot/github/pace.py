@@ -14,7 +14,7 @@ WINDOWS = ((80, 60.0), (500, 3600.0))
 
 
 class Pace:
-    """Counts writes on a clock that gives seconds."""
+    """Counts writes on a clock that gives seconds. `answers`: how many calls GitHub has answered as it should."""
 
     def __init__(self, clock: Callable[[], float], windows: Iterable[tuple[int, float]] = WINDOWS) -> None:
         self._clock = clock
@@ -22,6 +22,11 @@ class Pace:
         self._longest = max((seconds for _, seconds in self._windows), default=0.0)
         self._writes: deque[float] = deque()
         self._held = 0.0
+        self.answers = 0
+
+    def answered(self) -> None:
+        """GitHub has answered a call as it should: it is there."""
+        self.answers += 1
 
     def wait(self) -> float:
         """Seconds until a write may be made; 0 if now."""

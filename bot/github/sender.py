@@ -25,8 +25,8 @@ SETTLED = 15.0
 MOST_FAULTS = 4
 #: Seconds until the bot's key or token is looked for again.
 NO_IDENTITY = 30.0
-#: The longest wait between two attempts, in seconds.
-LONGEST = 900.0
+#: The longest wait between two attempts, in seconds: while GitHub is away, and while it answers other calls.
+LONGEST, ANSWERING = 900.0, 120.0
 
 log = structlog.get_logger(__name__)
 
@@ -70,6 +70,7 @@ class Sender:
         self._against = against
         self._refused = refused
         self._faults: Counter[int] = Counter()
+        self._failures: Counter[int] = Counter()
         for each in ledger.outbox.since(datetime.now(UTC) - timedelta(hours=1)):
             if each.state == OutState.SENT:
                 pace.wrote(max((datetime.now(UTC) - each.updated).total_seconds(), 0.0))
@@ -86,6 +87,7 @@ class Sender:
         if self._unsettled(one):
             self._ledger.outbox.later(one, self._settled, "its sender died; GitHub may still be at it")
             return 0.0
+        before = self._pace.answers
         try:
             self._send(one)
             told.info("sent")
@@ -103,7 +105,7 @@ class Sender:
             self._pace.hold(NO_IDENTITY)
             told.error("no_identity", why=str(error))
         except (Later, Unsure) as error:
-            seconds = self._seconds(one, error)
+            seconds = self._seconds(one, error, self._pace.answers > before)
             self._ledger.outbox.later(one, seconds, str(error))
             told.warning("later", why=str(error), seconds=seconds)
         except Exception as error:  # noqa: BLE001 the process edge: one thing must not hold up all others
@@ -161,8 +163,14 @@ class Sender:
         age = (datetime.now(UTC) - one.updated).total_seconds()
         return one.state is OutState.SENDING and age < self._settled
 
-    def _seconds(self, one: Outgoing, error: GitHubError) -> float:
+    def _seconds(self, one: Outgoing, error: GitHubError, answering: bool) -> float:
+        """How long it is left alone: twice as long each time that it fails in this process, limits left out.
+
+        Of many calls that a thing takes a few may fail by chance; where others succeed GitHub is there (`answering`).
+        """
         if isinstance(error, Limited):
             return error.seconds
         least = error.seconds if isinstance(error, Later) else self._settled
-        return min(least * 2.0 ** min(one.attempts, 10), self._longest)
+        doubled = least * 2.0 ** min(self._failures[one.id], 10)
+        self._failures[one.id] += 1
+        return min(doubled, max(least, ANSWERING) if answering else self._longest, self._longest)

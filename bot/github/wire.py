@@ -2,7 +2,7 @@
 
 PyGithub carries it (tokens, connections, the pause between writes), but its own repeating is not used: it would repeat
 a POST whose effect had taken place, and wait out rate limits with everything standing still. Reads are repeated by
-urllib3 on a server's error; writes by the outbox, which looks first.
+urllib3 on a server's error, and here where the answer broke off; writes by the outbox, which looks first.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ RETRY = _Staying(
     respect_retry_after_header=False,
     raise_on_status=False,
 )
+#: What reading an answer raises that is none of GitHub's, or half of one.
+_UNREADABLE = (KeyError, TypeError, ValueError, AttributeError)
 #: Items a page.
 PAGE = 100
 #: Seconds to wait: after a server's error; while credentials are wrong; when a limit names no time.
@@ -106,10 +108,9 @@ class Wire:
         place = f"{verb} {path}"
         self._identify(place)
         try:
-            headers, data = self._requester.requestJsonAndCheck(verb, path, parameters, None, body)
-            if _moved(data):
-                raise Refused(f"{place}: it lies elsewhere now ({str(data['url'])[:200]})", 301)
-            return headers, read(data)
+            headers, found = self._answered(verb, path, read, parameters, body)
+            self.pace.answered()
+            return headers, found
         except GithubException as error:
             failure = _failure(place, verb, error)
             if isinstance(failure, Limited):
@@ -119,8 +120,28 @@ class Wire:
             raise Refused(f"{place}: it lies elsewhere now", 301) from error
         except (requests.RequestException, OSError) as error:
             raise _lost(place, verb, f"no whole answer ({type(error).__name__})") from error
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except _UNREADABLE as error:
             raise _lost(place, verb, f"an answer that cannot be read ({type(error).__name__}: {error})") from error
+
+    def _answered(
+        self,
+        verb: str,
+        path: str,
+        read: Callable[[Any], T],
+        parameters: dict[str, Any] | None,
+        body: dict[str, Any] | None,
+    ) -> tuple[Mapping[str, Any], T]:
+        """The answer; of a read that broke off or makes no sense, another one."""
+        for left in (1, 0) if verb in _READING else (0,):
+            try:
+                headers, data = self._requester.requestJsonAndCheck(verb, path, parameters, None, body)
+                if _moved(data):
+                    raise Refused(f"{verb} {path}: it lies elsewhere now ({str(data['url'])[:200]})", 301)
+                return headers, read(data)
+            except (requests.exceptions.ChunkedEncodingError, *_UNREADABLE):
+                if not left:
+                    raise
+        raise AssertionError("unreachable")
 
     def _identify(self, place: str) -> None:
         """A fresh token where one is needed: whatever goes wrong here, the request itself was not sent."""

@@ -12,14 +12,14 @@ from bot.desk import Desk
 from bot.failures import Refusal
 from bot.kinds import Answer, Done
 from bot.life import saying
-from bot.rendering import render, revision
+from bot.rendering import render
 from bot.settings import Project
 from triage.bisect import answer as answers
 from triage.bisect.bisection import BrokenEnd, NoAnswer
 from triage.ledger.records import Work
 from triage.lifecycle import State
 from triage.records import Bug
-from triage.scrub import prose, scrub
+from triage.scrub import prose, revision, scrub
 
 HEAVY = True
 

@@ -6,6 +6,7 @@ the newest tested build of the branch.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from bot.desk import Desk
@@ -26,6 +27,21 @@ from triage.revisions.config import Compiler
 HEAVY = True
 #: After so long is looked again whether an issue that is about to be opened is open.
 _SOON = timedelta(minutes=5)
+
+
+@dataclass(frozen=True)
+class _Since:
+    """Whether the fix is newer than all that a person knew who reopened the issue, as far as people had `said` by then.
+
+    None: that cannot be told.
+    """
+
+    said: human.Said
+    newer: bool | None
+
+    def now(self, issue: Issue) -> bool | None:
+        """The same as the issue stands now: who has reopened it since has had it run once more."""
+        return self.newer if self.said.same_reopening(_said(issue)) else None
 
 
 def run(work: Work, desk: Desk) -> Answer:
@@ -50,10 +66,12 @@ def run(work: Work, desk: Desk) -> Answer:
         change = following.change(
             runner, compiler, project, desk.store, bug, starts, new.revision, fix=True, say=desk.say
         )
-        newer = branch.newest(desk, project, compiler, tip)
-        if newer != tip and (now := rerun.on(newer)).does is not Does.PASSES:  # it landed while the fix was looked for
+        said = _said(desk.ledger.issues.of_bug(bug.id))
+        since = _Since(said, _newer(said, compiler, rerun, change.found))
+        last = branch.newest(desk, project, compiler, tip)
+        if last != tip and (now := rerun.on(last)).does is not Does.PASSES:  # it landed while the fix was looked for
             return _unfixed(desk, project, desk.store.bug(bug.id), [now])
-    return _fixed(work, desk, compiler, old, new, change)
+    return _fixed(work, desk, old, new, change, since)
 
 
 def _last_failing(bug: Bug) -> str:
@@ -72,7 +90,7 @@ def _unfixed(desk: Desk, project: Project, bug: Bug, seen: list[Seen], why: str 
     return Done(note, outgoing=_status(desk, project, bug, seen))
 
 
-def _fixed(work: Work, desk: Desk, compiler: Compiler, old: Seen, new: Seen, change: Change) -> Answer:
+def _fixed(work: Work, desk: Desk, old: Seen, new: Seen, change: Change, since: _Since) -> Answer:
     project, bug = desk.project(work), desk.store.bug(int(work.payload["bug"]))
     judged.note(desk.ledger, bug, new.revision)
     issue = desk.ledger.issues.of_bug(bug.id)
@@ -90,20 +108,32 @@ def _fixed(work: Work, desk: Desk, compiler: Compiler, old: Seen, new: Seen, cha
         bug = desk.store.bug(bug.id)
     if issue is None:
         return Done(f"fixed by {fix}; it was never filed")
-    against = _against(compiler, issue, change.found)
+    newer = since.now(issue)
+    named = change.found.first if change.found else new.revision if newer else ""
+    against = human.read(issue.human).forbids_closing(named, issue.fixed_by, newer)
     status = _status(desk, project, bug, [old, new])
     return _told(work, desk, project, issue, fix, against, render("fixed", old=old, new=new, **change.words), status)
 
 
-def _against(compiler: Compiler, issue: Issue, found: Found | None) -> str:
-    """What a person decided against closing the issue. The same fix may have another name than the refuted one."""
-    said, fix = human.read(issue.human), found.first if found else ""
-    new: bool | None = True
-    if said.reopened and found:
+def _said(issue: Issue | None) -> human.Said:
+    return human.read(issue.human) if issue else human.Said()
+
+
+def _newer(said: human.Said, compiler: Compiler, rerun: Rerun, found: Found | None) -> bool | None:
+    """Whether the fix came after all that a person knew who reopened the issue; None where that cannot be told.
+
+    The same fix may have another name than the refuted one, so the history is asked. Where that does not tell, or no
+    fix could be named, the newest build that the person knew is run: if it fails today, what mends it came later.
+    """
+    if not said.reopened:
+        return True
+    told: list[bool | None] = [None]
+    if found:
         builds = [name for name in (said.judged, said.refuted, said.pushed) if name]
-        told = [ancestry.landed_after(compiler, fix, found.merge or fix, build) for build in builds]
-        new = False if False in told else None if None in told else True
-    return said.forbids_closing(fix, issue.fixed_by, new)
+        told = [ancestry.landed_after(compiler, found.first, found.merge or found.first, build) for build in builds]
+    if None not in told or False in told:
+        return False not in told
+    return True if said.pushed and rerun.on(said.pushed).does is Does.FAILS else None
 
 
 def _told(

@@ -9,13 +9,13 @@ from bot import bisecting, durations
 from bot.bisecting import Question, Subject
 from bot.failures import Refusal
 from bot.life import branch
-from bot.rendering import revision
 from bot.settings import Project
 from fuzz.runner import Runner
 from triage.bisect.bisection import NoAnswer
 from triage.bisect.found import Found
 from triage.records import Bug
 from triage.revisions.config import Compiler
+from triage.scrub import revision
 from triage.store import Store
 
 

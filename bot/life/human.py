@@ -75,6 +75,10 @@ class Said:
         """As it is stored: only what was said."""
         return {name: value for name, value in asdict(self).items() if value}
 
+    def same_reopening(self, later: Said) -> bool:
+        """Whether nobody has reopened it between this and what is known later."""
+        return all(getattr(self, name) == getattr(later, name) for name in ("reopened", "refuted", "judged", "pushed"))
+
     def forbids_writing(self) -> str:
         """Why the bot writes nothing of its own accord any more, "" where it may."""
         if self.gone:
@@ -92,10 +96,11 @@ class Said:
             return reason
         if not self.reopened:
             return ""
-        if new is False or fix in ("", self.refuted, closed_for):
+        if new is False or (fix and fix in (self.refuted, closed_for)):
             return f"{self.by} reopened it, and there is no new fix since"
-        if new is None:
-            return f"{self.by} reopened it, and whether {fix} is a fix since then cannot be told from the history"
+        if new is None or not fix:
+            what = f"whether {fix} is a fix since then" if fix else "what has mended it since"
+            return f"{self.by} reopened it, and {what} cannot be told from the history"
         return ""
 
     def forbids_reopening(self, fixed_by: str) -> str:

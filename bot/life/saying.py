@@ -15,13 +15,13 @@ from bot import keys
 from bot.life import human
 from bot.life.decide import may_speak
 from bot.life.seen import Does, Seen
-from bot.rendering import render, revision
+from bot.rendering import render
 from triage.bisect.found import Found, Kind
 from triage.ledger import Ledger
 from triage.ledger.records import Issue, NewOutgoing, NewWork, Outgoing, OutKind, OutState, Work
 from triage.lifecycle import State
 from triage.records import Bug
-from triage.scrub import prose, scrub
+from triage.scrub import prose, revision, scrub
 
 #: Files that are too long for an issue lie here.
 BRANCH = "graphwarden/reproducers"

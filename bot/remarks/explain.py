@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from bot.life.human import read
 from bot.remarks.grammar import Command
 from bot.remarks.place import Place, Reply
-from bot.rendering import render, revision
+from bot.rendering import render
 from triage.bisect.found import Kind
 from triage.ledger.records import Issue, OutState
 from triage.localize.location import Location
 from triage.records import Bug
-from triage.scrub import prose, scrub
+from triage.scrub import prose, revision, scrub
 
 #: Events that are told, the newest ones.
 _TOLD = 20

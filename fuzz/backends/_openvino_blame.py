@@ -12,7 +12,10 @@ from typing import FrozenSet, List, Tuple
 from fuzz.wire import Job
 
 #: A converter's own file, as error messages name it.
-_CONVERTER = re.compile(r"src/frontends/(onnx|pytorch|tensorflow(?:_common)?)/(?:frontend/)?src/op/(\w+\.cpp):\d+")
+#: What takes one of an operator's results is named where the operator's own conversion left too few of them.
+_CONVERTER = re.compile(
+    r"src/frontends/(onnx|pytorch|tensorflow(?:_common)?)/(?:frontend/)?src/op/(?!getitem\.cpp)(\w+\.cpp):\d+"
+)
 #: Places behind the frontend, the telling ones first. Many operators pass through them, so the operator is added.
 _BEHIND = (
     re.compile(r"src/(plugins/\w+/)src/(nodes/[\w/]+\.[ch]pp):\d+"),
@@ -26,15 +29,19 @@ _BENEATH = (
 )
 _NO_RULE = re.compile(r"No conversion rule found for operations: ([^\s,]+)")
 _OPERATORS = (
-    re.compile(r"^-- (?!\w+Mark |torch::None|prim::)(.+?) with a message", re.MULTILINE),
+    re.compile(r"^-- (?!\w+Mark |torch::None|prim::|<built-in function getitem>)(.+?) with a message", re.MULTILINE),
     re.compile(r"Consumer: \S+ \w+/(aten\.\S+?)(?:/| )"),
+    re.compile(r"\(util::SequenceMark \S+?/(aten\.[\w.]+)/SequenceMark\["),
+    re.compile(r"^-- (<.+?>) with a message", re.MULTILINE),
     re.compile(r"While validating ONNX node '<Node\((\w+)\)"),
     re.compile(r"\[CPU\] (\w+) (?:node|layer) with name"),
     re.compile(r"Unsupported operation of type: (\w+)"),
 )
 
 #: The first line of one operator's part of the log, and the node that it speaks of.
-_PART = re.compile(r"^-- \S+ with a message:[ \t]*$", re.MULTILINE)
+_PART = re.compile(r"^-- (?:\S+|<[^<>\n]+>) with a message:[ \t]*$", re.MULTILINE)
+#: Parts that follow from another: the results of what was not converted.
+_FOLLOWS = re.compile(r"-- (?:<built-in function getitem>|\w+Mark|torch::None) with a message")
 _OUTPUT = re.compile(r"'<Node\(\w+\): (?:, )*([^,>\n]+)")
 
 #: Converter files whose names do not follow from the operator's.
@@ -84,9 +91,12 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
 
 def _first_part(message: str, model: bytes) -> str:
     """Of a log of several operators that were not converted, sorted by name, the part of the one that stands first in
-    the model: the others may follow from it. The whole message where that cannot be told."""
+    the model, or does not say that it follows from another. The whole message where that cannot be told."""
     starts = [found.start() for found in _PART.finditer(message)]
     parts = [message[begin:end] for begin, end in zip(starts, [*starts[1:], len(message)])]
+    causes = [part for part in parts if not _FOLLOWS.match(part)]
+    if len(causes) == 1:
+        return causes[0]
     places = [place for part in parts for place in [_place(part, model)] if place >= 0]
     if len(parts) < 2 or len(places) < len(parts):
         return message

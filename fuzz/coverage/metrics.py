@@ -1,8 +1,9 @@
 """The eleven metrics of Isra (section 4.3), over a corpus of operators.
 
-Where the paper's words and its published numbers count differently, both are given: ``ODC``, ``NOP``, ``NTR`` and
-``NSA`` follow the words; ``ODC_clamped`` takes out-degrees as 1 to 12, ``NOP_types`` and ``NTR_types`` count distinct
-pairs and triples of operator types, ``NSA_untyped`` counts shapes and attributes whatever operator has them.
+``SPC`` is what Table 1 calls ``SAC``. Where the paper's words and its published numbers count differently, both are
+given: ``ODC``, ``NOP``, ``NTR`` and ``NSA`` follow the words; ``ODC_clamped`` takes out-degrees as 1 to 12,
+``NOP_types`` and ``NTR_types`` count distinct pairs and triples of operator types, ``NSA_untyped`` counts shapes and
+attributes whatever operator has them.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ class Coverage:
             "DEC": triples / count**3,
             "SAC": sum(len(self._settings[each]) for each in corpus) / count,
         }
+        operator_level["SPC"] = operator_level["SAC"]
         models = self._models or 1
         names = ("NOO", "NOT", "NOP", "NOP_types", "NTR", "NTR_types", "NSA", "NSA_untyped")
         return operator_level | {name: self._totals[name] / models for name in names}

@@ -44,9 +44,11 @@ def folder(path: Path) -> Iterator[list[Node]]:
         try:
             model = onnx.load(file, load_external_data=False)
         except DecodeError as error:
-            raise UnreadableModel(f"{file}: is not an ONNX model") from error
+            raise UnreadableModel(f"{file}: is not an ONNX model; take it away") from error
+        except OSError as error:
+            raise UnreadableModel(f"{file}: cannot be read ({error.strerror}); take it away") from error
         if not model.graph.node:
-            raise UnreadableModel(f"{file}: holds no operator")
+            raise UnreadableModel(f"{file}: holds no operator; take it away")
         yield nodes(model)
 
 

@@ -97,7 +97,7 @@ class Stream:
     def keep(self, path: Path) -> None:
         """Begin with the coverage and the search of the file, if there is one; `write` writes them there.
 
-        Raises ValueError for a file that holds anything else.
+        Raises ValueError for a file that holds anything else, or that cannot be read.
         """
         self._kept = path
         try:
@@ -106,7 +106,11 @@ class Stream:
                 self._fuzzer.restore(document)
         except FileNotFoundError:
             return
-        except (ValueError, KeyError, TypeError) as error:
+        except OSError as error:
+            raise ValueError(
+                f"{path}: cannot be read ({error.strerror}); take it away, and the search begins anew"
+            ) from error
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             problem = f"is not what the source {NAME} keeps ({error!r:.100})"
             raise ValueError(f"{path}: {problem}; remove it, and the search begins anew") from error
 

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from fuzz.coverage.operator_level import OperatorLevel
+from fuzz.graphs import kept
 from fuzz.graphs.blocks import Block, Corpus
 from fuzz.graphs.experience import Experience
 from fuzz.graphs.tree import Node, Search, Tree
@@ -263,12 +264,19 @@ class TreeChooser:
         return {"tree": self._tree.state(), "experience": self._experience.state(), "tried": tried} | gains
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`. What the corpus does not have any more is left out; pending models are forgotten."""
-        self._tree.restore(state["tree"], self._blocks.__contains__)
+        """Go on from a `state`. What the corpus does not have any more is left out; pending models are forgotten.
+
+        Raises ValueError for anything that is no state.
+        """
+        found = kept.chooser(state)
+        self._tree.restore(found.tree, self._blocks.__contains__)
         self._node = self._tree.root
-        self._experience.restore(state["experience"])
-        self._tried = Counter({(name, other): count for name, other, count in state["tried"]})
-        self._made, self._usual = state["made"], state["usual"]
+        self._experience.restore(found.experience)
+        known = ((name, other, count) for name, other, count in found.tried if name in self._sizes)
+        self._tried = Counter(
+            {(name, other): count for name, other, count in known if isinstance(other, int) or other in self._sizes}
+        )
+        self._made, self._usual = found.made, found.usual
         self._pending.clear()
 
 

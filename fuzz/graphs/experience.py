@@ -20,8 +20,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from fuzz.graphs.kept import KeptExperience
+
 #: Results that every operator is thought to have had before its first, where refusals are concerned.
 _DOUBT = 4
+#: Kinds of failures seen once that are remembered; older ones count as seen again.
+_REMEMBERED = 4096
 #: Before anything is known: one new failure in so many results of operators.
 _FIRST = 500.0
 #: The shape of the prior where kinds gather at operators as much as can be, and where they do not at all.
@@ -37,7 +41,7 @@ class Prior:
 
 
 class Experience:
-    """Counts by operator; the corpus bounds them."""
+    """Counts by operator, which the corpus bounds, and the last kinds of failures that were seen once."""
 
     def __init__(self) -> None:
         self._results: Counter[str] = Counter()
@@ -63,6 +67,8 @@ class Experience:
         self._give(kind, 1.0)
         for name in suspects:
             self._kinds[name] += 1 / len(suspects)
+        if len(self._once) > _REMEMBERED:
+            self.failed_again(next(iter(self._once)))
 
     def failed_again(self, kind: str) -> None:
         """A failure of a kind that is known: from its second time on it promises no other."""
@@ -105,11 +111,12 @@ class Experience:
         counts = {"results": dict(self._results), "refused": dict(self._refused), "kinds": dict(self._kinds)}
         return counts | {"once": self._once}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: KeptExperience) -> None:
         """Go on from a `state`."""
-        self._results, self._refused = Counter(state["results"]), Counter(state["refused"])
-        self._kinds = defaultdict(float, state["kinds"])
+        self._results = Counter(state.results)
+        self._refused = Counter({name: min(count, self._results[name]) for name, count in state.refused.items()})
+        self._kinds = defaultdict(float, state.kinds)
         self._credit.clear()
-        self._once = {kind: tuple(suspects) for kind, suspects in state["once"].items()}
+        self._once = {kind: tuple(suspects) for kind, suspects in state.once.items()}
         for kind in self._once:
             self._give(kind, 1.0)

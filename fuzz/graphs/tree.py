@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from fuzz.graphs.kept import KeptNode, KeptTree
+
 
 @dataclass(frozen=True)
 class Search:
@@ -133,18 +135,18 @@ class Tree:
         """What is known, as a JSON document."""
         return {"rewards": self._rewards.state(), "root": _stored(self.root)}
 
-    def restore(self, state: dict[str, Any], known: Callable[[str], bool]) -> None:
+    def restore(self, state: KeptTree, known: Callable[[str], bool]) -> None:
         """Go on from a `state`, without blocks that are not `known` any more and without what is below them."""
-        self._rewards.restore(state["rewards"])
+        self._rewards.restore(state.rewards)
         self._begin()
-        self.root, self.size = _restored(state["root"], None, known)
+        self.root, self.size = _restored(state.root, None, known)
 
 
 def _stored(node: Node) -> list[Any]:
     return [node.block, node.value, node.visits, node.done, [_stored(child) for child in node.children]]
 
 
-def _restored(stored: list[Any], parent: Node | None, known: Callable[[str], bool]) -> tuple[Node, int]:
+def _restored(stored: KeptNode, parent: Node | None, known: Callable[[str], bool]) -> tuple[Node, int]:
     """The node and how many there are from it on."""
     block, value, visits, done, children = stored
     node = Node(block, parent, value=value, visits=visits, depth=parent.depth + 1 if parent else 0)
@@ -179,5 +181,5 @@ class _Spread:
     def state(self) -> list[float]:
         return [self._count, self._sum, self._squares]
 
-    def restore(self, state: list[float]) -> None:
-        self._count, self._sum, self._squares = int(state[0]), state[1], state[2]
+    def restore(self, state: tuple[int, float, float]) -> None:
+        self._count, self._sum, self._squares = state

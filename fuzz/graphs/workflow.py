@@ -15,7 +15,7 @@ import onnx
 
 from fuzz.coverage.operator_level import MOST_SETTINGS, OperatorLevel
 from fuzz.coverage.reading import nodes
-from fuzz.graphs import digraphs, mutations, placing
+from fuzz.graphs import digraphs, kept, mutations, placing
 from fuzz.graphs.adapting import OLDEST
 from fuzz.graphs.blocks import BlockError, Corpus
 from fuzz.graphs.choosers import Chooser, Lesson, RandomChooser, TreeChooser
@@ -137,8 +137,11 @@ class Fuzzer:
         return {"coverage": self.coverage.state(), "chooser": self.chooser.state()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a `state`, perhaps of another corpus and other settings."""
-        self.coverage.restore(state["coverage"])
+        """Go on from a `state`, perhaps of another corpus and other settings.
+
+        Raises KeyError or ValueError for anything that is no state.
+        """
+        self.coverage.restore(kept.coverage(state["coverage"]))
         self.chooser.restore(state["chooser"])
 
     def _grown(self, draw: random.Random) -> Wiring:

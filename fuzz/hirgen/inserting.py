@@ -91,6 +91,7 @@ class Inserting(Growth):
         del self._initializers[mark.initializers :]
         del self._inputs[mark.inputs :]
         del self.steering[mark.steering :]
+        self._declared[:] = [number for number in self._declared if number < mark.tensors]
         self.pool[:] = mark.pool
         self._used.intersection_update(mark.used)
 

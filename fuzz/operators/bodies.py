@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from fuzz.operators import encoding
-from fuzz.operators.encoding import INFO
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import Shape
 
@@ -73,8 +72,6 @@ class Body(Growth):
         self._outer._used.update(self._used)
         inputs = b"".join([encoding.delimited(11, self._info(each)) for each in self._formals])
         ends = b"".join([encoding.delimited(12, self._info(each)) for each in outputs])
-        content = encoding.graph(name, b"".join(self._nodes), b"".join(self._initializers), inputs, ends)
+        infos = b"".join([encoding.delimited(13, self._info(each)) for each in self._declared if each not in outputs])
+        content = encoding.graph(name, b"".join(self._nodes), b"".join(self._initializers), inputs, ends, infos)
         return encoding.graph_attribute(name, content)
-
-    def _info(self, number: int) -> bytes:
-        return INFO[number] + encoding.value_type(self.dtype[number], self.shape[number])

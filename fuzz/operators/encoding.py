@@ -87,9 +87,9 @@ def tensor_attribute(name: str, code: int, shape: tuple[int, ...], data: bytes) 
     return _attribute(name, _TENSOR, delimited(5, tensor_content(code, shape, data)))
 
 
-def graph(name: str, nodes: bytes, initializers: bytes, inputs: bytes, outputs: bytes) -> bytes:
-    """A GraphProto; the parts are its repeated fields, encoded."""
-    return nodes + delimited(2, name.encode()) + initializers + inputs + outputs
+def graph(name: str, nodes: bytes, initializers: bytes, inputs: bytes, outputs: bytes, infos: bytes = b"") -> bytes:
+    """A GraphProto; the parts are its repeated fields, encoded. `infos` are the types of other results."""
+    return nodes + delimited(2, name.encode()) + initializers + inputs + outputs + infos
 
 
 def graph_attribute(name: str, content: bytes) -> bytes:
@@ -185,7 +185,15 @@ def node(content: bytes) -> bytes:
     return delimited(1, content)
 
 
-def model(opset: int, ir_version: int, nodes: bytes, initializers: bytes, inputs: bytes, outputs: bytes) -> bytes:
+def model(
+    opset: int,
+    ir_version: int,
+    nodes: bytes,
+    initializers: bytes,
+    inputs: bytes,
+    outputs: bytes,
+    infos: bytes = b"",
+) -> bytes:
     """A ModelProto; the parts are repeated fields of its graph, encoded."""
-    content = graph("g", nodes, initializers, inputs, outputs)
+    content = graph("g", nodes, initializers, inputs, outputs, infos)
     return _integer(1, ir_version) + delimited(7, content) + delimited(8, delimited(1, b"") + _integer(2, opset))

@@ -22,6 +22,9 @@ from fuzz.operators.specification import Domain, Operator
 #: Tries to find a fitting tensor by chance before all are looked at, which are then equally likely.
 _TRIES = 4
 
+#: So many operators in a row that cannot be grown: none can.
+_HOPELESS = 10_000
+
 #: The share of placeholders that other nodes may be given, too: constants at all, graph inputs as a first input.
 #: Most constants of real models have one reader, and most nodes read what other nodes yield.
 _SHARED = 0.1
@@ -73,6 +76,7 @@ class Growth:
     """
 
     __slots__ = (
+        "_declared",
         "_draw",
         "_given",
         "_groups",
@@ -123,6 +127,8 @@ class Growth:
         self._initializers: list[bytes] = []
         self._inputs: list[int] = []
         self._unknown: dict[int, tuple[int | None, ...]] = {}
+        #: Results whose types the graph says.
+        self._declared: list[int] = []
         #: Tensors that a node reads, and those that no node yields. Every placeholder is read.
         self._used, self._given = {0}, {0}
 
@@ -362,15 +368,26 @@ class Growth:
         """Add a node with outputs (dtype, shape) whose sizes depend on values (None). They become graph outputs."""
         self.nodes(operator, inputs, attributes, (), outputs)
 
+    def declare(self) -> None:
+        """Say in the graph what the last result is, because ONNX's shape inference does not find it."""
+        self._declared.append(len(self.dtype) - 1)
+
     def fill(self, choices: Sequence[Operator], count: int) -> int:
-        """Grow to `count` nodes, each of an operator drawn uniformly. Returns the number of backtracks."""
-        draw, total, rejected = self.random, len(choices), 0
+        """Grow to `count` nodes, each of an operator drawn uniformly. Returns the number of backtracks.
+
+        Raises Infeasible where the limits leave no operator anything to be grown from.
+        """
+        draw, total, rejected, grown, missed = self.random, len(choices), 0, 0, 0
         while len(self._nodes) < count:
             operator = choices[int(draw() * total)]
             try:
                 operator.grow(self, operator)
             except Infeasible:
                 rejected += 1
+                missed = missed + 1 if len(self._nodes) == grown else 1
+                grown = len(self._nodes)
+                if missed == _HOPELESS:
+                    raise
         return rejected
 
     def _tensor(self, dtype: int, shape: Shape, low: float, high: float) -> int:
@@ -422,9 +439,11 @@ class Growth:
             if number not in hidden:
                 shape = self._unknown.get(number, self.shape[number])
                 outputs.append(encoding.delimited(12, INFO[number] + encoding.value_type(self.dtype[number], shape)))
-        inputs = [
-            encoding.delimited(11, INFO[each] + encoding.value_type(self.dtype[each], self.shape[each]))
-            for each in self._inputs
-        ]
-        parts = (b"".join(each) for each in (self._nodes, self._initializers, inputs, outputs))
+        inputs = [encoding.delimited(11, self._info(each)) for each in self._inputs]
+        infos = [encoding.delimited(13, self._info(each)) for each in self._declared if each in hidden]
+        parts = (b"".join(each) for each in (self._nodes, self._initializers, inputs, outputs, infos))
         return encoding.model(opset, ir_version, *parts)
+
+    def _info(self, number: int) -> bytes:
+        """The ValueInfoProto of a tensor of known shape."""
+        return INFO[number] + encoding.value_type(self.dtype[number], self.shape[number])

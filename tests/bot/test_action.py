@@ -127,7 +127,7 @@ def job(action: Mapping[str, Any], machine: Path) -> Iterator[Job]:
 def asked(place: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
     folder = suites.cases(place / "action", ("Relu", "Neg", "Sub"))
-    return {"config": tiny.compiler, "arguments": f"--cases {folder}\n--jobs 1\n", "budget": "5m"}
+    return {"config": tiny.compiler, "arguments": f"--cases {folder}\n--jobs 1\n", "budget": "1h"}
 
 
 def test_new_failures_fail_the_job_and_are_told(job: Job, asked: dict[str, str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ import pytest
 
 from bot import checkup
 from bot.checkup import Finding
-from bot.settings import Settings
+from bot.settings import Schedule, Settings
 from triage.ledger import Ledger
 from triage.store import open_store
 
@@ -22,6 +23,15 @@ backend = "onnxruntime"
 [provider]
 kind = "wheel"
 wheels = [{ revision = "1", file = "x-1-py3-none-any.whl" }]
+"""
+
+COMMITS = """
+backend = "onnxruntime"
+[provider]
+kind = "overlay"
+repository = "{place}"
+package = "onnxruntime==1.20"
+paths = {{ python = "onnxruntime" }}
 """
 
 
@@ -75,7 +85,7 @@ def test_a_wrong_key_a_missing_installation_and_a_missing_compiler_are_three_lin
     )
     found = asked(wrong)
     assert found["GitHub"].good is False and "not an RSA key in PEM form" in found["GitHub"].told
-    assert found["compiler: repository"].good is False
+    assert found["compiler: repository"] == Finding("compiler: repository", False, "cannot be asked for: see GitHub")
     assert found["compiler: compiler"].good is False and "nonesuch" in found["compiler: compiler"].told
 
 
@@ -84,6 +94,7 @@ def test_a_suite_of_nothing_is_told(settings: Settings, tmp_path: Path) -> None:
     for wrong, told in (
         ({"cases": tmp_path / "nocases"}, "nocases holds no case"),
         ({"sources": ("nosuch",)}, "nosuch"),
+        ({"tests": ("test_nosuch",)}, "'test_nosuch': no such node test"),
     ):
         project = settings.projects["compiler"].model_copy(update=wrong)
         found = asked(settings.model_copy(update={"projects": {"compiler": project}}))["compiler: suite"]
@@ -122,3 +133,49 @@ def test_a_repository_that_has_taken_the_name_of_another_is_told(settings: Setti
     assert found.good is False and f"{github_world.repository} is another repository now" in found.told
     project = settings.projects["compiler"].model_copy(update={"repository_id": github_world.ask("")["id"]})
     assert asked(settings.model_copy(update={"projects": {"compiler": project}}))["compiler: repository"].good
+
+
+@pytest.mark.parametrize(
+    ("identity", "told"),
+    [
+        ({"app_id": 0}, "github.app_id is 0: write the id that the App's settings page shows"),
+        ({"private_key_file": Path("/nowhere/key.pem")}, "`Generate a private key` on the App's settings page"),
+    ],
+    ids=["no id", "no key"],
+)
+def test_an_app_that_is_not_filled_in_yet_is_told_with_where_to_look(
+    settings: Settings, identity: dict[str, object], told: str
+) -> None:
+    github = settings.github.model_copy(update=identity)
+    found = asked(settings.model_copy(update={"github": github}))["GitHub"]
+    assert found.good is False and told in found.told
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({}, "hunt of compiler at 0 2 * * *"),
+        ({"sources": ("nosuch",)}, "sources: unknown source 'nosuch'"),
+        ({"cron": "0 2 31 2 *"}, "cron '0 2 31 2 *' names no day that ever comes"),
+    ],
+    ids=["good", "source", "never"],
+)
+def test_a_hunt_that_cannot_begin_is_told(settings: Settings, change: dict[str, object], told: str) -> None:
+    wanted = Schedule(project="compiler", cron="0 2 * * *").model_copy(update=change)
+    found = asked(settings.model_copy(update={"schedule": (wanted,)}))["schedule"]
+    assert found.told.startswith(told) and found.good is not bool(change)
+
+
+def test_a_remote_that_is_not_there_is_told(settings: Settings, tmp_path: Path) -> None:
+    place = tmp_path / "clone"
+    for command in (["init"], ["-c", "user.name=x", "-c", "user.email=x@x", "commit", "--allow-empty", "-m", "one"]):
+        place.mkdir(exist_ok=True)
+        subprocess.run(["git", "-C", str(place), *command], check=True, capture_output=True)
+    (tmp_path / "commits.toml").write_text(COMMITS.format(place=place))
+    for fetch, told in (("orgin", True), ("", False), ("origin", False)):
+        changes: dict[str, object] = {"compiler": str(tmp_path / "commits.toml"), "fetch": fetch}
+        if fetch == "origin":
+            subprocess.run(["git", "-C", str(place), "remote", "add", "origin", "x"], check=True)
+        project = settings.projects["compiler"].model_copy(update=changes)
+        found = asked(settings.model_copy(update={"projects": {"compiler": project}}))["compiler: compiler"]
+        assert found.good and ("no remote 'orgin' there" in found.told) is told, found

@@ -19,7 +19,7 @@ from tests.bot.support import ROOT
 from triage.suite.compare import Change
 from triage.suite.gate import Conclusion, Pair
 
-LIMITS = Limits(30.0, 4096)
+LIMITS = Limits(600, 4096)
 
 
 class Stopped(Exception):

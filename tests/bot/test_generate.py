@@ -68,7 +68,7 @@ def test_coverage_gives_every_metric(gw: Run, tmp_path: Path) -> None:
     assert (done.code, done.json["models"]) == (0, 20)
     found = done.json["metrics"]
     assert {"OTC", "IDC", "ODC", "SEC", "DEC", "SAC", "NOO", "NOT", "NOP", "NTR", "NSA"} <= set(found)
-    assert found["OTC"] == 1
+    assert found["OTC"] == 1 and found["SPC"] == found["SAC"]
     assert sum(done.json["frequency"].values()) == pytest.approx(20 * found["NOO"])
     assert "NOO" in gw("coverage", tmp_path / "m").out
 
@@ -80,7 +80,11 @@ def test_coverage_gives_every_metric(gw: Run, tmp_path: Path) -> None:
         (("--source", "isra", "--ops", "5"), "--ops '5' is not of the form LB:UB"),
         (("--source", "isra", "--ops", "6:5"), "--ops '6:5' is not of the form LB:UB with 1 <= LB <= UB"),
         (("--source", "isra", "--ops", "0:5"), "--ops '0:5'"),
-        (("--source", "isra", "--operators", "Adder"), "no operator 'Adder' in the table at opset 26"),
+        (("--source", "isra", "--ops", "1:100001"), "--ops 1:100001: isra makes models of at most 100000"),
+        (("--source", "mcts", "--ops", "1:1001"), "--ops 1:1001: mcts makes models of at most 1000"),
+        (("--source", "isra", "--operators", "Adder"), "--operators: no operator 'Adder' in the table at opset 26"),
+        (("--source", "isra", "--operators", "relu"), "; do you mean Relu?"),
+        (("--source", "isra", "--operators", ","), "--operators ',' names no operator; leave it out"),
         (("--source", "isra", "--opset", "0"), "no opset 0: choose one from 1 to"),
         (("--source", "isra", "--picking-rate", "1.5"), "--picking-rate"),
     ],
@@ -91,6 +95,23 @@ def test_arguments_that_cannot_be_used_are_refused_in_one_line(
     done = gw("generate", *options, "--out", tmp_path / "m")
     assert done.code == 2 and words in done.err and len(done.err.splitlines()) == 1
     assert not (tmp_path / "m" / "manifest.jsonl").exists()
+
+
+@pytest.mark.parametrize("source", ["isra", "declarative", "randoop", "mcts"])
+def test_limits_that_leave_no_operator_anything_are_told_instead_of_tried_for_ever(
+    gw: Run, tmp_path: Path, source: str
+) -> None:
+    narrow = ("--rank", 0, "--operators", "Conv", "--count", 2, "--ops", "1:2")
+    done = gw("generate", "--source", source, *narrow, "--out", tmp_path / "m")
+    assert done.code == 2 and "allow more of" in done.err and len(done.err.splitlines()) == 1
+    assert not (tmp_path / "m").exists()
+    assert gw("generate", "--source", "isra", "--rank", 0, "--count", 2, "--out", tmp_path / "n").code == 0
+
+
+def test_names_of_operators_may_have_spaces_around_them(gw: Run, tmp_path: Path) -> None:
+    gw("generate", "--source", "isra", "--count", 3, "--operators", "Relu, Add ", "--out", tmp_path / "m")
+    found = gw("coverage", tmp_path / "m", "--operators", " Relu,Add", "--json").json
+    assert set(found["frequency"]) == {"Relu", "Add"} and found["metrics"]["OTC"] == 1
 
 
 def test_a_folder_with_other_models_is_left_alone(gw: Run, tmp_path: Path) -> None:
@@ -124,8 +145,19 @@ def test_the_frequency_of_operators_is_drawn(gw: Run, tmp_path: Path) -> None:
     assert {"Relu", "Add", "Tan"} <= shown
     refused = gw("coverage", tmp_path / "m", "--plot", tmp_path / "f.png")
     assert refused.code == 2 and "name a file that ends in .svg" in refused.err
+    refused = gw("coverage", tmp_path / "m", "--plot", tmp_path / "none" / "f.svg")
+    assert refused.code == 2 and "there is no folder" in refused.err and not refused.out
+
+
+def test_files_that_cannot_be_read_are_named(gw: Run, tmp_path: Path) -> None:
+    (tmp_path / "x.onnx").symlink_to(tmp_path / "nowhere")
+    done = gw("coverage", tmp_path, "--json")
+    assert done.code == 2 and "x.onnx: cannot be read (No such file or directory); take it away" in done.err
 
 
 def test_coverage_of_an_unknown_operator_or_no_folder_is_refused(gw: Run, tmp_path: Path) -> None:
     assert "no operator 'Adder'" in gw("coverage", tmp_path, "--operators", "Adder").err
+    assert "names no operator" in gw("coverage", tmp_path, "--operators", ",").err
+    for opset in (0, 99):
+        assert f"no opset {opset}: choose one from 1 to" in gw("coverage", tmp_path, "--opset", opset).err
     assert "is no folder" in gw("coverage", tmp_path / "none").err

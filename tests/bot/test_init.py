@@ -66,8 +66,23 @@ def test_a_compiler_that_cannot_be_used_leaves_nothing_behind(tmp_path: Path, na
     assert done.stderr.count("\n") == 1
 
 
-def test_every_commented_setting_is_one_that_there_is(tmp_path: Path) -> None:
-    assert init(tmp_path).returncode == 0
+@pytest.mark.parametrize(("kind", "tested"), [("release", False), ("overlay", True)])
+def test_commits_are_tested_where_they_can_be(tmp_path: Path, kind: str, tested: bool) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text(f'backend = "tvm"\n[provider]\nkind = "{kind}"\npackage = "apache-tvm"\n')
+    if tested:
+        mine.write_text(f'{mine.read_text()}repository = "."\n[provider.paths]\n"python" = "tvm"\n')
+    done = init(tmp_path, "--compiler", "mine.toml")
+    assert done.returncode == 0, done.stderr
+    [project] = settings.load(tmp_path / "graphwarden.toml").projects.values()
+    assert (project.suite, project.gate) == (tested, tested)
+
+
+@pytest.mark.parametrize("kind", ["release", "overlay"])
+def test_every_commented_setting_is_one_that_there_is(tmp_path: Path, kind: str) -> None:
+    more = 'repository = "."\n[provider.paths]\n"python" = "tvm"\n' if kind == "overlay" else ""
+    (tmp_path / "tvm.toml").write_text(f'backend = "tvm"\n[provider]\nkind = "{kind}"\npackage = "apache-tvm"\n{more}')
+    assert init(tmp_path, "--compiler", "tvm.toml").returncode == 0
     path = tmp_path / "graphwarden.toml"
     lines = [
         line.removeprefix("# ") if line.startswith("# ") and (" = " in line or line.startswith("# [")) else line

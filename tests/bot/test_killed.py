@@ -16,6 +16,8 @@ from tests.bot.support import Run, ended, start
 
 #: More cases than a few batches hold, so that much is left to do when the first ones are known.
 OPERATORS, COPIES = ("Relu", "Sub", "Add"), 20
+#: Lines of a journal at which it is killed: after the first batch, before the last.
+WANTED = range(13, 45)
 
 
 def of_gate(found: Mapping[str, Any]) -> object:
@@ -40,19 +42,19 @@ COMMANDS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], obje
 }
 
 
-def killed_after(begin: Callable[[], subprocess.Popen[str]], runs: Path, kind: str, lines: int) -> bytes:
-    """The journal of a process that was killed once it held so many lines; one that is faster is begun again."""
+def killed_after(begin: Callable[[], subprocess.Popen[str]], runs: Path, kind: str, lines: range) -> bytes:
+    """The journal of a process that was killed while it held so many lines; one that is faster is begun again."""
     for _ in range(50):
         process = begin()
-        while process.poll() is None:
-            journals = [path for path in runs.glob(f"{kind}-*") if _lines(path) >= lines]
-            if journals:
-                process.send_signal(signal.SIGKILL)
-                ended(process)
-                if process.returncode == -signal.SIGKILL and journals[0].exists():
-                    return journals[0].read_bytes()
+        while process.poll() is None and not any(_lines(path) >= lines.start for path in runs.glob(f"{kind}-*")):
             time.sleep(0.001)
-    raise AssertionError(f"it ended before it could be killed: {ended(process)}")
+        process.send_signal(signal.SIGKILL)
+        done = ended(process)
+        for journal in runs.glob(f"{kind}-*"):
+            if _lines(journal) in lines:
+                return journal.read_bytes()
+            journal.unlink()
+    raise AssertionError(f"it ended before it could be killed: {done}")
 
 
 def _lines(journal: Path) -> int:
@@ -72,7 +74,7 @@ def test_the_same_command_goes_on_after_a_kill_and_says_the_same(
     runs = tiny.root / "runs"
     whole = gw(*words, tiny.compiler, *cases)
     assert whole.code == code
-    seen = killed_after(lambda: start(place, *words, tiny.compiler, *cases, "--jobs", "1"), runs, kind, 13)
+    seen = killed_after(lambda: start(place, *words, tiny.compiler, *cases, "--jobs", "1"), runs, kind, WANTED)
     # A file that fails at the end lets the journal be read that the second process has gone on with.
     full = {"gate": "--summary", "sweep": "--out"}.get(kind)
     if full:

@@ -225,15 +225,21 @@ open({str(left)!r}, "a").write(f"{{child.pid}}\\n")
 def test_a_killed_reduction_goes_on_where_it_was(gw: Run, tmp_path: Path) -> None:
     model = chain(tmp_path / "big.onnx", *["Abs", "Neg"] * 10, "Exp", *["Relu", "Tanh"] * 10)
     small, runs = tmp_path / "small.onnx", tmp_path / "runs"
-    slow = check(tmp_path, "import time; time.sleep(0.3)\n" + HOLDS)
-    arguments = ("reduce", model, "--check", slow, "-o", small, "--json")
+    hold = tmp_path / "hold"
+    hold.touch()
+    waits = f"while os.path.exists({str(hold)!r}) and len(open({str(runs)!r}).read()) > 5: time.sleep(0.02)\n"
+    slow = check(tmp_path, "import os, time\n" + waits + HOLDS)
+    arguments = ("reduce", model, "--check", slow, "--timeout", "3600", "-o", small, "--json")
     process = start(tmp_path, *arguments)
     journal = tmp_path / "small.onnx.journal"
-    while process.poll() is None and not (journal.exists() and len(journal.read_text().splitlines()) > 4):
-        time.sleep(0.05)
+    while not (runs.exists() and len(runs.read_text()) > 5):  # and that one waits
+        assert process.poll() is None
+        time.sleep(0.02)
+    assert journal.exists()
     process.kill()
     process.communicate()
     before = len(runs.read_text())
+    hold.unlink()
     done = gw(*arguments)
     assert done.code == 0, done.err
     assert [node.op_type for node in onnx.load(small).graph.node] == ["Exp"]

@@ -73,6 +73,11 @@ def test_a_compiler_that_cannot_be_read_is_named(folder: Path) -> None:
     assert "mine.toml" in refused(folder).err
 
 
+def whole(log: Path) -> list[str]:
+    """The lines that have been written to their ends."""
+    return log.read_text().rpartition("\n")[0].splitlines()
+
+
 def test_it_listens_when_it_says_so(folder: Path) -> None:
     configure(folder, "[server]", '[server]\nhost = "localhost"')
     log = folder / "log"
@@ -80,7 +85,7 @@ def test_it_listens_when_it_says_so(folder: Path) -> None:
         process = start(folder, "serve", stderr=out)
     try:
         deadline = time.monotonic() + 600
-        while not (told := [json.loads(line) for line in log.read_text().splitlines() if '"listening"' in line]):
+        while not (told := [json.loads(line) for line in whole(log) if '"listening"' in line]):
             assert process.poll() is None and time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
         assert ask(told[0]["port"], "GET", "/healthz").status in (200, 404, 503)

@@ -40,7 +40,7 @@ def test_paths_count_from_the_file_and_compilers_may_be_names(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "projects: Field required"),
+        ("", "projects: is missing"),
         ("[projects]", "[projects] names no project"),
         ("nonsense", "no TOML"),
         (LEAST + "brunch = 'main'", "projects.tvm.brunch: no such setting"),
@@ -50,7 +50,28 @@ def test_paths_count_from_the_file_and_compilers_may_be_names(tmp_path: Path) ->
             "projects.tvm.repository: write it as owner/name",
         ),
         ("[github]\napp_id = 1\n" + LEAST, "github: app_id and private_key_file belong together"),
-        ("[server]\nport = 99999\n" + LEAST, "server.port: Input should be less than or equal to 65535"),
+        ("[server]\nport = 99999\n" + LEAST, "server.port: should be less than or equal to 65535"),
+        ("[server]\nport = 'x'\n" + LEAST, "server.port: write a whole number"),
+        ("[server]\npath = 'webhook'\n" + LEAST, "server.path: 'webhook': begin with /"),
+        ("database = 7\n" + LEAST, "database: write a path in quotes"),
+        (
+            "[github]\napi = 'http://'\n" + LEAST,
+            "github.api: 'http://' is no address: write e.g. https://api.github.com",
+        ),
+        ("[github]\napi = 'api.github.com'\n" + LEAST, "github.api: 'api.github.com' is no address"),
+        ("[github]\napi = 'http://h:x'\n" + LEAST, "github.api: 'http://h:x' is no address"),
+        ("[github]\ntimeout = inf\n" + LEAST, "github.timeout: should be less than or equal to 3600"),
+        ("[github]\npoll_minutes = inf\n" + LEAST, "github.poll_minutes: should be less than or equal to 10000"),
+        ("[github]\nwrite_pause = nan\n" + LEAST, "github.write_pause: should be"),
+        (LEAST.replace("apache/tvm", "../.."), "projects.tvm.repository: write it as owner/name"),
+        (LEAST + "branch = ''", "projects.tvm.branch: '' is no name of a branch"),
+        (LEAST + "branch = 'refs/heads/main'", "branch: 'refs/heads/main' is no name of a branch: write it as GitHub"),
+        (LEAST + "fetch = '--upload-pack=x'", "fetch: '--upload-pack=x' is no name of a remote: write e.g. origin"),
+        (LEAST + "old_days = 9999999999", "projects.tvm.old_days: should be less than or equal to 36500"),
+        (LEAST + "sources = 'onnx_node'", "projects.tvm.sources: write a list"),
+        (LEAST + "suite = 'yep'", "projects.tvm.suite: write true or false"),
+        (LEAST + "[projects.tvm.filing]\nlabels = ['']", "filing.labels.0: a label has 1 to 50 characters"),
+        (LEAST + "[schedule]\nproject = 'tvm'", "schedule: write a list: [values in brackets], tables as [[NAME]]"),
         (LEAST + "[[schedule]]\nproject = 'x'\ncron = '0 2 * * *'", "there is no project 'x' (projects: tvm)"),
         (LEAST + "[[schedule]]\nproject = 'tvm'\ncron = 'daily'", "schedule.0.cron: no cron expression"),
         (LEAST + "[projects.tvm.filing]\nrefused_share = 2", "projects.tvm.filing.refused_share"),
@@ -97,3 +118,9 @@ def test_projects_are_found_by_repository_whatever_the_case_of_its_letters(tmp_p
     found = settings.load(written(tmp_path, LEAST))
     assert [each.name for each in found.of_repository("Apache/TVM")] == ["tvm"]
     assert found.of_repository("apache/other") == []
+
+
+def test_a_branch_and_a_remote_may_be_called_what_git_lets_them_be_called(tmp_path: Path) -> None:
+    more = "branch = 'release/1.2-x'\nfetch = 'https://example.org/compiler.git'\n"
+    project = settings.load(written(tmp_path, LEAST + more)).projects["tvm"]
+    assert (project.branch, project.fetch) == ("release/1.2-x", "https://example.org/compiler.git")

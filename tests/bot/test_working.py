@@ -46,7 +46,7 @@ def kind(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Work, Desk], An
 
 def until(holds: Callable[[], bool]) -> None:
     """Wait for another thread."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while not holds():
         assert time.monotonic() < deadline, "never"
         threading.Event().wait(0.01)

@@ -1,7 +1,9 @@
 """A campaign over a backend that misbehaves: every fault becomes the right verdict, and the campaign goes on."""
 
+import itertools
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,14 @@ MakeCase = Callable[..., Case]
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[Runner]:
-    with Runner(Limits(seconds=2, memory_mb=600), jobs=2) as shared:
+    with Runner(Limits(seconds=600, memory_mb=600), jobs=2) as shared:
+        yield shared
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[Runner]:
+    """For cases that hang."""
+    with Runner(Limits(seconds=5, memory_mb=600), jobs=1) as shared:
         yield shared
 
 
@@ -67,7 +76,6 @@ def invalid_case(fault: str) -> Case:
         ("exit_three", Status.EXCEPTION, "exception:Exit"),
         ("abort_with_message", Status.SIGNAL, "crash:SIGABRT"),
         ("kill_the_parent", Status.EXCEPTION, "exception:Exit"),
-        ("hang_holding_the_gil", Status.TIMEOUT, "hang"),
         ("list_without_end", Status.OOM, "oom"),
         ("cannot_feed", Status.SKIPPED, ""),
         ("huge_result", Status.SKIPPED, ""),
@@ -81,6 +89,13 @@ def test_every_fault_gets_its_verdict(
     assert verdict.status is status
     assert (verdict.failure.symptom if verdict.failure else "") == symptom
     assert bool(verdict.reason) is (status is not Status.OK)
+
+
+def test_a_hang_gets_its_verdict(hasty: Runner, reference: Target, faulty: Target, case: MakeCase) -> None:
+    hasty.run(case(), reference)  # its imports are no part of what is limited
+    [verdict] = hunt(hasty, reference, [case("hang_holding_the_gil")], [faulty])
+    assert isinstance(verdict, Verdict) and verdict.failure is not None
+    assert (verdict.status, verdict.failure.symptom) == (Status.TIMEOUT, "hang") and verdict.reason
 
 
 def test_a_campaign_of_faults_ends_with_a_verdict_on_every_case(
@@ -134,7 +149,6 @@ def test_invalid_models_are_not_shown_unless_asked_for(pool: Runner, reference: 
     ("fault", "symptom"),
     [
         ("abort_with_message", "dies-on-invalid:crash:SIGABRT"),
-        ("python_loop", "dies-on-invalid:hang"),
         ("exit_zero", "dies-on-invalid:exception:Exit"),
         ("plain_exception", ""),
         ("wrong_result", ""),
@@ -147,6 +161,13 @@ def test_on_an_invalid_model_only_dying_is_a_failure(
     [verdict] = hunt(pool, reference, [invalid_case(fault)], [faulty], Policy(invalid=True))
     assert isinstance(verdict, Verdict) and verdict.status is Status.INVALID
     assert (verdict.failure.symptom if verdict.failure else "") == symptom
+
+
+def test_a_hang_on_an_invalid_model_is_a_failure(hasty: Runner, reference: Target, faulty: Target) -> None:
+    hasty.run(invalid_case(""), reference)
+    [verdict] = hunt(hasty, reference, [invalid_case("python_loop")], [faulty], Policy(invalid=True))
+    assert isinstance(verdict, Verdict) and verdict.status is Status.INVALID and verdict.failure is not None
+    assert verdict.failure.symptom == "dies-on-invalid:hang"
 
 
 def test_what_was_done_before_is_not_done_again(
@@ -181,7 +202,16 @@ def test_a_campaign_whose_time_is_over_confirms_nothing_and_loses_nothing(
             n += 1
             yield case("abort_with_message" if n % 3 == 0 else "", shift=float(n))
 
-    campaign = Campaign(pool, [faulty], reference, Policy(deadline=time.monotonic() + 1))
+    looks = itertools.count()
+
+    @dataclass(frozen=True)
+    class AfterSomeLooks(Policy):
+        """A budget that ends in the midst of the first chunks, at any speed."""
+
+        def over(self) -> bool:
+            return next(looks) > CHUNK
+
+    campaign = Campaign(pool, [faulty], reference, AfterSomeLooks())
     found = [verdict for chunk in campaign.run(endless()) for verdict in chunk]
     assert found
     assert all(isinstance(v, Verdict) and v.status in (Status.OK, Status.SIGNAL) for v in found)

@@ -14,7 +14,7 @@ from fuzz.runner import Runner
 
 @pytest.fixture(scope="module")
 def prober() -> Iterator[Runner]:
-    with Runner(Limits(seconds=60), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

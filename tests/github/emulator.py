@@ -52,7 +52,7 @@ class Emulator:
         """What a person's request gives; not seen by the proxy. Raises requests.HTTPError."""
         # In turns, since the emulator counts 5,000 requests an hour for each token.
         headers = {"Authorization": f"Bearer {token(login, next(_TURNS) % TOKENS)}"}
-        answer = requests.request(verb, self.url + path, json=body, headers=headers, timeout=120)
+        answer = requests.request(verb, self.url + path, json=body, headers=headers, timeout=600)
         answer.raise_for_status()
         return answer.json() if answer.content else None
 

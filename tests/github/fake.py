@@ -23,6 +23,9 @@ import requests
 
 from tests.github import description
 
+#: Seconds that a webhook's receiver has. GitHub gives it ten; here a busy machine is no fault of it.
+PATIENCE = 600.0
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -53,6 +56,7 @@ class Fake:
         self.notes: dict[int, list[dict[str, Any]]] = {}
         self.deliveries: list[dict[str, Any]] = []
         self._lock = threading.RLock()
+        self._again: list[threading.Thread] = []
         here = r"/repos/(?P<repository>[^/]+/[^/]+)"
         self._routes: list[tuple[str, re.Pattern[str], Callable[..., Answer]]] = [
             ("POST", re.compile(rf"{here}/check-runs"), self._create_check),
@@ -165,7 +169,9 @@ class Fake:
             "X-Hub-Signature-256": "sha256=" + hmac.new(self.hook.secret, body, hashlib.sha256).hexdigest(),
         }
         try:
-            entry["status_code"] = requests.post(self.hook.url, data=body, headers=headers, timeout=10).status_code
+            entry["status_code"] = requests.post(
+                self.hook.url, data=body, headers=headers, timeout=PATIENCE
+            ).status_code
         except requests.RequestException:
             entry["status_code"] = 0
         return int(entry["status_code"])
@@ -198,8 +204,14 @@ class Fake:
         if found is None:
             return _missing()
         arguments = (found["event"], found["payload"], found["guid"])
-        threading.Thread(target=self.deliver, args=arguments, kwargs={"again": True}, daemon=True).start()
+        self._again.append(threading.Thread(target=self.deliver, args=arguments, kwargs={"again": True}, daemon=True))
+        self._again[-1].start()
         return Answer(202, {})
+
+    def settle(self) -> None:
+        """Wait until all that was asked for again has been delivered."""
+        while self._again:
+            self._again.pop().join()
 
     def _item(self, entry: dict[str, Any]) -> dict[str, Any]:
         item: dict[str, Any] = description.example("apps/list-webhook-deliveries", "200")[0]

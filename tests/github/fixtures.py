@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,5 +36,7 @@ def github_world(github: tuple[Emulator, Proxy, Fake], tmp_path: Path) -> Iterat
 
     made = support.make(*github, tmp_path)
     yield made
+    while not made.proxy.idle():  # what a killed process asked for is not the next test's
+        time.sleep(0.01)
     assert not made.proxy.violations, f"requests that GitHub does not describe: {made.proxy.violations}"
     assert not made.proxy.oddities, f"answers that GitHub would not give: {made.proxy.oddities}"

@@ -68,6 +68,7 @@ class Proxy:
     stalled: threading.Event = field(default_factory=threading.Event)
     refused: list[tuple[str, re.Pattern[str], Fault]] = field(default_factory=list)
     _numbers: int = 0
+    _promised: int = 0
     _pending: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -78,6 +79,7 @@ class Proxy:
             self._numbers, self.stall, self.patience = 0, None, 1.0
             self.refused = []
             self.stalled.clear()
+            self._pending, self._promised = self._pending - self._promised, 0
 
     def fail(self, at: int, fault: Fault, times: int = 1) -> None:
         """Let call number `at` fail, and the next ones up to `times`."""
@@ -104,21 +106,33 @@ class Proxy:
             self._numbers += 1
             return self._numbers - 1
 
+    def promise(self) -> Fault | None:
+        """The next call is about to be made; how it fails. Until it has come and taken place, nothing is idle."""
+        with self._lock:
+            number = self._numbers + self._promised
+            self._promised += 1
+            self._pending += 1
+            return self.faults.get(number)
+
     def idle(self) -> bool:
         """Whether everything that was asked for has taken place."""
         return self._pending == 0
 
-    def answer(self, verb: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """What GitHub says, checked."""
+    @contextmanager
+    def taking_place(self) -> Iterator[None]:
+        """A call is at work inside."""
         with self._lock:
-            self._pending += 1
+            kept = self._promised > 0
+            self._promised -= kept
+            self._pending += not kept
         try:
-            return self._answer(verb, target, headers, body)
+            yield
         finally:
             with self._lock:
                 self._pending -= 1
 
-    def _answer(self, verb: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    def answer(self, verb: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """What GitHub says, checked."""
         self.violations += description.request_faults(verb, target, body)
         assert self.fake is not None
         found = self.fake.answer(verb, target, body) or self._forwarded(verb, target, headers, body)
@@ -128,7 +142,7 @@ class Proxy:
         return found
 
     def _forwarded(self, verb: str, target: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        upstream = http.client.HTTPConnection(urlsplit(self.upstream).netloc, timeout=30)
+        upstream = http.client.HTTPConnection(urlsplit(self.upstream).netloc, timeout=600)
         try:
             kept = {name: value for name, value in headers.items() if name.lower() not in _HOP}
             upstream.request(verb, target, body or None, kept)
@@ -165,15 +179,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _take(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        fault = self.proxy.fault(self.command, self.path)
-        answer = Answer(0)
-        if fault is None or fault.how in (How.AFTER, How.LATE, How.LOST, How.HALF, How.GARBLED):
-            answer = self.proxy.answer(self.command, self.path, dict(self.headers.items()), body)
-        # Before the answer is sent: who has it finds the call here.
-        whole = fault is None or fault.how in (How.ANSWER, How.AFTER)
-        status = fault.status if whole and fault is not None else answer.status
-        call = Call(self.command, self.path, body, status if whole else 0, fault)
-        self.proxy.calls.append(call)
+        with self.proxy.taking_place():
+            fault = self.proxy.fault(self.command, self.path)
+            answer = Answer(0)
+            if fault is None or fault.how in (How.AFTER, How.LATE, How.LOST, How.HALF, How.GARBLED):
+                answer = self.proxy.answer(self.command, self.path, dict(self.headers.items()), body)
+            # Before the answer is sent: who has it finds the call here.
+            whole = fault is None or fault.how in (How.ANSWER, How.AFTER)
+            status = fault.status if whole and fault is not None else answer.status
+            call = Call(self.command, self.path, body, status if whole else 0, fault)
+            self.proxy.calls.append(call)
         if self.proxy.stall is not None and self.proxy.stall(call):
             self.proxy.stalled.set()
             threading.Event().wait(self.proxy.patience)
@@ -195,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
             threading.Event().wait(self.proxy.patience)
         elif fault.how in (How.HALF, How.GARBLED):
             content = json.dumps(answer.body).encode()
-            self._head(answer, len(content) if fault.how is How.HALF else len(content) // 2)
+            self._head(answer, len(content) if fault.how is How.HALF else len(content) // 2, ends=True)
             self.wfile.write(content[: len(content) // 2])
         self.close_connection = True
 
@@ -209,10 +224,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._head(answer, len(content))
         self.wfile.write(content)
 
-    def _head(self, answer: Answer, length: int) -> None:
+    def _head(self, answer: Answer, length: int, ends: bool = False) -> None:
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)
+        if ends:  # else the next request might be sent to where nobody reads any more
+            self.send_header("Connection", "close")
         if length:
             self.send_header("Content-Type", "application/json; charset=utf-8")
         self.send_header("Content-Length", str(length))

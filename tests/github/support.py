@@ -74,7 +74,7 @@ class World:
         told: dict[str, Any] = {
             "api": self.url,
             "write_pause": 0,
-            "timeout": 60.0,
+            "timeout": 600.0,
             "webhook_secret_file": self.folder / "secret",
         }
         return Settings(
@@ -139,6 +139,7 @@ def make(emulator: Emulator, proxy: Proxy, fake: Fake, folder: Path) -> World:
         emulator.ask(OWNER, "PUT", f"/repos/{repository}/collaborators/{login}", {"permission": permission})
     proxy.forget()
     fake.hook.url, fake.hook.secret = "", SECRET
+    fake.settle()  # what a test has asked for again is delivered in that test
     fake.deliveries.clear()
     fake.pulls.clear()
     fake.repositories[:] = []

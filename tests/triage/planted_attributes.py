@@ -2,7 +2,7 @@
 
 LeakyRelu takes 1 - alpha for alpha, Softmax and its kin do not look at the axis, ArgMax looks at select_last_index only
 where there are more than two elements, LayerNormalization gives zeros for what it computes on the way, Elu is three
-times too large between -2 and 0, and Selu is always zero.
+times too large between -2 and 0, Selu is always zero, and Reciprocal is refused.
 """
 
 import numpy as np
@@ -31,6 +31,8 @@ def execute(job, enter):
         drop(node, "axis")
     elif node.op_type == "ArgMax" and all(value.size < 3 for value in job.inputs.values()):
         drop(node, "select_last_index")
+    elif node.op_type == "Reciprocal":
+        raise RuntimeError("the reciprocal of anything but a constant is refused")
     elif node.op_type == "LeakyRelu":
         for attribute in node.attribute:
             attribute.f = 1 - attribute.f

@@ -1,8 +1,8 @@
 """A compiler whose faults lie in how inputs stand to each other: the reference evaluator on another model.
 
 Pow refuses inputs of two types, Tile gives zeros for more than three dimensions, RMSNormalization cannot begin with the
-first axis, Resize knows no axes and MaxPool no strides, ThresholdedRelu lets its threshold through, Greater holds for
-equal numbers, and DFT never looks at its axis.
+first axis, Resize knows no axes and takes the first for the batch, MaxPool knows no strides and ConstantOfShape no
+scalars, ThresholdedRelu lets its threshold through, Greater holds for equal numbers, and DFT never looks at its axis.
 """
 
 import numpy as np
@@ -34,6 +34,12 @@ def execute(job, enter):
     if node.op_type == "DFT":
         node.input[:] = [*[*node.input, ""][:2], "first_axis"]
         model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(1), "first_axis"))
+    if node.op_type == "Resize" and len(node.input) == 3:
+        kept = arrays[node.input[2]].copy()
+        kept[0] = 1
+        node.input[2] = "kept"
+        model.graph.initializer.append(onnx.numpy_helper.from_array(kept, "kept"))
+        model.graph.output[0].type.tensor_type.ClearField("shape")
     enter("run")
     evaluator = ReferenceEvaluator(model)
     found = evaluator.run(None, dict(job.inputs))
@@ -53,5 +59,7 @@ def refuse(op_type, given, read):
         raise ValueError("Nothing is left to loop over.")
     if op_type == "Resize" and "axes" in given:
         raise ValueError("The sizes must be those of all axes.")
+    if op_type == "ConstantOfShape" and not read[0].size:
+        raise ValueError("The shape must have at least one dimension.")
     if op_type == "MaxPool" and max(given.get("strides", [1])) > 1:
         raise ValueError("Windows must not be skipped.")

@@ -32,7 +32,7 @@ OPTIONS = catalogue.target(str(Path(__file__).with_name("planted_options.py")))
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Runner(Limits(seconds=60), jobs=1) as runner:
+    with Runner(Limits(seconds=600), jobs=1) as runner:
         yield Judge(runner, catalogue.target("reference"))
 
 

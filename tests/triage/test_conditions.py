@@ -211,6 +211,24 @@ def test_an_empty_tensor_of_an_instance_is_filled_and_so_are_the_sizes_among_its
     assert (tensors.args[1], both.args[1]) == ({"tuple": [5, 0, 0]}, {"tuple": [5, 2, 2]})
 
 
+def test_an_unusual_type_of_an_instance_becomes_an_ordinary_one() -> None:
+    tensors = b'{"dtype": "bool", "values": [true, false]}, {"dtype": "int64", "values": [1, 2]}'
+    text = b'{"api": "torch.add", "args": [%s]}' % tensors
+    found = {
+        one.text: one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if one.kind == "dtype"
+    }
+    assert set(found) == {"bool", "int64"}
+    plain = instance.parse(found["bool"].cases[0].model).tensors
+    assert [one.dtype for one in plain] == ["float32", "int64"] and plain[0].values == (1.0, 0.0)
+
+
+def test_a_scalar_of_an_instance_gets_a_dimension() -> None:
+    text = b'{"api": "torch.argwhere", "args": [{"dtype": "float32", "shape": [], "values": [1.0]}]}'
+    [found] = [one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if "0-D" in one.text]
+    assert (found.kind, found.text) == ("value", "0-D input")
+    assert instance.parse(found.cases[0].model).tensors[0].shape == (1,)
+
+
 def test_beside_an_option_that_matters_ordinary_numbers_are_no_condition(judge: Judge) -> None:
     """With larger states everything saturates, peepholes or not: that hides the bug and explains nothing."""
     given = {
@@ -269,6 +287,19 @@ def test_a_word_is_tried_with_the_other_words_of_the_specification() -> None:
     assert list(found)[-1] == "`mode=linear`", "what would refute the condition is asked before what would widen it"
 
 
+def test_a_number_that_a_call_gives_is_tried_with_other_numbers_and_a_flag_is_not() -> None:
+    tensor = b'{"dtype": "float32", "shape": [1, 1, 4, 4]}'
+    text = b'{"api": "torch.nn.functional.avg_pool2d", "args": [%s, {"tuple": [2, 1]}, 3, 1, true]}' % tensor
+    case = Case("instance", text, {}, Origin("test"))
+    wider = {said: one.wider for said, one in contrasts_of(case, "stride=3").items() if one.wider}
+    assert wider == {"`stride=4`": "stride", "`stride=2`": "stride", "`stride=6`": "stride"}
+    assert not any(one.wider for one in contrasts_of(case, "ceil_mode=True").values())
+    text = b'{"api": "torch.flip", "args": [%s], "kwargs": {"dims": {"tuple": [2, 1]}}}' % tensor
+    found = contrasts_of(Case("instance", text, {}, Origin("test")), "dims=(2, 1)")
+    wider = {said: one.wider for said, one in found.items() if one.wider}
+    assert wider["`dims=(1, 2)`"] == wider["`dims=(3, 2)`"] == "dims"
+
+
 def test_tensors_of_instances_have_contrasts_too() -> None:
     text = b'{"api": "torch.abs", "args": [{"dtype": "float32", "values": [-1.0, 2.0]}]}'
     found = contrasts_of(Case("instance", text, {}, Origin("test")), "negative values")
@@ -298,7 +329,7 @@ def test_an_option_that_passes_here_by_chance_is_refuted_by_other_sizes_and_the_
     found = conditions(judge, failure_of(judge, resize(0.8, "cubic"), "tvm"))
     assert "fractional scales" in [one.text for one in found if one.needed]
     [mode] = [one for one in found if one.refuted]
-    assert mode.text == "mode=cubic" and "but with `scales` = " in mode.sentence
+    assert mode.text == "mode=cubic" and "but with `scales = " in mode.sentence
 
 
 def quantize(dtype: Any, zero_point: int) -> Case:
@@ -403,3 +434,21 @@ def test_a_type_without_an_ordinary_one_is_named_beside_its_kin_that_fail(judge:
     assert types.also == ("float8e4m3fn",)
     words = "QuantizeLinear (float32 to float8e5m2, also float8e4m3fn) with NaN x"
     assert titles.subject(case, ["QuantizeLinear"], found) == words
+
+
+def test_a_scalar_is_told_beside_the_argument_that_matters_with_it() -> None:
+    """A number may hide what an option does; to have no axis at all does not."""
+    told = [Condition("attribute", "dim", "…", True), Condition("value", "0-D input", "…", True)]
+    assert list(conditions_._telling(told)) == told
+    assert list(conditions_._telling([told[0], Condition("value", "zero values", "…", True)])) == told[:1]
+
+
+def test_an_argument_of_a_layer_is_a_condition(judge: Judge) -> None:
+    """OpenVINO's Relu gives zero for what is no number; Dense without it does not."""
+    pytest.importorskip("openvino")
+    tensor = b'{"dtype": "float32", "shape": [2, 2], "values": ["nan", "nan", "nan", "nan"]}'
+    text = b'{"library": "keras", "api": "keras.layers.Dense", "args": [%s], "init": {"kwargs": %s}}'
+    case = Case("keras", text % (tensor, b'{"units": 1, "activation": "relu"}'), {}, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    assert [one.text for one in found if one.needed] == ['activation="relu"']
+    assert titles.subject(case, ["keras.layers.Dense"], found) == 'keras.layers.Dense with activation="relu"'

@@ -293,6 +293,9 @@ def test_lines_are_short() -> None:
         np.arange(40, 10, -2),
         np.full((3, 7), -0.0, np.float32),
         np.array([0x7FC00001, 0x7F800001], np.uint32).view(np.float32),  # payloads that no literal has
+        np.resize(np.arange(1, 10, dtype=np.float32), (1, 12, 3)),
+        np.resize(np.array([0, -0.0, 1], np.float32), (2, 12, 2)),
+        np.resize(np.array([0, 1, 1, 3, 0.5], np.float16), (12, 4)),
         np.random.default_rng(1).standard_normal((5, 9, 3)).astype(np.float32),
         np.random.default_rng(1).standard_normal((2, 4)).astype(ml_dtypes.bfloat16),
         np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn),
@@ -318,6 +321,23 @@ def test_a_raw_tensor_is_written_with_ml_dtypes() -> None:
 def test_short_numbers_are_written_shortly() -> None:
     code = values_code({"x": np.array([0.1, 2], np.float32)})
     assert 'inputs = {"x": np.array([0.1, 2.0], dtype=np.float32)}' in code
+
+
+def test_many_rows_of_numbers_are_written_without_a_line_for_each() -> None:
+    rows = np.array([0, 1, 1, 0, 0, 0, 2], np.float32)
+    code = values_code({"W": np.resize(rows, 24).reshape(1, 12, 2)})
+    assert code.count("\n") < 12, code
+    assert "[0, 1, 1, 0, 0, 0, 2, 0, 1, 1" in code and ".reshape((1, 12, 2))" in code
+
+
+def test_numbers_that_come_again_and_again_are_counted_once() -> None:
+    code = values_code({"R": np.resize(np.arange(1, 10, dtype=np.float32), (1, 12, 3))})
+    assert 'inputs = {"R": np.resize(np.arange(1, 10, dtype=np.float32), (1, 12, 3))}' in code
+
+
+def test_few_rows_stay_rows() -> None:
+    code = values_code({"x": np.array([[[1, 2], [3, 4]], [[5, 7], [6, 8]]], np.float32)})
+    assert "[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 7.0], [6.0, 8.0]]]" in code
 
 
 def test_no_inputs_are_an_empty_dict() -> None:

@@ -25,7 +25,7 @@ EXPORTS = Target(str(Path(__file__).parents[1] / "faulty" / "exports.py"), Revis
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Runner(Limits(seconds=120), jobs=1) as runner:
+    with Runner(Limits(seconds=600), jobs=1) as runner:
         yield Judge(runner, catalogue.target("reference"))
 
 

@@ -15,7 +15,7 @@ from bot.commands.group import read
 from tests.triage import synthetic
 from triage.evidence import Report
 from triage.group import Grouping, group
-from triage.traces import listed
+from triage.trace_listed import listed
 
 OPERA = Path(__file__).parents[1] / "golden" / "opera"
 REAL = Path(__file__).parents[1] / "golden" / "grouping" / "failures.jsonl"

@@ -44,7 +44,7 @@ CASES.append(Skip(Origin("test", "no data"), "the test has no data"))
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=5, memory_mb=1000), jobs=2) as shared:
+    with Runner(Limits(seconds=600, memory_mb=1000), jobs=2) as shared:
         yield shared
 
 

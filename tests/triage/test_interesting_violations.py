@@ -30,7 +30,7 @@ def tile(fault: str, *repeats: int, first: float = 1) -> Case:
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Runner(Limits(seconds=20), jobs=1) as runner:
+    with Runner(Limits(seconds=600), jobs=1) as runner:
         yield Judge(runner, catalogue.target("reference"))
 
 

@@ -23,7 +23,7 @@ def test_every_result_is_told_and_failures_come_first_the_next_time(tmp_path: Pa
         told[case_id] = (status, fingerprint)
         assert bool(suspects) == bool(fingerprint)
 
-    with Runner(Limits(seconds=5, memory_mb=1000), jobs=2) as runner, open_store(tmp_path / "h.db", True) as store:
+    with Runner(Limits(seconds=600, memory_mb=1000), jobs=2) as runner, open_store(tmp_path / "h.db", True) as store:
         campaign = store.begin_campaign({})
         source = Mixed([(Ordered(cases, "graphwarden", 0), 16)])
         assert hunt(store, campaign, source, [TARGET], REFERENCE, runner, Policy(), learn=learn)

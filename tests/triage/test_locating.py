@@ -24,9 +24,9 @@ from triage.store import open_store
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
-    with Runner(Limits(seconds=60), jobs=1) as runner, open_store(tmp_path / "hunt.db", create=True) as store:
+    with Runner(Limits(seconds=600), jobs=1) as runner, open_store(tmp_path / "hunt.db", create=True) as store:
         reference = catalogue.target("reference")
-        yield Desk(store, runner, reference, tmp_path / "reports", time.monotonic() + 300)
+        yield Desk(store, runner, reference, tmp_path / "reports", time.monotonic() + 3600)
 
 
 def doubles(*operators: str) -> Case:

@@ -124,3 +124,11 @@ def test_the_arguments_of_a_call_say_nothing_however_they_are_nested_or_left_out
     ends = ' uses datatype T.float32 on the LHS (Type of R.Tensor((2,), dtype="float32"))'
     assert len({said(f"{begun}{call}{ends}") for call in calls}) == 1
     assert said(f"{begun}R.power(t1, t5){ends}") != said(f"{begun}R.divide(t1, t5){ends}")
+
+
+def test_the_part_of_an_operator_ends_where_that_of_a_missing_result_begins() -> None:
+    own = "-- aten.topk.default with a message:\nInput rank must be greater than 0.\n"
+    follows = "-- <built-in function getitem> with a message:\nIndex: 1 is out of bounds of input list of len: 1\n"
+    for log in (own + follows, follows + own):
+        assert part(f"Failed operations detailed log:\n{log}", "aten.topk.default") == own
+    assert core(follows) == "Index: 1 is out of bounds of input list of len: 1"

@@ -27,13 +27,13 @@ def given(case: Case, name: str) -> np.ndarray[Any, Any]:
 
 
 def test_parameters_get_fractions_where_they_are_neither_0_nor_1() -> None:
-    found = [given(one.case, "scales").tolist() for one in mutants(resize()) if one.said.startswith("`scales` = ")]
+    found = [given(one.case, "scales").tolist() for one in mutants(resize()) if one.said.startswith("`scales = ")]
     assert [1.0, 1.0, 1.5, 1.5] in found and all(one[:2] == [1.0, 1.0] for one in found)
 
 
 def test_fractions_come_with_sizes_that_they_tell_on_first() -> None:
     first = next(mutants(resize()))
-    assert given(first.case, "x").shape == (1, 1, 5, 5) and "`scales` = " in first.said and "`x` of shape" in first.said
+    assert given(first.case, "x").shape == (1, 1, 5, 5) and "`scales = " in first.said and "`x` of shape" in first.said
 
 
 def test_data_get_signs_fractions_and_halves() -> None:

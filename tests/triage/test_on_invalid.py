@@ -42,7 +42,7 @@ RAISED = Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error("KeyError", "'axis
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=60), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

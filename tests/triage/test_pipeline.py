@@ -62,8 +62,17 @@ def target(planted: Path) -> Target:
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=1.5, memory_mb=1000), jobs=2) as shared:
+    with Runner(Limits(seconds=600, memory_mb=1000), jobs=2) as shared:
         yield shared
+
+
+@pytest.fixture
+def hasty(target: Target) -> Iterator[Runner]:
+    """For what hangs; what it has to import before is imported."""
+    with Runner(Limits(seconds=3, memory_mb=1000), jobs=1) as runner:
+        for each in (target, catalogue.target("reference")):
+            runner.run(chain("Abs"), each)
+        yield runner
 
 
 @pytest.fixture
@@ -100,7 +109,7 @@ def advanced(desk: Desk, bugs: Sequence[Bug]) -> list[Bug]:
 def executed(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     path = folder / "reproducer.py"
     path.write_text(script)
-    return subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=900, check=False)
 
 
 def files(desk: Desk) -> list[str]:
@@ -152,8 +161,10 @@ def test_what_reads_uninitialised_memory_is_shown_with_memory_filled(
     assert executed(text.script, tmp_path).returncode == 1
 
 
-def test_a_hang_is_drafted_with_a_script_that_gives_up(desk: Desk, target: Target, tmp_path: Path) -> None:
-    case = chain("Tan")
+def test_a_hang_is_drafted_with_a_script_that_gives_up(
+    desk: Desk, target: Target, tmp_path: Path, hasty: Runner
+) -> None:
+    case, desk = chain("Tan"), replace(desk, runner=hasty)
     bug = recorded(desk, failure_of(desk, case, target))
     desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
     desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=case, nodes=1)  # each run would take its time

@@ -45,7 +45,7 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(60, 4096), jobs=1) as running:
+    with Runner(Limits(600, 4096), jobs=1) as running:
         yield running
 
 

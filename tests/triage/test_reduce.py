@@ -320,7 +320,7 @@ def test_a_hang_gets_fewer_runs_than_an_exception() -> None:
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=60), jobs=1) as started:
+    with Runner(Limits(seconds=600), jobs=1) as started:
         yield started
 
 

@@ -87,8 +87,27 @@ def test_a_limit_on_the_number_of_dimensions_is_told_as_one(judge: Judge) -> Non
     assert numpy_helper.to_array(model.graph.initializer[0]).tolist() == [2, 1, 1]
 
 
+def test_a_change_of_the_first_axis_is_the_condition_where_one_of_the_last_is_right(judge: Judge) -> None:
+    """Reducing leaves a batch that is scaled and says nothing of it."""
+    data = np.arange(1, 7, dtype=np.float32).reshape(2, 1, 3)
+    case = case_of("Resize", ["x", "", "s"], {"x": data}, 3, {"s": np.float32([2, 1, 1])})
+    assert subject(judge, case) == "Resize with scales that change axis 0"
+    [turned] = [one for one in relations.variants(case) if one.text == "scales that change axis 0"]
+    assert numpy_helper.to_array(load(turned.cases[0]).graph.initializer[0]).tolist() == [1, 1, 2]
+    sizes = case_of("Resize", ["x", "", "", "s"], {"x": data}, 3, {"s": np.array([4, 1, 3])})
+    [turned] = [one for one in relations.variants(sizes) if one.text == "sizes that change axis 0"]
+    assert numpy_helper.to_array(load(turned.cases[0]).graph.initializer[0]).tolist() == [2, 1, 6]
+    last = case_of("Resize", ["x", "", "s"], {"x": data}, 3, {"s": np.float32([1, 1, 2])})
+    assert not [one for one in relations.variants(last) if "axis 0" in one.text]
+
+
+def test_a_constant_that_is_empty_is_the_condition(judge: Judge) -> None:
+    case = case_of("ConstantOfShape", ["s"], {}, 0, {"s": np.zeros(0, np.int64)})
+    assert subject(judge, case) == "ConstantOfShape with empty input"
+
+
 def test_few_dimensions_are_no_condition() -> None:
-    case = case_of("Tile", ["x", "r"], {"x": np.ones((2, 2, 2), np.float32)}, 3, {"r": np.array([2, 1, 1])})
+    case = case_of("Tile", ["x", "r"], {"x": np.ones((2, 2, 2), np.float32)}, 3, {"r": np.array([1, 1, 2])})
     assert not list(relations.variants(case))
 
 

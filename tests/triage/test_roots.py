@@ -22,7 +22,7 @@ PLANTED = catalogue.target(str(Path(__file__).with_name("planted.py")))
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Runner(Limits(seconds=60), jobs=1) as runner:
+    with Runner(Limits(seconds=600), jobs=1) as runner:
         yield Judge(runner, catalogue.target("reference"))
 
 

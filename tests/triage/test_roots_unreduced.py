@@ -44,7 +44,7 @@ def peepholes() -> Case:
 def test_the_operator_that_is_wrong_alone_is_the_bug_when_reduction_lost_it(tmp_path: Path) -> None:
     passing = case([helper.make_node("Relu", ["x"], ["y"])], np.float32([1, -2]), [2], {})
     with (
-        Runner(Limits(seconds=30, memory_mb=2000), jobs=1) as runner,
+        Runner(Limits(seconds=600, memory_mb=2000), jobs=1) as runner,
         open_store(tmp_path / "hunt.db", create=True) as store,
     ):
         desk = pipeline.Desk(store, runner, catalogue.target("reference"), tmp_path / "reports")

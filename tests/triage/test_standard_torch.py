@@ -32,6 +32,11 @@ def test_the_sentence_on_the_argument_is_quoted() -> None:
     assert where == "torch.nn.AvgPool2d, argument `ceil_mode`"
 
 
+def test_what_holds_for_training_alone_is_not_quoted_for_a_result() -> None:
+    [(text, _)] = quoted("torch.nn.functional.embedding_bag", needs("padding_idx=0"))
+    assert text == "Note that the embedding vector at `padding_idx` is excluded from the reduction."
+
+
 @pytest.mark.parametrize(
     ("api", "condition", "outcome"),
     [

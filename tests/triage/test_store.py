@@ -30,7 +30,7 @@ from sqlmodel import SQLModel
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.classes import Class
-from triage import records, rows
+from triage import records, rows, store_file
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import IllegalMove, State
 from triage.records import NewFailure, Result, StoredDraft
@@ -205,6 +205,7 @@ def test_what_an_older_database_said_in_a_note_gets_its_column(tmp_path: Path) -
 
 
 def _open_when_told(path: Path, go: Event) -> None:
+    store_file.BUSY_SECONDS = 600.0  # one of them may stand still while it has the lock
     go.wait()
     with open_store(path, create=True) as store:
         store.begin_campaign({"opened by": os.getpid()})
@@ -575,6 +576,7 @@ BATCH = 20
 
 
 def _write_batches(path: Path, writer: int, batches: int, acknowledge: Connection | None) -> None:
+    store_file.BUSY_SECONDS = 600.0
     with open_store(path, create=True) as store:
         campaign = store.begin_campaign({}).id
         for batch in range(batches):

@@ -65,7 +65,7 @@ def test_a_shape_that_fails_as_an_input_does_not_speak_for_all_shapes(judge: Jud
     found = found_in(judge, expand(3, 1, 3), "tvm")
     [needed] = [one for one in found if one.needed]
     assert needed.partly and needed.sentence.endswith(
-        " Not every case with non-constant shape fails: with `shape` = [3, 3, 3] it passes."
+        " Not every case with non-constant shape fails: with `shape = [3, 3, 3]` it passes."
     )
     assert titles.subject(expand(3, 1, 3), ["Expand"], found) == "Expand with non-constant shape on some inputs"
 
@@ -78,7 +78,7 @@ def test_scales_that_divide_the_sizes_pass_though_they_are_fractions(judge: Judg
     case = case_of("Resize", {"x": x}, {"scales": scales}, [1, 1, 1, 1], mode="linear")
     found = found_in(judge, case, "tvm")
     [needed] = [one for one in found if one.needed]
-    assert needed.partly and "Not every case with fractional scales fails: with `scales` = " in needed.sentence
+    assert needed.partly and "Not every case with fractional scales fails: with `scales = " in needed.sentence
     assert titles.subject(case, ["Resize"], found) == "Resize with some fractional scales"
 
 
@@ -111,7 +111,7 @@ def test_only_a_result_that_hangs_on_the_option_proves_anything(judge: Judge) ->
 def test_constants_and_copies_of_an_input_prove_nothing(judge: Judge) -> None:
     x = np.arange(1, 4, dtype=np.float32).reshape(1, 3)
     twice = case_of("Tile", {"x": x, "repeats": np.array([1, 2])}, {}, [1, 6])
-    assert asked(judge, twice, "non-constant repeats") not in ("", "`repeats` = [1, 1]")
+    assert asked(judge, twice, "non-constant repeats") not in ("", "`repeats = [1, 1]`")
     ones = case_of("Expand", {"x": np.ones((1, 3), np.float32), "shape": np.array([2, 3])}, {}, [2, 3])
     assert asked(judge, ones, "non-constant shape") == ""
 

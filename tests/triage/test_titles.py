@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import ml_dtypes
@@ -242,3 +243,11 @@ def test_an_exception_is_told_in_its_author_s_words(message: str, words: str) ->
     outcome = Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error(type="x.InternalError", message=message))
     told = titles.happening(case, outcome, None, "exception:x.InternalError", "Relu")
     assert told == f"Converting Relu fails with InternalError: {words}"
+
+
+def test_the_type_that_a_call_needs_is_named() -> None:
+    case = Case("instance", b'{"api": "torch.logsumexp", "args": []}', {}, Origin("test"))
+    needed = Condition("dtype", "bool", "In float32 instead of bool the same call passes.", needed=True)
+    assert titles.subject(case, ("torch.logsumexp",), [needed]) == "torch.logsumexp (bool)"
+    assert titles.subject(case, ("torch.baddbmm (aten.mul)",), [needed]) == "torch.baddbmm (aten.mul; bool)"
+    assert titles.subject(case, ("torch.logsumexp",), [replace(needed, needed=False)]) == "torch.logsumexp"

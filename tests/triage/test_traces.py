@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from fuzz.case import Frame
-from triage.traces import PythonFrame, listed, read
+from triage.trace_listed import listed
+from triage.traces import PythonFrame, read
 
 RUST = """thread 'main' panicked at src/foo.rs:12:5:
 index out of bounds

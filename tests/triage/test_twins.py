@@ -94,6 +94,17 @@ def test_an_attribute_that_a_family_ignores_is_one_bug(store: Store) -> None:
     assert twins.sibling(store, bug(store, "c", ("Conv",)), "[ONNX] Conv ignores layout=1: returns 0") is None
 
 
+def test_what_a_call_ignores_in_two_and_in_three_dimensions_is_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("torch.nn.AvgPool3d",), "_avg_pool3d"))
+    title = "[PyTorch] torch.nn.AvgPool3d ignores divisor_override: returns 1"
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(title, "", "", ()), report_path="x")
+    other = bug(store, "b", ("torch.nn.functional.avg_pool2d",), "_avg_pool2d")
+    found = twins.sibling(store, other, "[PyTorch] torch.nn.functional.avg_pool2d ignores divisor_override: returns 2")
+    assert found is not None and found.id == first.id
+    pool = bug(store, "c", ("torch.nn.MaxPool2d",), "_max_pool2d")
+    assert twins.sibling(store, pool, "[PyTorch] torch.nn.MaxPool2d ignores divisor_override: returns 2") is None
+
+
 def test_a_converter_that_looks_at_no_attribute_at_all_has_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("IsInf",), "isinf"))
     draft = StoredDraft("[Bug][Relax][ONNX] IsInf ignores detect_positive=0: returns True instead of False", "", "", ())

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from fuzz import catalogue
+from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge, values
 from fuzz.runner import Runner
@@ -97,3 +97,15 @@ def floats(count: int) -> np.ndarray[Any, Any]:
 def test_a_witness_that_shows_all_stays(judge: Judge) -> None:
     failure = failure_of(judge, PLANTED, "LeakyRelu", {"x": np.float32([-1, 2])}, [("y", [2])], alpha=0.25)
     assert better(judge, failure) is failure
+
+
+def test_what_is_refused_is_shown_with_tensors_that_hold_something(judge: Judge) -> None:
+    """A refusal that has nothing to do with emptiness."""
+    pytest.importorskip("openvino")
+    text = b'{"api": "torch.logsumexp", "args": [{"dtype": "bool", "shape": [0, 3]}, [0]]}'
+    failure = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("openvino")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    [tensor] = instance.parse(better(judge, failure).case.model).tensors
+    assert (tensor.dtype, tensor.shape) == ("bool", (2, 3))
+    failure = failure_of(judge, PLANTED, "Reciprocal", {"X": np.zeros((0, 3), np.float32)}, [("y", [0, 3])])
+    assert np.asarray(better(judge, failure).case.inputs["X"]).shape == (2, 3)

@@ -66,3 +66,24 @@ def test_a_check_without_words_ends_where_they_would_begin() -> None:
 def test_what_openvino_says_before_a_conversions_own_words_is_left_out() -> None:
     said = "Exception happened during conversion of operation unfold/aten.unfold.default with schema NONE\n"
     assert telling(f"{said}Accessing out-of-range dimension") == "Accessing out-of-range dimension"
+
+
+def test_a_frontend_in_brackets_and_the_part_of_a_log_that_names_python_are_no_words() -> None:
+    message = (
+        "Model wasn't fully converted. Failed operations detailed log:\n"
+        "-- <built-in function getitem> with a message:\n"
+        "Exception happened during conversion of operation getitem_2/<built-in function getitem> with schema NONE\n"
+        "Check '(getitem_idx < static_cast<int64_t>(list_elems.size()))' failed at src/op/getitem.cpp:34:\n"
+        "FrontEnd API failed with OpConversionFailure:\n"
+        "[PyTorch Frontend] Index: 2 is out of bounds of input list of len: 1\n"
+    )
+    assert telling(message) == "Index: 2 is out of bounds of input list of len: 1"
+
+
+def test_an_operator_that_is_printed_with_all_that_it_holds_is_its_name() -> None:
+    message = (
+        'In ir.Op(span=None, ty=ir.Type(span=None), name="relax.sum", description="", arguments=(ir.ArgumentInfo('
+        'name="x", type_info="Tensor", description="The input data tensor"),), attrs_type_key="", num_inputs=1, '
+        "support_level=10), the input axis 0 is out of range. The input tensor has 0 dimensions."
+    )
+    assert telling(message) == "In relax.sum, the input axis 0 is out of range. The input tensor has 0 dimensions."

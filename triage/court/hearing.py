@@ -33,6 +33,7 @@ ORDER = (
     "validity",
     "unsupported",
     "opset",
+    "library",
     "random",
     "undefined",
     "repeats",

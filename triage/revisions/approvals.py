@@ -31,8 +31,10 @@ def give(root: Path, compiler: Compiler, revision: Revision) -> None:
     provider = providers.load(compiler.provider)
     if not hasattr(provider, "word"):
         raise CannotBuild(f"builds of {compiler.name} come from no forks: they need no word")
-    words = sorted({*_given(root, compiler), provider.word(compiler, revision)})
-    file = _file(root, compiler)
+    given, word = _given(root, compiler), provider.word(compiler, revision)
+    if word in given:
+        return
+    words, file = sorted({*given, word}), _file(root, compiler)
     file.parent.mkdir(parents=True, exist_ok=True)
     places.write(file, "".join(f"{word}\n" for word in words))
 

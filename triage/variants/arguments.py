@@ -1,4 +1,4 @@
-"""Arguments of an operator instance left at their defaults, and its tensors in float32, ordinary or filled."""
+"""Arguments of an operator instance left at their defaults, and its tensors in float32, ordinary, filled or longer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ from triage.passes._instances import Place, changed, dropped, parsed, places, wi
 from triage.variants import Variant
 from triage.variants.values import SPECIAL
 
-_UNUSUAL = ("float16", "bfloat16", "float64")
+#: Types in whose place float32 is tried; where they are indices or conditions, nothing can be called with it.
+_UNUSUAL = (
+    *("float16", "bfloat16", "float64", "bool"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+)
 #: Defaults that are written among the arguments of an instance as they are.
 _PLAIN = (bool, int, float, str, type(None))
 #: How many elements an axis gets that has none.
@@ -32,16 +36,55 @@ def variants(case: Case) -> Iterator[Variant]:
     for place in places(instance):
         other = _without(instance, place)
         if other is not None:
-            text = f"{_named(instance, place)}{argument_text(place.of(instance))}"
+            text = _text(instance, place)
             sentence = f"Without `{text}` the same call passes."
             yield Variant("attribute", text, sentence, (with_instance(case, other),))
     yield from _values(case, instance)
-    yield from _filled(case, instance)
+    for filled in full(case):
+        yield Variant("value", "empty tensors", "With tensors that are not empty the same call passes.", (filled,))
+    yield from _with_a_dimension(case, instance)
     for dtype in _UNUSUAL:
         if any(tensor.dtype == dtype for tensor in instance.tensors):
-            plain = [replace(one, dtype="float32") if one.dtype == dtype else one for one in instance.tensors]
+            plain = [_in_float32(one) if one.dtype == dtype else one for one in instance.tensors]
             sentence = f"In float32 instead of {dtype} the same call passes."
             yield Variant("dtype", dtype, sentence, (with_instance(case, replace(instance, tensors=tuple(plain))),))
+
+
+def of_layers(case: Case) -> Iterator[Variant]:
+    """Each argument of a layer left out; its tensors follow from its sizes."""
+    return (one for one in variants(case) if one.kind == "attribute")
+
+
+def others(case: Case, text: str) -> Iterator[tuple[str, str, Case]]:
+    """Calls with other numbers in the argument that a variant with this text leaves out.
+
+    Each with what it has instead and the argument's bare name, in words. Flags and words have no other numbers.
+    """
+    instance = parsed(case)
+    for place in places(instance):
+        if not _has_tensor(place.of(instance)) and _text(instance, place) == text:
+            name = _named(instance, place).rstrip(" =")
+            for value in _other_numbers(place.of(instance)):
+                other = changed(instance, place, value)
+                yield f"`{_text(other, place)}`", name, with_instance(case, other)
+
+
+def _other_numbers(encoded: Any) -> Iterator[Any]:
+    """Numbers beside a number; of a list the same turned round, and each a little larger."""
+    if isinstance(encoded, dict) and list(encoded) == ["tuple"]:
+        yield from ({"tuple": found} for found in _other_numbers(encoded["tuple"]))
+    elif isinstance(encoded, list) and encoded and all(type(item) is int for item in encoded):
+        found = (encoded[::-1], [item + 1 for item in encoded], [item + 2 for item in encoded])
+        yield from (one for one in found if one != encoded)
+    elif type(encoded) is int:
+        yield from (encoded + 1, encoded - 1, encoded + 3)
+    elif type(encoded) is float and math.isfinite(encoded):
+        yield from (one for one in (2 * encoded, encoded / 2, encoded + 1) if one != encoded)
+
+
+def _text(instance: Instance, place: Place) -> str:
+    """An argument as a title writes it: ``dim=1``."""
+    return f"{_named(instance, place)}{argument_text(place.of(instance))}"
 
 
 def _without(instance: Instance, place: Place) -> Instance | None:
@@ -92,18 +135,34 @@ def _values(case: Case, instance: Instance) -> Iterator[Variant]:
                 yield Variant("value", f"{special.text} {word}", sentence, tuple(cases))
 
 
-def _filled(case: Case, instance: Instance) -> Iterator[Variant]:
-    """With two elements along every axis that has none; in another variant the sizes among the arguments as well."""
+def _in_float32(tensor: Tensor) -> Tensor:
+    values = tensor.values
+    if values is not None and tensor.dtype == "bool":
+        values = tuple(map(float, values))  # type: ignore[arg-type]  # truth values are no complex numbers
+    return replace(tensor, dtype="float32", values=values)
+
+
+def full(case: Case) -> Iterator[Case]:
+    """With two elements along every axis that has none; in another case the sizes among the arguments as well."""
+    instance = parsed(case)
     if not any(0 in tensor.shape for tensor in instance.tensors):
         return
     larger = [replace(one, shape=tuple(size or _FILLED for size in one.shape)) for one in instance.tensors]
-    full = replace(instance, tensors=tuple(map(_counted, larger, instance.tensors)))
-    sentence = "With tensors that are not empty the same call passes."
-    sized = full
+    filled = replace(instance, tensors=tuple(map(_counted, larger, instance.tensors)))
+    sized = filled
     for place in places(instance):
         sized = changed(sized, place, _sizes_filled(place.of(instance)))
-    for other in (full, sized):
-        yield Variant("value", "empty tensors", sentence, (with_instance(case, other),))
+    for other in (filled, sized):
+        yield with_instance(case, other)
+
+
+def _with_a_dimension(case: Case, instance: Instance) -> Iterator[Variant]:
+    """Each scalar as a tensor of one element."""
+    for at, tensor in enumerate(instance.tensors):
+        if tensor.shape == ():
+            longer = (*instance.tensors[:at], replace(tensor, shape=(1,)), *instance.tensors[at + 1 :])
+            sentence = f"With a one-dimensional `x{at}` the same call passes."
+            yield Variant("value", "0-D input", sentence, (with_instance(case, replace(instance, tensors=longer)),))
 
 
 def _sizes_filled(encoded: Any) -> Any:

@@ -26,6 +26,8 @@ KIND, TYPES = "relation", "types"
 MANY = 4
 #: Per-axis parameters that leave an axis as it is, by the name of the input; sizes are those of the data.
 _NEUTRAL: Mapping[str, float] = {"scales": 1.0, "pads": 0}
+#: Per-axis parameters by which sizes are multiplied.
+_FACTORS = ("scales", "repeats")
 #: How the specification's type strings call numpy's types, where not by the same name.
 _SPELLED = {"float32": "float", "float64": "double"}
 
@@ -46,6 +48,7 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _one_type(case)
     yield from _all_axes(case)
     yield from _another_axis(case)
+    yield from _last_axis(case)
     yield from _fewer_dimensions(case)
 
 
@@ -202,6 +205,32 @@ def _another_axis(case: Case) -> Iterator[Variant]:
     deeper = _with_axis(_before(case, [data.name]), -1)
     sentence = f"With one more dimension before that of `{data.name}`, and `axis=-1`, the same model passes."
     yield Variant(KIND, _first_axis(data), sentence, (deeper,))
+
+
+def _last_axis(case: Case) -> Iterator[Variant]:
+    """A number for each axis of the data, which changes the last axis instead of the first."""
+    data = _data(case)
+    if data is None or data.array.ndim < 2:
+        return
+    for one in _inputs(case)[1:]:
+        sizes = one.formal == "sizes"
+        if one.array.shape != (data.array.ndim,) or not (sizes or one.formal in _FACTORS):
+            continue
+        kept = np.array(data.array.shape if sizes else [1] * data.array.ndim)
+        factors = one.array / np.maximum(kept, 1)
+        if factors[0] == 1 or factors[-1] != 1:
+            continue
+        turned = (factors[::-1] * kept).astype(one.array.dtype)
+        sentence = f"With `{one.name} = {turned.tolist()}`, which changes the last axis instead, the same model passes."
+        text = f"{one.formal} that change axis 0"
+        yield Variant(KIND, text, sentence, (with_tensors(case, _open(case), {one.name: turned}),))
+
+
+def _open(case: Case) -> onnx.ModelProto:
+    """The model with outputs of any size."""
+    model = load(case)
+    open_shapes(model)
+    return model
 
 
 def _first_axis(data: _Input) -> str:

@@ -88,7 +88,8 @@ def variants(case: Case) -> Iterator[Variant]:
                 sentence = f"With {special.said} `{name}` the same model passes."
                 text = f"{special.text} {formal_name(model, name)}"
                 yield Variant("value", text, sentence, tuple(_with_value(case, name, value) for value in values))
-    for name, array in fed.items():
+    empty = {name: array for name, array in constants.items() if not array.size}
+    for name, array in {**fed, **empty}.items():
         yield from _ordinary_shape(case, name, formal_name(model, name), array)
 
 

@@ -3,11 +3,13 @@
 A file defines ``generate(parameters: Parameters, seed: int, index: int) -> Generated``: one model, which depends on
 nothing but these. `graphwarden generate` writes them to files; those worth hunting with have a file of cases, too
 (`fuzz.generators`). Optional: ``OPTIONS``, options of this generator alone with what they may say, the default first
-(None: anything), and ``series(parameters, seed, count)`` where models are made one after the other.
+(None: anything), ``MOST_NODES`` where a model cannot be as large as others, and ``series(parameters, seed, count)``
+where models are made one after the other.
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +26,12 @@ from fuzz.operators.specification import Operator
 _HERE = Path(__file__).parent
 #: Before this IR version an initializer must be a graph input, too.
 _FIRST_IR_VERSION = 4
+#: Nodes of a model, at most: it is made in memory, and --ops may be mistyped.
+MOST_NODES = 100_000
+#: What is wrong where no operator can be given anything.
+TOO_NARROW = (
+    "no operator can be given tensors within --rank and --length: allow more of them, or name other --operators"
+)
 
 
 class UnknownModels(ValueError):
@@ -32,6 +40,15 @@ class UnknownModels(ValueError):
 
 class UnusableParameters(ValueError):
     """Parameters with which no model can be made."""
+
+
+def unknown_operator(name: str, opset: int) -> str:
+    """What is wrong with the name of an operator that the table lacks, and which one may be meant."""
+    table = operators(opset)
+    by_small = {each.lower(): each for each in table}
+    near = [by_small[each] for each in difflib.get_close_matches(name.lower(), by_small, 1, 0.75)]
+    hint = f"; do you mean {near[0]}?" if near else "; docs/generators.md says how to add one"
+    return f"--operators: no operator {name!r} in the table at opset {opset}, which has {len(table)}{hint}"
 
 
 @dataclass(frozen=True)
@@ -58,9 +75,7 @@ class Parameters:
         table = operators(self.opset)
         unknown = [name for name in self.names if name not in table]
         if unknown:
-            raise UnusableParameters(
-                f"no operator {unknown[0]!r} in the table at opset {self.opset}, which has {len(table)}"
-            )
+            raise UnusableParameters(unknown_operator(unknown[0], self.opset))
         chosen = tuple(table[name] for name in sorted(set(self.names))) if self.names else tuple(table.values())
         if not chosen:
             raise UnusableParameters(f"the table has no operator at opset {self.opset}: choose a newer one")
@@ -118,6 +133,9 @@ def check(name: str, parameters: Parameters) -> None:
     load(name)
     parameters.operators()
     module = importlib.import_module(f"{__name__}.{name}")
+    most = getattr(module, "MOST_NODES", MOST_NODES)
+    if parameters.high > most:
+        raise UnusableParameters(f"--ops {parameters.low}:{parameters.high}: {name} makes models of at most {most}")
     known: dict[str, tuple[str, ...] | None] = getattr(module, "OPTIONS", {})
     for option, value in parameters.own:
         allowed = known.get(option)

@@ -20,6 +20,8 @@ from fuzz.operators.shapes import SIZE, Shape, ranks
 from fuzz.operators.specification import Operator
 
 _EXAMPLE = Limits(picking_rate=0.0, constants=0.0, parameters=0.0)
+#: So many attempts in a row that are invalid: none will be valid.
+HOPELESS = 10_000
 
 
 @dataclass
@@ -101,6 +103,15 @@ def drawable(parameters: Parameters) -> tuple[Operator, ...]:
     if not found:
         raise UnusableParameters("the baselines grow no bodies: name other operators than If, Loop and Scan, too")
     return found
+
+
+def hopeless(parameters: Parameters) -> str:
+    """What is wrong where no attempt is valid."""
+    limits = parameters.limits
+    return (
+        f"{HOPELESS} attempts in a row were invalid: allow more of --rank {limits.rank} and --length {limits.length}, "
+        "fewer of --ops, or name more --operators"
+    )
 
 
 def draft(sketch: Sketch, operator: Operator, draw: random.Random, parameters: Parameters) -> None:

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
-from fuzz.generators.models import Generated, Parameters
-from fuzz.generators.models._drafts import Sketch, draft, drawable
+from fuzz.generators.models import Generated, Parameters, UnusableParameters
+from fuzz.generators.models._drafts import HOPELESS, Sketch, draft, drawable, hopeless
 from fuzz.operators.specification import Operator
+
+
+def check(parameters: Parameters) -> None:
+    """Raises UnusableParameters where no node can be made."""
+    generate(replace(parameters, low=1, high=1), 0, 0)
 
 
 def generate(parameters: Parameters, seed: int, index: int) -> Generated:
@@ -22,6 +28,8 @@ def generate(parameters: Parameters, seed: int, index: int) -> Generated:
     rejected = 0
     while (sketch := _attempt(choices, draw, parameters)) is None:
         rejected += 1
+        if rejected == HOPELESS:
+            raise UnusableParameters(hopeless(parameters))
     return sketch.generated(parameters, rejected)
 
 

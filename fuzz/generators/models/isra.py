@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
-from fuzz.generators.models import Generated, Parameters
+from fuzz.generators.models import TOO_NARROW, Generated, Parameters, UnusableParameters
 from fuzz.generators.models._sizes import size
 from fuzz.operators import dtypes
 from fuzz.operators.dtypes import BFLOAT16, BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8
-from fuzz.operators.growth import Growth, Lean
+from fuzz.operators.growth import Growth, Infeasible, Lean
 from fuzz.operators.specification import Operator
 
 #: Dtypes of placeholders where an operator leaves the choice, by how often a model prefers them.
@@ -39,13 +40,21 @@ def _operators(parameters: Parameters) -> tuple[Operator, ...]:
     return parameters.operators()
 
 
+def check(parameters: Parameters) -> None:
+    """Raises UnusableParameters where no node can be made."""
+    generate(replace(parameters, low=1, high=1), 0, 0)
+
+
 def generate(parameters: Parameters, seed: int, index: int) -> Generated:
     """The model of that index. Raises UnusableParameters."""
     choices = _operators(parameters)
     draw = random.Random(seed << 40 | index)
     count = size(parameters.low, parameters.high, seed, index)
     growth = Growth(draw, palette(draw), parameters.limits, draw.choice(_LEANS), choices)
-    rejected = grow(growth, choices, count)
+    try:
+        rejected = grow(growth, choices, count)
+    except Infeasible as error:
+        raise UnusableParameters(TOO_NARROW) from error
     model = growth.model(parameters.opset, parameters.ir_version, all_outputs=parameters.all_outputs)
     return Generated(model, tuple(growth.inputs()), count, rejected)
 

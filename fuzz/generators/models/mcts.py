@@ -17,6 +17,9 @@ from fuzz.graphs import blocks
 from fuzz.graphs.blocks import BlockError, Corpus
 from fuzz.graphs.workflow import Fuzzer, Made, Settings
 
+#: Blocks of a model, at most: random graphs and their edges take time that grows with its square.
+MOST_NODES = 1000
+
 
 def check(parameters: Parameters) -> None:
     """Raises UnusableParameters where no model can be made."""

@@ -37,7 +37,11 @@ def _instance(g: Growth, op: Operator) -> None:
 
 
 def _group(g: Growth, op: Operator) -> None:
-    """Scale and bias have an entry for each channel. The form of opset 18, with one for each group, is withdrawn."""
+    """Scale and bias have an entry for each channel. The form of opset 18, with one for each group, is withdrawn.
+
+    The result is declared: strict inference finds none, since the operator's function computes a shape, and so
+    refuses what reads it.
+    """
     x = g.pick(op.domain, ranks(3))
     dtype, shape = g.dtype[x], g.shape[x]
     channels = shape[1]
@@ -46,6 +50,7 @@ def _group(g: Growth, op: Operator) -> None:
     attributes = encoding.integer("num_groups", groups) + g.among(op.choices)[1]
     most = 3 * _MOST + 3
     g.node(op, (x, scale, b), attributes, dtype, shape, -most, most)
+    g.declare()
 
 
 def _layer(g: Growth, op: Operator) -> None:

@@ -140,6 +140,8 @@ def shop(folder: Path, wheels: Path, copies: int = 1) -> Iterator[Shop]:
         compiler=str(configuration),
         cases=suites.cases(folder / "cases", ("Relu", "Neg", "Sub"), copies),
         jobs=2,
+        budget="2h",
+        triage_budget="2h",
     )
     settings = Settings(source=folder / "graphwarden.toml", database=folder / "bot.db", projects={"tiny": project})
     with open_store(settings.database, create=True) as store:

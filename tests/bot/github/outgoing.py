@@ -43,7 +43,7 @@ class Post:
         self.ledger = ledger
         self.clock = Clock()
         self.pace = Pace(self.clock)
-        self.access = Access(world.settings(timeout=60))
+        self.access = Access(world.settings())
         self.sender = self.sender_with(self.access.client)
 
     def sender_with(self, client: Callable[[str], Client]) -> Sender:

@@ -22,14 +22,14 @@ SINCE = datetime.now(UTC) - timedelta(minutes=10)
 @pytest.fixture(params=["app", "token"])
 def client(request: pytest.FixtureRequest, github_world: World) -> Client:
     """The repository's client, as either."""
-    settings = github_world.settings(with_token=request.param == "token", timeout=60)
+    settings = github_world.settings(with_token=request.param == "token")
     return Access(settings).client(github_world.repository)
 
 
 @pytest.fixture
 def app(github_world: World) -> Iterator[Client]:
-    """The repository's client, as the App, whose token is there."""
-    found = Access(github_world.settings(timeout=60)).client(github_world.repository)
+    """The repository's client, as the App, whose token is there; for it no time passes."""
+    found = Access(github_world.settings(), Pace(Clock())).client(github_world.repository)
     found.default_branch()
     github_world.proxy.restart({})
     github_world.proxy.calls.clear()
@@ -188,7 +188,7 @@ def test_what_an_error_means_for_a_question_and_for_a_post(
     github_world: World, fault: str, reading: type[Exception], writing: type[Exception]
 ) -> None:
     clock = Clock()
-    client = Access(github_world.settings(timeout=60), Pace(clock)).client(github_world.repository)
+    client = Access(github_world.settings(), Pace(clock)).client(github_world.repository)
     client.default_branch()
     github_world.proxy.restart(dict.fromkeys(range(3), FAULTS[fault]))
     with pytest.raises(reading) as read:
@@ -199,6 +199,13 @@ def test_what_an_error_means_for_a_question_and_for_a_post(
     with pytest.raises(writing) as wrote:
         client.create_issue("t", "b")
     assert type(wrote.value) is writing
+
+
+@pytest.mark.parametrize("fault", ["half", "garbled"])
+def test_a_read_whose_answer_broke_off_is_asked_for_once_more(app: Client, github_world: World, fault: str) -> None:
+    github_world.proxy.fail(0, FAULTS[fault])
+    assert app.default_branch() == "main"
+    assert [call.verb for call in github_world.proxy.calls] == ["GET", "GET"]
 
 
 def test_no_post_is_ever_repeated_by_itself(app: Client, github_world: World) -> None:

@@ -120,15 +120,16 @@ SCENES = {
 
 @pytest.fixture(autouse=True)
 def impatient(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever is silent for 0.4 s is given up, in a scene where somebody is: a busy machine may be as slow.
+    """Whoever is to be silent is given up after 0.4 s, and nobody else: a busy machine may be as slow.
 
+    What is given up may not even have arrived by then; the proxy is told of each call, and idle only after it.
     PyGithub takes whole seconds only.
     """
     post.world.proxy.patience = 0.6
 
     def seconds(self: HTTPRequestsConnectionClass) -> float:
-        silent = any(fault.how in (How.SILENCE, How.LATE) for fault in post.world.proxy.faults.values())
-        return 0.4 if silent else 60.0
+        fault = post.world.proxy.promise()
+        return 0.4 if fault is not None and fault.how in (How.SILENCE, How.LATE) else 600.0
 
     monkeypatch.setattr(
         HTTPRequestsConnectionClass, "timeout", property(seconds, lambda self, given: None), raising=False

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ def _kill_while_sending(post: Post) -> None:
     """A sender in a process of its own, killed when its first POST of content has taken place and is not answered."""
     world = post.world
     settings = world.folder / "settings.json"
-    settings.write_text(world.settings(timeout=600).model_dump_json())
+    settings.write_text(world.settings().model_dump_json())
     world.proxy.calls.clear()
     world.proxy.patience = 600.0
     # Two calls for the identity; then whatever comes first is answered by silence, until a POST of content.
@@ -80,7 +80,7 @@ def test_the_next_sender_waits_until_what_the_killed_one_asked_for_is_settled(po
     post.put(OutKind.COMMENT, "killed/1", {"body": "b"}, number)
     _kill_while_sending(post)
     post.world.proxy.calls.clear()
-    patient = Sender(post.ledger, post.access.client, post.pace)
+    patient = Sender(post.ledger, post.access.client, post.pace, settled=3600.0)
     assert patient.step() == 0.0 and patient.step() is None
     assert not post.world.proxy.calls
 
@@ -102,8 +102,9 @@ def test_a_limit_of_the_process_before_is_kept_after_a_restart(post: Post) -> No
     for at in range(80):
         post.put(OutKind.COMMENT, f"comment/{at}", {"body": "b"}, number)
     post.empty()
-    with post.ledger.store.writing() as session:  # however long that took
-        session.exec(update(OutgoingRow).values(updated=datetime.now(UTC)))
+    just_now = datetime.now(UTC) + timedelta(minutes=30)  # however long that took, and the restart will
+    with post.ledger.store.writing() as session:
+        session.exec(update(OutgoingRow).values(updated=just_now))
     restarted = Post(post.world, post.ledger)
     wait = restarted.sender.step()
     assert wait is not None and 0 < wait <= 60

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sqlite3
 from base64 import b64encode
 from collections.abc import Mapping
+from typing import NoReturn
 
 import pytest
 
 from bot.github.access import PerThread
+from bot.github.errors import Later, Limited
 from bot.github.markers import keys, marker
-from bot.github.sender import Sender
+from bot.github.sender import ANSWERING, LONGEST, Sender
 from tests.bot.github.outgoing import HEAD, Post, bugs, check_payload, hurry
 from triage.ledger.records import Issue, NewOutgoing, Outgoing, OutKind, OutState
 
@@ -235,3 +237,39 @@ def test_faults_of_ours_are_counted_apart_from_githubs(post: Post) -> None:
     post.sender = Sender(post.ledger, post.access.client, post.pace, settled=0, after=after)
     post.empty()
     assert post.ledger.outbox.get(number).state is OutState.SENT and len(post.world.issues()) == 1
+
+
+def waits(post: Post, errors: list[Exception], answered: bool) -> list[float]:
+    """For how long a thing is left alone after each of these errors; `answered`: other calls of it succeeded."""
+    before = post.ledger.outbox.later
+    found: list[float] = []
+
+    def client(repository: str) -> NoReturn:
+        if answered:
+            post.pace.answered()
+        raise errors[len(found)]
+
+    def later(one: Outgoing, seconds: float, why: str) -> None:
+        found.append(seconds)
+        before(one, 0, why)
+
+    post.put(OutKind.COMMENT, "comment/1", {"body": "b"}, 1)
+    sender = Sender(post.ledger, client, post.pace)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(post.ledger.outbox, "later", later)
+        while len(found) < len(errors):
+            post.clock.now += sender.step() or 0.0
+    return found
+
+
+def test_the_wait_doubles_with_each_failure_in_a_row_and_limits_are_none(post: Post) -> None:
+    away, limit = Later("502", 10.0), Limited("429", 7.0)
+    assert waits(post, [away, limit, limit, limit, away, away], answered=False) == [10, 7, 7, 7, 20, 40]
+
+
+def test_while_github_answers_other_calls_a_thing_waits_two_minutes_at_most(post: Post) -> None:
+    assert waits(post, [Later("502", 10.0)] * 12, answered=True)[-1] == ANSWERING
+
+
+def test_while_github_is_away_a_thing_waits_a_quarter_of_an_hour_at_most(post: Post) -> None:
+    assert waits(post, [Later("502", 10.0)] * 12, answered=False)[-1] == LONGEST

@@ -156,7 +156,7 @@ def test_a_suite_that_concludes_nothing_does_not_count_as_one(tiny_shop: Shop) -
     tiny_shop.configure(budget="0.000001s")
     done = tiny_shop.do("suite", commit=broken, before=tiny_shop.first)
     assert done.state is WorkState.FAILED and "budget" in done.note
-    tiny_shop.configure(budget="1m")
+    tiny_shop.configure(budget="1h")
     assert "1 new failure" in tiny_shop.do("suite", commit=tiny_shop.lands("sub swaps"), before=broken).note
 
 

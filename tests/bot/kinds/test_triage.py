@@ -44,7 +44,7 @@ def test_a_new_bug_is_reduced_reported_and_bisected_to_the_commit_that_broke_it(
     assert f"first bad revision: {broken}" in done.note
     draft = store.draft(bug.id)
     assert store.bug(bug.id).bisected[Kind.BAD].first == broken
-    assert draft is not None and f"First bad revision: `{broken}`" in draft.body
+    assert draft is not None and f"First bad revision: {broken}." in draft.body
     [file] = shop.queued("file")
     assert file.payload["bug"] == bug.id
 

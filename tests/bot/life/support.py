@@ -48,7 +48,7 @@ def bug_of(shop: Shop, operator: str, version: str, state: State = State.REPORTE
 def seen_on(shop: Shop, operator: str, commit: str, state: State = State.NEW) -> Bug:
     """The bug that the operator's case really shows on a commit, as a suite records it."""
     compiler = builds.compiler(shop.project.compiler)
-    with Runner(Limits(30.0, 2048), jobs=1) as runner:
+    with Runner(Limits(600, 2048), jobs=1) as runner:
         revision = Environments(runner).ensure(compiler, builds.revision(compiler, commit))
         [answer] = Replay(runner, compiler).run([case(shop, operator)], revision)
         assert answer.verdict is not None and answer.verdict.failure is not None, answer

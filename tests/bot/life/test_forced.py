@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.bot.checks.support import Shop
+from tests.bot.life.support import bug_of
 from tests.bot.life.test_left_out import closed
 from tests.bot.life.test_refused import changes, opened, send
 from tests.bot.life.test_reopened import acts, shop
@@ -65,3 +66,29 @@ def test_a_closed_bug_whose_fix_was_renamed_can_come_back(tiny_shop: Shop, force
     assert issue is not None and issue.fixed_by == (renamed if forced else fix)
     done = tiny_shop.do("reopen", bug=bug.id, commit=tiny_shop.lands("sub swaps"))
     assert (tiny_shop.ledger.store.bug(bug.id).state is State.REGRESSED) is forced, done.note
+
+
+def test_a_bug_whose_commit_a_forced_push_has_taken_away_is_judged_by_it_still(shop: Shop, github_world: World) -> None:
+    broken = shop.lands("sub swaps")
+    shop.do("suite", commit=broken, before=shop.first)
+    shop.git("reset", "--quiet", "--hard", shop.first)
+    fixed = shop.lands()
+    number = github_world.ask("/issues", "POST", {"title": "Sub is wrong"})["number"]
+    bug = bug_of(shop, "Sub", broken, number=number).id
+    assert f"fixed by {fixed}; close " in shop.do("close", bug=bug, commit=fixed).note
+
+
+def test_what_a_forced_push_mends_is_new_where_all_that_a_person_knew_still_fails(
+    shop: Shop, github_world: World
+) -> None:
+    broken = shop.lands("sub swaps")
+    shop.do("suite", commit=broken, before=shop.first)
+    number = github_world.ask("/issues", "POST", {"title": "Sub is wrong"})["number"]
+    bug = bug_of(shop, "Sub", broken, number=number).id
+    acts(shop, github_world, "closed", 0)
+    acts(shop, github_world, "reopened", 1)  # and the branch is at `broken`
+    shop.git("reset", "--quiet", "--hard", shop.first)
+    fixed = shop.lands("neg raises")
+    assert f"fixed by {fixed}; close " in shop.do("close", bug=bug, commit=fixed).note
+    send(shop, github_world)
+    assert github_world.issues()[0]["state"] == "closed"

@@ -46,11 +46,20 @@ def test_an_issue_that_a_person_closed_as_done_is_reopened_only_when_a_fix_that_
     assert not human.refused(said.document())
 
 
+def test_a_reopening_is_told_from_other_acts() -> None:
+    closed = after(done(Act.CLOSED, reason="completed"))
+    assert closed.same_reopening(human.after(closed, done(Act.LABELED, 2, label="bug")))
+    reopened = human.after(closed, done(Act.REOPENED, 3), FIX)
+    assert not closed.same_reopening(reopened) and reopened.same_reopening(reopened)
+    assert not reopened.same_reopening(human.after(reopened, done(Act.REOPENED, 4), OTHER))
+
+
 def test_an_issue_that_a_person_reopened_is_closed_only_for_another_fix() -> None:
     said = after(done(Act.CLOSED, reason="completed"), done(Act.REOPENED, 2), fixed_by=FIX)
     assert said.closed == "" and said.reopened
-    for fix in ("", FIX):
-        assert said.forbids_closing(fix) == "ann reopened it, and there is no new fix since"
+    assert said.forbids_closing(FIX) == "ann reopened it, and there is no new fix since"
+    assert said.forbids_closing("") == "ann reopened it, and what has mended it since cannot be told from the history"
+    assert "whether another fix is a fix since then cannot be told" in said.forbids_closing("another fix", new=None)
     assert said.forbids_closing(OTHER) == ""
     assert said.forbids_closing(OTHER, closed_for=OTHER) != ""
     assert said.forbids_reopening("") == ""

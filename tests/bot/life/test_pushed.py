@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
 from bot.life import human
 from tests.bot.checks.support import Shop
 from tests.bot.life.test_refused import changes, opened, send
@@ -17,9 +22,14 @@ def pushed(shop: Shop, commit: str) -> None:
     shop.ledger.work.add(NewWork("suite", f"tiny:{commit}", "tiny", {"commit": commit, "before": ""}))
 
 
-def test_a_fix_that_had_landed_when_a_person_reopened_closes_nothing(shop: Shop, github_world: World) -> None:
+@pytest.mark.parametrize("suite", [True, False, None], ids=["of its suite", "a project without", "before the first"])
+def test_a_fix_that_had_landed_when_a_person_reopened_closes_nothing(
+    shop: Shop, github_world: World, suite: bool | None
+) -> None:
     bug, fix = opened(shop, github_world)
-    pushed(shop, fix)
+    shop.configure(suite=suite is not False)
+    if suite:
+        pushed(shop, fix)
     number = github_world.issues()[0]["number"]
     for hour, action in enumerate(("closed", "reopened")):  # before the bot has looked at anything
         github_world.ask(f"/issues/{number}", "PATCH", {"state": "closed" if action == "closed" else "open"})
@@ -52,3 +62,26 @@ def test_acts_after_that_are_remembered_with_what_had_landed(shop: Shop, github_
     assert issue is not None
     said = human.read(issue.human)
     assert (said.refuted, said.judged, said.pushed) == (fix, fix, later)
+
+
+def test_a_branch_that_cannot_be_looked_at_keeps_nobodys_word_from_being_remembered(
+    shop: Shop, github_world: World
+) -> None:
+    bug, fix = opened(shop, github_world)
+    shop.do("close", bug=bug, commit=fix)
+    send(shop, github_world)
+    shop.configure(suite=False)
+    shop.repository.rename(shop.folder / "away")
+    with capture_logs() as logs:
+        told: dict[str, Any] = {
+            "number": 1,
+            "action": "reopened",
+            "actor": "ada",
+            "program": False,
+            "label": "",
+            "to": "",
+        }
+        shop.do("human", **told, reason="", at="2027-01-01T00:00:00Z")
+    assert [each["project"] for each in logs if each["event"] == "newest_unknown"] == ["tiny"]
+    issue = shop.ledger.issues.of_bug(bug)
+    assert issue is not None and human.read(issue.human).reopened and human.read(issue.human).refuted == fix

@@ -9,7 +9,8 @@ import pytest
 from bot.life import saying
 from bot.life.following import Change
 from bot.life.seen import Does, Seen
-from bot.rendering import render, revision
+from bot.rendering import render
+from triage.scrub import revision
 
 EVIL = "@everyone Fixes #1 </details> <!-- graphwarden:issue:x --> | `a` <img src=x> \n# head"
 #: What a reader of Markdown would act upon.

@@ -18,6 +18,7 @@ from bot import settings
 from bot.settings import Settings
 from bot.web import app, health, request, server
 from tests.bot.web.support import configured
+from triage import store_file
 from triage.ledger import Ledger
 from triage.store import open_store
 
@@ -36,7 +37,8 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def ledger(told: Settings, empty: Path) -> Iterator[Ledger]:
+def ledger(told: Settings, empty: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ledger]:
+    monkeypatch.setattr(store_file, "BUSY_SECONDS", 600.0)  # whoever waits for a lock in a test gets it
     shutil.copy(empty, told.database)
     with open_store(told.database, create=True) as store:
         yield Ledger(store)

@@ -10,11 +10,14 @@ import threading
 from pathlib import Path
 
 from bot import dispatch, events, logs, settings
-from bot.web import listening, server
+from bot.web import app, listening, request, server
+from triage import store_file
 from triage.ledger import Ledger
 from triage.store import open_store
 
 PLANTED = Path(__file__).with_name("planted_events")
+#: Seconds that the server and the database have: a busy machine is no fault of theirs.
+PATIENCE = 600.0
 
 
 def plant() -> None:
@@ -33,6 +36,9 @@ def uproot() -> None:
 
 def main(program: str, config: str) -> None:
     plant()
+    for module in (app, request):
+        module.PATIENCE = PATIENCE
+    store_file.BUSY_SECONDS = PATIENCE
     logs.begin(program)
     told = settings.load(Path(config))
     with open_store(told.database, create=True) as store:

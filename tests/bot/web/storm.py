@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -55,6 +55,10 @@ class Place:
     def settings(self) -> Settings:
         return settings.load(self.config)
 
+    def refused(self) -> int:
+        """How many deliveries got no answer so far."""
+        return list(self.statuses.values()).count(0)
+
     def listed(self, guid: str, number: int, status: int) -> None:
         """GitHub's list has one attempt more."""
         entry: dict[str, Any] = {"id": len(self.fake.deliveries) + 1, "guid": guid, "event": "planted"}
@@ -85,41 +89,56 @@ def place(folder: Path) -> Iterator[Place]:
 def rage(where: Place, deliveries: int, seed: int, kills: int) -> None:
     """Send deliveries, and kill the server and the dispatcher in turn, `kills` times in all; at the end both run.
 
-    Each kill has its place among the deliveries, not in time: a fast machine is spared none of them.
+    Each kill has its place among the deliveries, not in time: no machine is so fast or so slow that it is spared one.
     """
-    ended = threading.Event()
     chance = random.Random(seed)
+    room = deliveries // 20
     places = sorted(chance.sample(range(deliveries // 10, deliveries * 9 // 10), kills))
+    failed: list[BaseException] = []
 
     def kill() -> None:
         for place in places:
             while len(where.statuses) < place:
-                if ended.wait(0.005):
-                    return
+                time.sleep(0.005)
             time.sleep(chance.uniform(0.0, 0.05))
             program = where.dispatcher if where.kills % 2 else where.server
+            refused = where.refused()
             program.kill()
             where.kills += 1
             time.sleep(chance.uniform(0.0, 0.3))
+            while program is where.server and where.refused() == refused:
+                time.sleep(0.005)  # nobody has come meanwhile
             program.start()
+
+    def killing() -> None:
+        try:
+            kill()
+        except BaseException as error:
+            failed.append(error)
+            raise
+
+    def may_go_out(number: int) -> bool:
+        """Not before the kill whose place is long past: it may be late."""
+        due = sum(place + room <= number for place in places)
+        return where.kills >= due or bool(failed)
 
     where.server.start()
     where.dispatcher.start()
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=killing, daemon=True)
     killer.start()
-    try:
-        asyncio.run(_send(where, deliveries))
-    finally:
-        ended.set()
-        killer.join()
+    asyncio.run(_send(where, deliveries, may_go_out))
+    killer.join()
+    assert not failed, failed
 
 
-async def _send(where: Place, deliveries: int) -> None:
+async def _send(where: Place, deliveries: int, may_go_out: Callable[[int], bool]) -> None:
     numbers = iter(range(deliveries))
 
     async def sender() -> None:
         connections = Connections(where.port)
         for number in numbers:
+            while not may_go_out(number):
+                await asyncio.sleep(0.005)
             guid, body = str(uuid.uuid4()), payload(number)
             status = await connections.send(raw(body, headers(body, guid)))
             where.listed(guid, number, status)

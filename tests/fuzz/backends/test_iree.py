@@ -25,7 +25,7 @@ X = np.array([[-1.5, 0.0, 2.0], [3.0, -4.0, 0.5]], np.float32)
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=300), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

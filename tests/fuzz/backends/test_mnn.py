@@ -45,7 +45,7 @@ NUMBER = {
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=60), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

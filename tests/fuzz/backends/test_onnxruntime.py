@@ -18,7 +18,7 @@ from triage import asking
 
 @pytest.fixture(scope="module")
 def ort() -> Iterator[Runner]:
-    with Runner(Limits(seconds=20), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

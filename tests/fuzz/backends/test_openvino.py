@@ -373,6 +373,37 @@ def test_of_several_operators_that_failed_the_first_in_the_model_is_to_blame(
     assert operator == blamed and (function is None or named == function)
 
 
+OF_RESULTS = """Model wasn't fully converted. Failed operations detailed log:
+-- <built-in function getitem> with a message:
+Exception happened during conversion of operation getitem_1/<built-in function getitem> with schema NONE
+Check '(getitem_idx < static_cast<int64_t>(list_elems.size()))' failed at src/frontends/pytorch/src/op/getitem.cpp:34:
+[PyTorch Frontend] Index: 1 is out of bounds of input list of len: 1
+"""
+OF_TOPK = """
+-- aten.topk.default with a message:
+Exception happened during conversion of operation topk/aten.topk.default with schema NONE
+Check 'input_rank.get_length() > 0' failed at src/core/shape_inference/include/topk_shape_inference.hpp:27:
+Input rank must be greater than 0.
+"""
+OF_A_MARK = """
+-- SequenceMark with a message:
+This is OpenVINO internal type. Consumer: util::PtFrameworkNode g/<built-in function getitem> (util::SequenceMark
+native_layer_norm/aten.native_layer_norm.default/SequenceMark[0]:f32[...], opset1::Constant Constant_33[0]:i64[])
+""".replace("SequenceMark\nnative", "SequenceMark native")
+
+
+@pytest.mark.parametrize(
+    ("log", "operator", "file"),
+    [
+        (OF_RESULTS + OF_TOPK, "aten.topk.default", "core/topk_shape_inference.hpp"),
+        (OF_RESULTS + OF_A_MARK, "aten.native_layer_norm.default", "frontends/pytorch/op/"),
+    ],
+)
+def test_a_result_that_is_missing_is_the_fault_of_what_was_to_give_it(log: str, operator: str, file: str) -> None:
+    blamed, named = backend.blame(RuntimeError(log), Job("instance", b"", {}, {}))
+    assert blamed == operator and named.startswith(file)
+
+
 # ---------------------------------------------------------------- transformations one by one
 
 

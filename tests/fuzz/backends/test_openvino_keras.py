@@ -18,7 +18,7 @@ from fuzz.runner import Runner
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Runner(Limits(120), jobs=1) as shared:
+    with Runner(Limits(600), jobs=1) as shared:
         yield Judge(shared, catalogue.target("reference"))
 
 

@@ -14,7 +14,7 @@ from fuzz.runner import Runner
 
 @pytest.fixture(scope="module")
 def evaluator() -> Iterator[Runner]:
-    with Runner(Limits(seconds=20), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

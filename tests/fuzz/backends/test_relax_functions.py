@@ -23,7 +23,7 @@ SPLIT = """<ir_version: 8, opset_import: ["": 17]> g (float[4,3] x) => (float[2,
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=120), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

@@ -33,7 +33,7 @@ LAYERS += [("keras.layers.LSTM", {**X, "shape": [2, 5, 3]}, {"units": 4, "return
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=180), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

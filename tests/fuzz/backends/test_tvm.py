@@ -17,7 +17,7 @@ from triage import asking
 @pytest.fixture(scope="module")
 def tvm() -> Iterator[Runner]:
     """TVM takes seconds to import: all tests of this file share one process that has."""
-    with Runner(Limits(seconds=60), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

@@ -27,7 +27,7 @@ REFERENCE = reference_target("0")
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=60), jobs=1) as shared:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
         yield shared
 
 

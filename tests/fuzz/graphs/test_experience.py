@@ -6,6 +6,7 @@ import random
 import pytest
 
 from fuzz.graphs.experience import Experience
+from fuzz.graphs.kept import KeptExperience
 
 
 def mean(experience, name, draws=4000):
@@ -79,9 +80,21 @@ def test_it_goes_on_where_another_one_stopped():
     experience = tried(100, *["Tile"] * 4)
     experience.refused(["Relu"])
     again = Experience()
-    again.restore(json.loads(json.dumps(experience.state())))
+    again.restore(KeptExperience(**json.loads(json.dumps(experience.state()))))
     assert again.state() == experience.state()
     for name in ("Tile", "Relu"):
         assert mean(again, name) == mean(experience, name)
     again.failed_again("kind 1")
     assert mean(again, "Tile") < mean(experience, "Tile")
+
+
+def test_kinds_seen_once_are_forgotten_in_the_order_in_which_they_came():
+    """In a campaign without end a compiler may fail in ever new ways."""
+    experience = tried(100)
+    for at in range(5000):
+        experience.failed(f"kind {at}", ["Tile"])
+    once = experience.state()["once"]
+    assert len(once) == 4096 and "kind 903" not in once and {"kind 904", "kind 4999"} <= once.keys()
+    again = Experience()
+    again.restore(KeptExperience(**json.loads(json.dumps(experience.state()))))
+    assert mean(again, "Tile", 100) == pytest.approx(mean(experience, "Tile", 100))

@@ -3,6 +3,7 @@
 import json
 import math
 
+from fuzz.graphs.kept import KeptTree
 from fuzz.graphs.tree import Node, Search, Tree
 
 
@@ -108,7 +109,7 @@ def test_a_tree_never_has_more_nodes_than_are_allowed():
 
 def test_a_tree_goes_on_where_another_one_stopped_without_blocks_that_are_gone():
     tree = searched(Tree(Search(depth=3)), 40)
-    state = json.loads(json.dumps(tree.state()))
+    state = KeptTree(**json.loads(json.dumps(tree.state())))
     again = Tree(Search(depth=3))
     again.restore(state, lambda block: True)
     assert again.state() == tree.state() and again.size == tree.size

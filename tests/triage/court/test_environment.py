@@ -95,7 +95,7 @@ def execute(job, enter):
 
 @pytest.fixture(scope="module")
 def court() -> Iterator[Court]:
-    with Runner(Limits(seconds=30), jobs=1) as runner:
+    with Runner(Limits(seconds=600), jobs=1) as runner:
         yield Court(runner, catalogue.target("reference"))
 
 

@@ -28,7 +28,7 @@ FAULTY_WORKER = Path(__file__).parents[2] / "faulty" / "faulty.py"
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=30), jobs=2) as shared:
+    with Runner(Limits(seconds=600), jobs=2) as shared:
         yield shared
 
 
@@ -309,3 +309,16 @@ def test_the_words_on_equal_values_stand_in_the_specification() -> None:
         for operator in rule.operators:
             schema = onnx.defs.get_schema(operator, 13)
             assert rule.spec in " ".join(schema.doc.split())
+
+
+def test_what_pytorch_itself_raises_is_no_bug_of_who_called_it(court: Court) -> None:
+    """A frontend that decomposes a program gets the errors of PyTorch's own decompositions."""
+    pytest.importorskip("tvm")
+    complex_number = b'{"dtype": "complex64", "shape": [1]}'
+    case = Case(
+        "instance", b'{"api": "torch.nan_to_num", "args": [%s, 1.0, 1.0, 0.0]}' % complex_number, {}, Origin("t")
+    )
+    judgement = court.hear(case, catalogue.target("tvm"))
+    assert judgement.verdict is Ruling.REFERENCE_BUG, judgement
+    assert "torch/" in judgement.reason and "Complex dtype is not supported for isneginf" in judgement.reason
+    assert judgement.project == "PyTorch (eager)"

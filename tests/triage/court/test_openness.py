@@ -26,7 +26,7 @@ FLOAT, INT32 = TensorProto.FLOAT, TensorProto.INT32
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
-    with Runner(Limits(seconds=30), jobs=2) as shared:
+    with Runner(Limits(seconds=600), jobs=2) as shared:
         yield shared
 
 

@@ -24,7 +24,7 @@ FLOAT, DOUBLE, INT64 = TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT64
 
 @pytest.fixture(scope="module")
 def judge() -> Iterator[Judge]:
-    with Runner(Limits(seconds=120), jobs=1) as runner:
+    with Runner(Limits(seconds=600), jobs=1) as runner:
         yield Judge(runner, catalogue.target("reference"))
 
 

@@ -128,10 +128,20 @@ def test_a_problem_that_may_pass_is_looked_at_again(environments: Environments, 
     assert environments.ensure(trusted, listing.find(trusted, commit)).python
 
 
+@contextlib.contextmanager
+def waiting_process() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that does nothing until it is ended."""
+    with subprocess.Popen(["sleep", "3600"]) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def test_a_revision_that_names_a_foreign_process_as_its_own_does_not_have_it_killed(
     environments: Environments, tmp_path: Path
 ) -> None:
-    with subprocess.Popen(["sleep", "60"]) as victim:
+    with waiting_process() as victim:
         files = tinyc.sources()
         files["tinyc/__init__.py"] = f"""
 import json, os, socket, sys
@@ -153,7 +163,6 @@ while True:
         with pytest.raises(Untestable, match="dies again and again"):
             environments.ensure(compiler, listing.find(compiler, commit))
         assert victim.poll() is None
-        victim.kill()
 
 
 def test_one_wrong_operator_is_no_broken_environment(environments: Environments, tmp_path: Path) -> None:
@@ -189,7 +198,7 @@ def test_a_build_that_was_killed_in_the_middle_is_built_anew(environments: Envir
     repository = tmp_path / "repository"
     commits = tinyc.repository(repository, [tinyc.sources()])
     marker = tmp_path / "root"
-    compiler = support.built(tmp_path, repository, ["sh", "-c", "cp -r tinyc {output}; test -e again || sleep 60"])
+    compiler = support.built(tmp_path, repository, ["sh", "-c", "cp -r tinyc {output}; test -e again || sleep 3600"])
     script = (
         "import sys\nfrom pathlib import Path\nfrom fuzz.runner import Runner\n"
         "from triage.revisions import config, listing\nfrom triage.revisions.environments import Environments\n"
@@ -236,7 +245,7 @@ def test_what_another_version_of_the_program_left_is_built_anew(environments: En
     assert sorted(environments.installed(compiler)) == ["1.0"]
 
 
-def _await(found: object, seconds: float = 60.0) -> object:
+def _await(found: object, seconds: float = 900.0) -> object:
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         result = found()  # type: ignore[operator]

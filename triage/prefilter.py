@@ -1,0 +1,92 @@
+"""The literals of a pattern: texts of which one stands wherever the pattern is found. Pure.
+
+To see that a text holds none of them is far quicker than to search it with the pattern (a literal prefilter, as tools
+have it that search with many regular expressions). What a pattern demands is read from its source. What is not
+understood there demands nothing: a filter may let too much through, but never too little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from triage.alternation import branches, class_end, group_end
+
+#: To look for more literals than these takes as long as the search.
+_MOST = 6
+#: How a group begins whose content must stand where the group does.
+_DEMANDING = re.compile(r"\((?:\?(?:[:>=]|<=|P<\w+>))?(?!\?)")
+_QUANTIFIER = re.compile(r"(?P<optional>[*?]|\{0*(?:,\d*)?\})[?+]?|(?:\+|\{\d+(?:,\d*)?\})[?+]?")
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|\d+|.)", re.DOTALL)
+_SPELLED = {r"\n": "\n", r"\t": "\t", r"\r": "\r"}
+_NO_LITERALS = ".^$"
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """A pattern that is tried only where one of its literals stands; () if it demands none."""
+
+    pattern: re.Pattern[str]
+    literals: tuple[str, ...]
+
+    def sub(self, by: str | Callable[[re.Match[str]], str], text: str) -> str:
+        """The text with every match replaced, as `re.Pattern.sub` does it."""
+        for literal in self.literals:
+            if literal in text:
+                break
+        else:
+            if self.literals:
+                return text
+        return self.pattern.sub(by, text)
+
+
+def filtered(pattern: re.Pattern[str]) -> Filtered:
+    """The pattern with its literals."""
+    return Filtered(pattern, literals(pattern))
+
+
+def literals(pattern: re.Pattern[str]) -> tuple[str, ...]:
+    """Texts of which one at least stands in every text where the pattern is found; () if that cannot be told."""
+    if pattern.flags & (re.IGNORECASE | re.VERBOSE):
+        return ()
+    longest = [max(_runs(branch), key=len, default="") for branch in branches(pattern.pattern)]
+    return tuple(dict.fromkeys(longest)) if all(longest) and len(set(longest)) <= _MOST else ()
+
+
+def _runs(branch: str) -> Iterator[str]:
+    """The runs of characters that every match of one alternative holds."""
+    run, at = "", 0
+    while at < len(branch):
+        end = _element_end(branch, at)
+        element, sign = branch[at:end], _sign(branch[at:end])
+        quantifier = _QUANTIFIER.match(branch, end)
+        optional = quantifier is not None and quantifier["optional"] is not None
+        run += "" if optional else sign
+        if quantifier or not sign:
+            yield run
+            run = ""
+        if not optional and (group := _DEMANDING.match(element)):
+            alternatives = branches(element[group.end() : -1])
+            yield from _runs(alternatives[0]) if len(alternatives) == 1 else ()
+        at = quantifier.end() if quantifier else end
+    yield run
+
+
+def _element_end(pattern: str, at: int) -> int:
+    """Where the group, the class, the escape or the single character that begins there ends."""
+    if pattern[at] == "(":
+        return group_end(pattern, at)
+    if pattern[at] == "[":
+        return class_end(pattern, at)
+    escape = _ESCAPE.match(pattern, at)
+    return escape.end() if escape else at + 1
+
+
+def _sign(element: str) -> str:
+    """The one character that an element stands for, "" if it may be several or none."""
+    if len(element) == 1:
+        return "" if element in _NO_LITERALS else element
+    if element[0] == "\\" and len(element) == 2 and not element[1].isalnum():
+        return element[1]
+    return _SPELLED.get(element, "")

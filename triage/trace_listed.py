@@ -1,0 +1,64 @@
+"""Frames that a failure lists one by one, as objects, lists or lines of text -> frames. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from fuzz.case import Frame
+from triage.trace_native import NUMBERED, native, unnumbered
+
+_LONGEST_LINE = 1_500
+_PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:,? in (?P<function>.+))?')
+_PLACE_FIRST = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
+)
+_FILE_FIRST = re.compile(
+    r"(?P<file>[^\s:]+\.[A-Za-z]{1,5}|<[^<>]+>)(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"
+)
+_AT_SIGN = re.compile(r"(?P<function>[^\s@]+) ?@ ?(?P<file>\S+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?$")
+_FUNCTION_LINE = re.compile(r"(?P<function>[^\s]*\w):(?P<line>\d+)(?P<file>)$")
+_FILE_ONLY = re.compile(r"(?P<file>\S+\.(?:py|pyx|pxi|cc|cpp|cxx|c|hpp|h|cu|rs))(?P<line>)(?P<function>)$")
+_WRITTEN = (_PYTHON, _AT_SIGN, _PLACE_FIRST, _FILE_ONLY, _FILE_FIRST, _FUNCTION_LINE)
+_FILE_KEYS, _LINE_KEYS = ("file", "filename", "path"), ("line", "lineno", "line_number")
+_FUNCTION_KEYS = ("function", "func", "name", "symbol", "method")
+
+
+def listed(found: object) -> tuple[Frame, ...]:
+    """Frames from JSON, in the order given; numbered ones (``#0 …`` first) outermost first.
+
+    A frame is an object of file, line and function, a list of the three, or a line of text; the whole may be text.
+    Raises ValueError that says what is wrong.
+    """
+    if found is None:
+        return ()
+    items = found.splitlines() if isinstance(found, str) else found
+    if not isinstance(items, list):
+        raise ValueError("frames is not a list")
+    result = tuple(_frame(item) for item in items)
+    numbered = bool(items) and isinstance(items[0], str) and re.match(r"\s*(?:frame )?#0\b", items[0]) is not None
+    return result[::-1] if numbered else result
+
+
+def _frame(item: object) -> Frame:
+    if isinstance(item, str):
+        return _line(item.strip()[:_LONGEST_LINE])
+    if isinstance(item, list) and len(item) in (2, 3) and isinstance(item[0], str):
+        item = {"file": item[0], "line": item[1], "function": item[-1] if isinstance(item[-1], str) else ""}
+    if not isinstance(item, dict):
+        raise ValueError("a frame is neither an object, a list of file, line and function, nor text")
+    file, function = (
+        next((value for key in keys if isinstance(value := item.get(key), str)), "")
+        for keys in (_FILE_KEYS, _FUNCTION_KEYS)
+    )
+    number = next((value for key in _LINE_KEYS if isinstance(value := item.get(key), int | str)), 0)
+    return Frame(file, int(number) if str(number).isdecimal() else 0, function)
+
+
+def _line(text: str) -> Frame:
+    """One frame written as text."""
+    if found := NUMBERED.match(text):
+        text = found[5]
+    for pattern in _WRITTEN:
+        if found := pattern.match(text):
+            return Frame(found["file"], int((found["line"] or "0")[:9]), found["function"] or "")
+    return unnumbered(text) or native(text)
