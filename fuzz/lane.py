@@ -24,6 +24,8 @@ from fuzz.zygote import Exit, Zygote, ZygoteGone
 TICK_SECONDS = 0.1
 #: A wait of a tick that takes longer than this: the machine stood still, or had no time for us, and so none for cases.
 _STANDSTILL_SECONDS = 1.0
+#: So many times its limit a case may wait for a machine that has no time; then it ends, for all that stands still.
+_MOST_STANDSTILL = 9
 #: A worker that is silent for so long may be blocked on a full stderr pipe, which is read only then
 #: and when its text is wanted: being woken for every line that a compiler prints costs a tenth.
 _QUIET_SECONDS = 0.005
@@ -356,7 +358,8 @@ class _Worker:
     def _overstepped(self, sequence: int, handed_over: float, stood: float) -> str:
         """Which limit the running job has broken, or ""; for `stood` seconds of the wait nothing could be done."""
         _, started, _ = self._at_work(sequence)
-        if time.monotonic() - (started or handed_over) - stood > self._limits.seconds:
+        limit = self._limits.seconds
+        if time.monotonic() - (started or handed_over) - min(stood, _MOST_STANDSTILL * limit) > limit:
             return "timeout"
         family = [self._pid, *descendants(self._pid)]
         if len(family) > MOST_PROCESSES:

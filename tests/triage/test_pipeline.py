@@ -24,12 +24,12 @@ from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
 from triage import drafting, hunt, pipeline
-from triage.court.evidence import Ruling
+from triage.court.evidence import Judgement, Ruling
 from triage.lifecycle import State
 from triage.records import Bug
 from triage.signing import Signer
 from triage.steps import confirming, hearing, reducing
-from triage.steps.desk import Desk, reduced_failure
+from triage.steps.desk import Desk, reduced_case, reduced_failure
 from triage.store import open_store
 from triage.trials import Answer
 
@@ -266,18 +266,42 @@ def test_the_report_of_a_bug_shows_the_evidence(desk: Desk, target: Target) -> N
     assert "agree with the reference" in text.body and "ulp" in text.body
 
 
-def test_a_bug_that_reducing_has_lost_is_reported_as_it_was_found(desk: Desk) -> None:
-    faulty, case = catalogue.target(str(FAULTY), {"fault": "one_element"}), chain("Abs")
-    bug = recorded(desk, failure_of(desk, case, faulty))
+def lost(desk: Desk, case: Case) -> Bug:
+    """A bug of the faulty backend whose reduction has ended in something that is no bug; then heard by the court."""
+    bug = recorded(desk, failure_of(desk, case, catalogue.target(str(FAULTY), {"fault": "one_element"})))
     desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
     random = chain("RandomNormalLike")
     desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=random, nodes=1)
     desk.store.advance(bug.id, State.REDUCED, State.LOCATED)
     hearing.hear(desk, desk.store.bug(bug.id))
     found = desk.store.bug(bug.id)
-    assert (found.state, found.reduced_case_id, found.nodes) == (State.JUDGED, case.id, 1)
+    assert found.state is State.JUDGED and found.note.startswith("nondeterministic: ")
     assert found.judgement is not None and found.judgement.verdict is Ruling.COMPILER_BUG
-    assert found.note.startswith("nondeterministic: ")
+    return found
+
+
+def test_a_bug_that_reducing_has_lost_is_reported_by_the_smallest_case_on_the_way_that_stands(desk: Desk) -> None:
+    case = chain("Abs")
+    found = lost(desk, case)
+    assert found.reduced_case_id not in (None, case.id)
+    before, after = (sum(value.size for value in each.inputs.values()) for each in (case, reduced_case(desk, found)))
+    assert after < before
+
+
+def test_where_none_on_the_way_stands_it_is_reported_as_it_was_found(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = chain("Abs")
+    judge = hearing._judgement
+    noise = Judgement(Ruling.NOISE, "rounding")
+    words = {case.id: judge, chain("RandomNormalLike").id: judge}
+    monkeypatch.setattr(
+        hearing,
+        "_judgement",
+        lambda desk, bug, tried: words[tried.id](desk, bug, tried) if tried.id in words else noise,
+    )
+    found = lost(desk, case)
+    assert (found.reduced_case_id, found.nodes) == (case.id, 1)
 
 
 # ---------------------------------------------------------------- duplicates

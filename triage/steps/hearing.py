@@ -9,9 +9,10 @@ from triage.court.hearing import Court
 from triage.jury import accused
 from triage.lifecycle import State
 from triage.operators import node_count
-from triage.records import Bug
+from triage.records import Bug, BugFields
 from triage.signing import Signer
 from triage.steps.desk import Desk, failure_of, reduced_case, settling
+from triage.steps.reducing import smaller
 from triage.steps.uprooting import uprooted
 
 COURT_SECONDS = 60.0
@@ -22,7 +23,8 @@ def hear(desk: Desk, bug: Bug) -> None:
 
     Reducing may lose a bug in rounding or in open behaviour that the case it began with is free of, and always
     loses what the source test expects. So where the reduced case does not stand before the court, that one is
-    heard, and if it does, takes its place, unless a single operator of it is what is wrong. A bug of the reference
+    heard, and if it does, the smallest case on the way that stands takes its place, unless a single operator of it is
+    what is wrong. A bug of the reference
     becomes a bug of its own: a report written for the compiler's maintainers would go to the wrong people.
     """
     case, first = reduced_case(desk, bug), failure_of(desk, bug).case
@@ -32,16 +34,12 @@ def hear(desk: Desk, bug: Bug) -> None:
         if _stands(desk, bug, other):
             if uprooted(desk, bug, failure_of(desk, bug), State.LOCATED):
                 return
-            count = node_count(first)
-            desk.store.advance(
-                bug.id,
-                State.LOCATED,
-                State.JUDGED,
-                judgement=other,
-                reduced=first,
-                nodes=count,
-                note=_verdict(judgement),
-            )
+            found = smaller(desk, bug, lambda tried: _stands(desk, bug, _judgement(desk, bug, tried)))
+            if found is not None:
+                first, other = found, _judgement(desk, bug, found)
+            count, note = node_count(first), _verdict(judgement)
+            fields: BugFields = {"judgement": other, "reduced": first, "nodes": count, "note": note}
+            desk.store.advance(bug.id, State.LOCATED, State.JUDGED, **fields)
             return
     if _stands(desk, bug, judgement):
         with settling:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from fuzz.case import Case, Failure, Status, Target
 from fuzz.judge import Judge
@@ -23,41 +23,86 @@ OTHER_BYTES = (85, 170)
 REDUCE_SECONDS = 60.0
 
 
+@dataclass(frozen=True)
+class _Search:
+    """What is looked for: cases that fail as `failure` does, and what is met on the way (`slips`)."""
+
+    judge: Judge
+    failure: Failure
+    deadline: float
+    interesting: Interesting
+    confirm: Interesting | None
+    slips: list[Failure]
+
+
 def reduce_bug(desk: Desk, bug: Bug) -> None:
     """CONFIRMED: the smallest case with the same signature, which then stands for the bug."""
+    search = _begun(desk, bug)
+    if search is None:
+        desk.store.advance(bug.id, State.CONFIRMED, State.INVALID, note=plain.ONLY_BESIDE)
+        return
+    try:
+        found = _reduced(desk, bug, search, search.confirm)
+    except reduce.NotInteresting as problem:
+        desk.store.advance(bug.id, State.CONFIRMED, State.FLAKY, note=str(problem))
+        return
+    if not found.finished and desk.over():
+        return  # the row stays CONFIRMED: the next hunt reduces it with time to spare
+    keep(desk, search.slips, search.judge.examine(found.case, search.failure.target).failure)
+    good = found.min_good.difference if found.min_good else ""
+    reduced = _in_known_opset(desk, found.case, search.failure.target, search.interesting)
+    desk.store.advance(
+        bug.id, State.CONFIRMED, State.REDUCED, reduced=reduced, nodes=found.nodes_after, passes_with=good
+    )
+
+
+def smaller(desk: Desk, bug: Bug, stands: Callable[[Case], bool]) -> Case | None:
+    """The smallest case of a bug's reduction that `stands`, where the last one does not; None where none is smaller.
+
+    Nodes go first, then shapes and values: what values lose in rounding, one operator alone need not have lost.
+    """
+    search = _begun(desk, bug)
+    if search is None:
+        return None
+
+    def confirm(case: Case) -> Answer | bool:
+        answer = search.confirm(case) if search.confirm else search.interesting(case)
+        return answer if answer is not Answer.SAME or stands(case) else Answer.OTHER
+
+    try:
+        found = _reduced(desk, bug, search, confirm)
+    except reduce.NotInteresting:
+        return None
+    return found.case if found.case.id != search.failure.case.id else None
+
+
+def _begun(desk: Desk, bug: Bug) -> _Search | None:
+    """None where the failure only shows beside others."""
     judge = replace(desk.judge, perturb=bug.perturb)
     limit = time.monotonic() + REDUCE_SECONDS
     deadline = limit if desk.deadline is None else min(limit, desk.deadline)
     own = plain.by_itself(judge, failure_of(desk, bug), deadline)
     if own is None:
-        desk.store.advance(bug.id, State.CONFIRMED, State.INVALID, note=plain.ONLY_BESIDE)
-        return
+        return None
     failure = exported.as_model(judge, own)
     slips: list[Failure] = []
     sign, wrong = Signer(desk.runner).sign, failure.symptom.startswith("wrong:")
     needs = causal.needs(Trial(judge, failure, deadline)).needed if wrong else frozenset()
     interesting = same_signature(judge, failure, sign, slipped=slips.append, needs=needs)
     confirm = as_steady(judge, failure, same_signature(judge, failure, sign, fresh=True, needs=needs), needs)
-    try:
-        found = reduce.reduce(
-            failure.case,
-            interesting,
-            values=recorded(desk.runner, desk.reference),
-            deadline=deadline,
-            suspects=bug.operators,
-            confirm=confirm if wrong else None,
-            most_runs=reduce.most_runs(failure.symptom),
-        )
-    except reduce.NotInteresting as problem:
-        desk.store.advance(bug.id, State.CONFIRMED, State.FLAKY, note=str(problem))
-        return
-    if not found.finished and desk.over():
-        return  # the row stays CONFIRMED: the next hunt reduces it with time to spare
-    keep(desk, slips, judge.examine(found.case, failure.target).failure)
-    good = found.min_good.difference if found.min_good else ""
-    reduced = _in_known_opset(desk, found.case, failure.target, interesting)
-    desk.store.advance(
-        bug.id, State.CONFIRMED, State.REDUCED, reduced=reduced, nodes=found.nodes_after, passes_with=good
+    return _Search(judge, failure, deadline, interesting, confirm if wrong else None, slips)
+
+
+def _reduced(desk: Desk, bug: Bug, search: _Search, confirm: Interesting | None) -> reduce.Reduction:
+    """Raises NotInteresting."""
+    return reduce.reduce(
+        search.failure.case,
+        search.interesting,
+        values=recorded(desk.runner, desk.reference),
+        deadline=search.deadline,
+        suspects=bug.operators,
+        confirm=confirm,
+        most_runs=reduce.most_runs(search.failure.symptom),
     )
 
 
