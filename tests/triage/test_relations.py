@@ -16,6 +16,7 @@ from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage import equality, titles
 from triage.conditions import conditions
+from triage.contrasts import contrasts
 from triage.submodel import load
 from triage.variants import relations, values
 from triage.witness import better
@@ -221,3 +222,10 @@ def test_fractions_in_indices_are_a_condition_and_in_data_they_are_none() -> Non
     assert [one.text for one in values.variants(case) if "fractional" in one.text] == ["fractional indices"]
     relu = case_of("Relu", ["x"], {"x": np.float32([0.25])}, 1)
     assert not [one for one in values.variants(relu) if one.text.startswith("fractional")]
+
+
+def test_what_is_empty_is_not_said_to_be_empty_twice() -> None:
+    """Along which axis there is nothing does not matter."""
+    case = case_of("ReduceProd", ["data"], {"data": np.zeros((2, 0), np.float32)}, 2)
+    [empty] = [variant for variant in values.variants(case) if variant.text == "empty data"]
+    assert not [one for one in contrasts(case, empty) if "empty" in one.wider]
