@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from triage.bisect.ends import CONFIRMED, Ends
 from triage.bisect.outcome import PASS, Counts, Ledger, Question, count
 from triage.bisect.posterior import Posterior, odds, repeats
-from triage.bisect.uneven import Relapse, Seen, relapse
+from triage.bisect.uneven import LUCK, Relapse, Seen, relapse
 
 #: The log odds at which a revision's own runs put it on one side.
 _DECISIVE = math.log(999)
@@ -20,8 +21,6 @@ _DECISIVE = math.log(999)
 _DOUBT = 0.01
 #: The probability of a flip that was seen from both sides.
 _CLEAR = 0.999
-#: The probability that an end that fails now and then passes in all its runs.
-_LUCK = 0.001
 #: After so many runs a revision that sides with neither is left alone; a rare failure needs more.
 _LEAST_PATIENCE, _MOST_PATIENCE = 12, 200
 #: After so many runs that tell nothing, a revision is left alone.
@@ -71,8 +70,7 @@ class Sides:
 
         That is the one that fails; the other one, where that fails now and then and this each time.
         """
-        between = (self._counts(at) for at in range(1, self._last) if self.ledger.tested(at))
-        unsteady = sum((seen for seen in between if seen.shown and seen.hidden), Counts())
+        unsteady = self._unsteady()
         if self._older.shown and self._newer.hidden:
             return
         older_fails = self._ends.question == Question(PASS, among=self._ends.question.among)
@@ -80,6 +78,11 @@ class Sides:
             self._older += unsteady
         else:
             self._newer += unsteady
+
+    def _unsteady(self) -> Counts:
+        """The runs of all revisions between the ends that answer now so, now so."""
+        between = (self._counts(at) for at in range(1, self._last) if self.ledger.tested(at))
+        return sum((seen for seen in between if seen.shown and seen.hidden), Counts())
 
     def _patient(self) -> int:
         """How many runs are enough to miss a failure of the rate that the ends have only once in a thousand times."""
@@ -102,12 +105,11 @@ class Sides:
 
     def doubted_ends(self) -> list[int]:
         """Ends that pass, of too few runs if they fail as often as a revision between them that comes and goes."""
-        counts = [self._counts(at) for at in range(1, self._last) if self.ledger.tested(at)]
-        unsteady = sum((seen for seen in counts if seen.shown and seen.hidden), Counts())
+        unsteady = self._unsteady()
         if not unsteady.runs or self._ends.question.letter != PASS:
             return []
         fails = unsteady.shown if self._ends.question.but else unsteady.hidden
-        needed = repeats(fails / unsteady.runs, _LUCK)
+        needed = min(_MOST_PATIENCE, repeats(fails / unsteady.runs, LUCK))
         runs = {at: self.ledger.pooled(at) for at in (0, self._last)}
         return [at for at, record in runs.items() if not record.failed and len(record.runs) < needed]
 
@@ -126,7 +128,7 @@ class Sides:
 
     def rows(self) -> Iterator[Flip | Gap]:
         """Every place where the outcome flips, newest first; a Gap while it can be narrowed down."""
-        found = list(self._rows())
+        found = list(self._plain_rows)
         again = self.relapse()
         if again.flip is not None:
             low, high = sorted(again.flip)
@@ -141,7 +143,7 @@ class Sides:
         seen = self._newer if newer else self._older
         if not self._ends.differ or not (newer or older) or not (seen.hidden if newer else seen.shown):
             return Relapse()
-        flips = [row for row in self._rows() if isinstance(row, Flip)]
+        flips = [row for row in self._plain_rows if isinstance(row, Flip)]
         if len(flips) != 1:
             return Relapse()
         [flip] = flips
@@ -150,11 +152,11 @@ class Sides:
         unseen = [at for at in within if not self.ledger.tested(at) and not self.ledger[at].skipped]
         return relapse(stretch, unseen, [at for at in within if not self._may_run(at, _MOST_PATIENCE)])
 
-    def _rows(self) -> Iterator[Flip | Gap]:
-        known = list(self.known)
-        for left, right in reversed(list(pairwise(known))):
-            if self.known[left] != self.known[right]:
-                yield self._row(left, right)
+    @cached_property
+    def _plain_rows(self) -> list[Flip | Gap]:
+        """Those between revisions that are known, the newest first."""
+        pairs = reversed(list(pairwise(self.known)))
+        return [self._row(left, right) for left, right in pairs if self.known[left] != self.known[right]]
 
     def stretches(self) -> Iterator[list[Seen]]:
         """The tested revisions of each row between flips, oldest first, with how many of their runs are like it."""

@@ -17,7 +17,7 @@ import numpy as np
 from triage.bisect.posterior import evidence, repeats
 
 #: The probability that a build that fails now and then passes in all its runs, at which it is told to pass.
-_LUCK = 0.001
+LUCK = 0.001
 #: The log odds at which two rates are looked into. A false alarm costs runs, never an answer.
 _WORTH = math.log(10)
 
@@ -77,15 +77,15 @@ def relapse(stretch: Sequence[Seen], unseen: Sequence[int], closed: Sequence[int
     `unseen` are revisions within it that can be run and were not, `closed` those that shall not be run again.
     """
     end = stretch[-1]
-    needed = repeats(end.unlike / (end.like + end.unlike), _LUCK)
-    passes = [each.at for each in stretch if not each.unlike and each.like >= needed]
-    if not passes:
+    needed = repeats(end.unlike / (end.like + end.unlike), LUCK)
+    passing = [place for place, each in enumerate(stretch) if not each.unlike and each.like >= needed]
+    if not passing:
         first = stretch[0]
         asks = not first.unlike and first.at not in closed
         return Relapse(wanted=first.at if asks else None)
-    last = passes[-1]
-    fails = next(each.at for each in stretch[[each.at for each in stretch].index(last) :] if each.unlike)
-    low, high = min(last, fails), max(last, fails)
+    last = stretch[passing[-1]].at
+    fails = next(each.at for each in stretch[passing[-1] :] if each.unlike)
+    low, high = sorted((last, fails))
     again = [each.at for each in stretch if low < each.at < high and each.at not in closed]
     between = sorted(again + [at for at in unseen if low < at < high])
     return Relapse((last, fails), between[len(between) // 2] if between else None)

@@ -9,6 +9,9 @@ import pytest
 
 from tests.triage.bisect.support import Written, flips, searched
 from triage.bisect import bisection
+from triage.bisect.ends import Ends
+from triage.bisect.outcome import Ledger, Question, Record, Run
+from triage.bisect.sides import Sides
 from triage.bisect.uneven import Seen, doubts
 
 
@@ -67,6 +70,14 @@ def test_from_each_time_to_now_and_then_is_one_change_of_few_runs(tmp_path: Path
     found = searched(tmp_path, tester, 9, fix=fix)
     assert (found.first, found.last_before) == (("5", "4") if fix else ("4", "3"))
     assert found.confidence and found.confidence > 0.99 and len(tester.asked) < 60
+
+
+@pytest.mark.parametrize(("runs", "doubted"), [(5, [0, 2]), (200, [])])
+def test_a_rare_failure_between_ends_has_them_run_again_but_not_for_ever(runs: int, doubted: list[int]) -> None:
+    passed, failed = Run("P", "ok"), Run("W", "wrong")
+    records = {"0": Record((passed,) * runs), "1": Record((failed,) + (passed,) * 119), "2": Record((passed,) * runs)}
+    ledger = Ledger(["0", "1", "2"], records)
+    assert Sides(ledger, Ends(question=Question("P", but=True), differ=True)).doubted_ends() == doubted
 
 
 def stretch(*runs: tuple[int, int]) -> Sequence[Seen]:
