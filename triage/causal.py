@@ -50,8 +50,10 @@ class Needs:
         Options of one family, such as ``detect_positive`` and ``detect_negative``, are handled in one place: they
         part nothing.
         """
-        if self.known and other.known and (self.ignored - other.given or other.ignored - self.given):
-            return True
+        if self.known and other.known:
+            mine, theirs = self.ignored - other.given, other.ignored - self.given
+            if (mine or theirs) and not _words(mine) & _words(theirs):
+                return True
         mine, theirs = self.needed - other.given, other.needed - self.given
         return bool(mine) and bool(theirs) and not _words(mine) & _words(theirs)
 

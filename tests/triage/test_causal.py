@@ -99,7 +99,10 @@ def test_only_needs_on_both_sides_make_two_bugs() -> None:
 
 def test_options_of_one_family_make_no_two_bugs() -> None:
     """TVM 0.27 ignores both options of IsInf: that is one mistake."""
-    assert not parted(("detect_positive", "detect_positive"), ("detect_negative", "detect_negative"))
+    one, other = frozenset({"detect_positive"}), frozenset({"detect_negative"})
+    assert not Needs(one, one).parts_from(Needs(other, other))
+    assert not Needs(one, one, one).parts_from(Needs(other, other, other)), "not looked at, either of them"
+    assert Needs(one, one, one).parts_from(Needs(other)), "that one shows without the ignored option"
 
 
 def test_the_others_are_grouped_by_what_they_need() -> None:
