@@ -7,7 +7,7 @@ frame of each failure, and the normalised message where there is no trace. All f
 time is given as a multiple of the simple method's in the same process, and per failure as a multiple of that of the
 smallest size, which is 1 for linear growth. Files of `graphwarden group` whose lines have a key ``label`` besides are
 grouped, too: how well their labels are found again, and how much a half grouped alone agrees with the whole. `--hunts`
-takes failures of own hunts with two readings (``tests/golden/grouping/hunts.jsonl``) and counts what is split and what
+takes failures of own hunts with four readings (``tests/golden/grouping/hunts.jsonl``) and counts what is split and what
 is merged.
 """
 
@@ -102,7 +102,7 @@ def labelled(paths: Sequence[Path]) -> Table:
 
 
 def hunts(path: Path) -> Table:
-    """How failures of own hunts are grouped beside two readings of them: labels split, groups that join several."""
+    """How failures of own hunts are grouped beside four readings of them: labels split, groups that join several."""
     table = Table("reading", "failures", "labels", "groups", "index", "labels split", "groups that join labels")
     cells = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     cells = [cell for cell in cells for _ in range(cell["count"])]
@@ -113,17 +113,19 @@ def hunts(path: Path) -> Table:
     ]  # fmt: skip
     assigned = group(found).assignment
     got = [assigned[report.id] for report in found]
-    for reading in ("first", "second"):
-        labels = [cell[reading] for cell in cells]
-        pairs = set(zip(labels, got, strict=True))
+    for reading in ("first", "second", "third", "fourth"):
+        labels, names = zip(
+            *((cell[reading], name) for cell, name in zip(cells, got, strict=True) if cell[reading] != "?"), strict=True
+        )
+        pairs = set(zip(labels, names, strict=True))
         split = Counter(label for label, _ in pairs)
         joined = Counter(name for _, name in pairs)
         table.add_row(
             reading,
-            f"{len(cells):,}",
+            f"{len(labels):,}",
             str(len(split)),
             str(len(joined)),
-            f"{adjusted_rand(labels, got):.3f}",
+            f"{adjusted_rand(list(labels), list(names)):.3f}",
             str(sum(count > 1 for count in split.values())),
             str(sum(count > 1 for count in joined.values())),
         )

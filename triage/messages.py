@@ -53,13 +53,20 @@ def core(message: str) -> str:
 
 
 def part(message: str, operator: str) -> str:
-    """Of a log with a part for each operator that failed, that of `operator`; else the whole message."""
+    """Of a log with a part for each operator that failed, that of `operator`; else the whole message.
+
+    Parts that name no operator follow from another one: they never count beside it.
+    """
     for pattern in rules().parts:
         found = list(pattern.finditer(message[:_LONGEST_RAW]))
         ends = [*(each.start() for each in found[1:]), len(message)]
-        for each, end in zip(found, ends, strict=False):
-            if len(found) > 1 and operator and f".{each['operator']}".endswith(f".{operator}"):
-                return message[each.start() : end]
+        spans = [(each["operator"] or "", message[each.start() : end]) for each, end in zip(found, ends, strict=False)]
+        causes = [(name, text) for name, text in spans if name]
+        for name, text in causes:
+            if len(found) > 1 and operator and f".{name}".endswith(f".{operator}"):
+                return text
+        if causes and len(causes) < len(found):
+            return causes[0][1]
     return message
 
 

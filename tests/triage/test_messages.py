@@ -132,3 +132,14 @@ def test_the_part_of_an_operator_ends_where_that_of_a_missing_result_begins() ->
     for log in (own + follows, follows + own):
         assert part(f"Failed operations detailed log:\n{log}", "aten.topk.default") == own
     assert core(follows) == "Index: 1 is out of bounds of input list of len: 1"
+
+
+def test_what_takes_a_result_apart_is_not_what_failed():
+    """OpenVINO's log is sorted by name, and `getitem` fails wherever an operator with several results did."""
+    log = (
+        "-- <built-in function getitem> with a message:\n[PyTorch Frontend] Index: 1 is out of bounds of input list\n\n"
+        "-- aten.max.dim with a message:\nAccessing out-of-range dimension\n"
+    )
+    for operator in ("", "<built-in function getitem>", "aten.max.dim"):
+        assert part(log, operator).startswith("-- aten.max.dim")
+    assert part(log.partition("\n\n")[0], "") == log.partition("\n\n")[0], "it may fail alone"
