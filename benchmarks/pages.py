@@ -14,6 +14,7 @@ import asyncio
 import resource
 import statistics
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -62,6 +63,7 @@ def fill(store: Store, bugs: int, outcomes: int) -> None:
     tables, rng = SQLModel.metadata.tables, np.random.default_rng(0)
     for name, rows in (
         ("result", _results(outcomes, bugs, rng)),
+        ("tally", _tallies(outcomes, bugs, np.random.default_rng(0))),
         ("case", _cases(bugs)),
         ("bug", _bugs(bugs)),
         ("failure", _failures(bugs)),
@@ -95,7 +97,16 @@ def _results(outcomes: int, bugs: int, rng: np.random.Generator) -> Iterator[dic
             "reason": "",
             "seconds": 0.01,
             "peak_mb": 1.0,
+            "minute": within // 500,
         }
+
+
+def _tallies(outcomes: int, bugs: int, rng: np.random.Generator) -> Iterator[dict[str, object]]:
+    """The numbers of the same results (drawn alike) by the minute, four results a case."""
+    found = Counter((row["campaign_id"], row["minute"], row["status"]) for row in _results(outcomes, bugs, rng))
+    for (campaign, minute, status), results in sorted(found.items()):
+        told = {"campaign_id": campaign, "minute": minute, "status": status, "stage": "run"}
+        yield told | {"results": results, "cases": 125 * (status == Status.OK.value)}
 
 
 def _cases(bugs: int) -> Iterator[dict[str, object]]:

@@ -34,6 +34,7 @@ from bot.commands import (
     migrate,
     mutate,
     pages,
+    plot,
     post,
     prioritize,
     queue,
@@ -133,6 +134,7 @@ revisions.register(app, _telling)
 bench.register(app, _telling)
 suite.register(app, _telling)
 queue.register(app, _telling)
+plot.register(app, _telling)
 app.command("stop")(_telling(stop.stop))
 
 

@@ -72,6 +72,26 @@ class StoredFailure:
 
 
 @dataclass(frozen=True)
+class Progress:
+    """What a campaign did in one of its minutes (-1: not known in which): results, and cases not seen in it before."""
+
+    minute: int
+    results: int
+    cases: int
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A bug that a campaign saw: how many of its failures, and first in which minute (-1: not known)."""
+
+    bug_id: int
+    fingerprint: str
+    state: State
+    failures: int
+    minute: int
+
+
+@dataclass(frozen=True)
 class Counts:
     """The numbers of one campaign.
 
@@ -102,6 +122,15 @@ class Counts:
             if told:
                 found[told] += number
         return found
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All that is told of one campaign, from one moment: its numbers, its bugs by id, and what it did when."""
+
+    counts: Counts
+    sightings: Sequence[Sighting]
+    progress: Sequence[Progress]
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,13 @@ from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
 #: The migration that makes the tables below.
-SCHEMA = "0006"
+SCHEMA = "0007"
 
 #: Written into the header of the SQLite file, so that no other program's database is taken for ours ("GWdn").
 APPLICATION_ID = 0x4757646E
+
+#: The minute of results that were recorded before minutes were.
+UNKNOWN_MINUTE = -1
 
 
 class CampaignRow(SQLModel, table=True):
@@ -30,7 +33,7 @@ class CampaignRow(SQLModel, table=True):
 
 
 class ResultRow(SQLModel, table=True):
-    """What one case did on one target in one campaign. `origin` is JSON."""
+    """What one case did on one target in one campaign, in which minute of it. `origin` is JSON."""
 
     __tablename__ = "result"
     # Three quarters of a result is its key; without row ids it is stored once instead of twice.
@@ -45,6 +48,24 @@ class ResultRow(SQLModel, table=True):
     reason: str
     seconds: float
     peak_mb: float
+    minute: int = UNKNOWN_MINUTE
+
+
+class TallyRow(SQLModel, table=True):
+    """How many results of a campaign ended so in one of its minutes, and how many cases were seen for the first time.
+
+    The sums over it are the campaign's numbers: nobody has to count a million results.
+    """
+
+    __tablename__ = "tally"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    campaign_id: int = Field(primary_key=True, foreign_key="campaign.id")
+    minute: int = Field(primary_key=True)
+    status: str = Field(primary_key=True)
+    stage: str = Field(primary_key=True)
+    results: int
+    cases: int
 
 
 class CaseRow(SQLModel, table=True):

@@ -19,13 +19,22 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlalchemy.orm import defer
 from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, SQLModel, col, select
-from sqlmodel.sql.expression import SelectOfScalar
 
-from fuzz.case import Case, Origin, Stage, Status
-from triage import records, store_browse, store_decisions, store_results, store_rows
+from fuzz.case import Case, Origin
+from triage import records, store_browse, store_decisions, store_results, store_rows, store_tally
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
-from triage.records import Bug, BugFields, CampaignInfo, Counts, NewFailure, Result, StoredDraft, StoredFailure
+from triage.records import (
+    Bug,
+    BugFields,
+    CampaignInfo,
+    Counts,
+    NewFailure,
+    Overview,
+    Result,
+    StoredDraft,
+    StoredFailure,
+)
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
 from triage.store_browse import Wanted
 from triage.store_file import StoreError, one_line_errors, open_file
@@ -40,8 +49,6 @@ _KEYS = {
     "bug": ("fingerprint",),
     "failure": ("case_id", "target_id"),
 }
-#: Results that never show a failure, whatever another campaign saw.
-_HARMLESS = (Status.OK, Status.SKIPPED, Status.UNSUPPORTED)
 
 
 #: Of failures joined with their cases.
@@ -143,20 +150,17 @@ class Store:
 
     def counts(self, campaign_id: int) -> Counts:
         """The numbers of a campaign, all from one moment."""
-        failures = _failures_of(campaign_id).subquery()
-        bugs = select(func.count(), func.count().filter(col(BugRow.state).in_(WITH_DRAFT))).where(
-            col(BugRow.fingerprint).in_(select(failures.c.fingerprint))
-        )
-        mine = ResultRow.campaign_id == campaign_id
-        ended = (col(ResultRow.status), col(ResultRow.stage))
-        ends = select(*ended, func.count()).where(mine).group_by(*ended)
+        return self.overview(campaign_id).counts
+
+    def overview(self, campaign_id: int) -> Overview:
+        """The numbers, the bugs and the minutes of a campaign."""
         with self.reading() as session:
-            return Counts(
-                {(Status(status), Stage(stage)): number for status, stage, number in session.exec(ends)},
-                session.exec(select(func.count(col(ResultRow.case_id).distinct())).where(mine)).one(),
-                session.exec(select(func.count()).select_from(failures)).one(),
-                *session.exec(bugs).one(),
-            )
+            ends, cases = store_tally.ends(session, campaign_id)
+            seen = store_results.sightings(session, campaign_id)
+            progress = store_tally.progress(session, campaign_id)
+        drafts = sum(each.state in WITH_DRAFT for each in seen)
+        counts = Counts(ends, cases, sum(each.failures for each in seen), len(seen), drafts)
+        return Overview(counts, seen, progress)
 
     def campaigns(self) -> list[CampaignInfo]:
         """Every campaign, the oldest first."""
@@ -190,7 +194,10 @@ class Store:
         now = _now()
         with self.writing() as session:
             failures = store_decisions.load(session).settle(failures)
-            _upsert(session, "result", [store_rows.result_columns(campaign_id, result) for result in results])
+            minute = store_tally.minute(session, campaign_id, now)
+            rows = [store_rows.result_columns(campaign_id, result, minute) for result in results]
+            store_tally.count(session, campaign_id, rows)
+            _upsert(session, "result", rows)
             _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])
             _insert(session, "bug", [store_rows.new_bug_columns(new, state, now) for new in failures])
             if state is State.NEW:
@@ -260,8 +267,6 @@ class Store:
         """So many of the bugs that match, the newest first, and how many match in all."""
         with self.reading() as session:
             conditions = store_browse.matching(wanted, store_decisions.load(session).muted)
-            if wanted.campaign is not None:
-                conditions.append(_seen_in(wanted.campaign))
             total = store_browse.number(session, conditions)
         return self._bugs(*conditions, order=col(BugRow.id).desc(), offset=offset, limit=limit), total
 
@@ -388,19 +393,7 @@ def _now() -> datetime:
 
 def _seen_in(campaign_id: int) -> ColumnElement[bool]:
     """Whether a campaign saw a bug."""
-    return col(BugRow.fingerprint).in_(select(_failures_of(campaign_id).subquery().c.fingerprint))
-
-
-def _failures_of(campaign_id: int) -> SelectOfScalar[str]:
-    """The fingerprint of every failing result of a campaign."""
-    return (
-        select(FailureRow.fingerprint)
-        .join(
-            ResultRow,
-            (col(ResultRow.case_id) == FailureRow.case_id) & (col(ResultRow.target_id) == FailureRow.target_id),
-        )
-        .where(ResultRow.campaign_id == campaign_id, col(ResultRow.status).not_in(_HARMLESS))
-    )
+    return col(BugRow.fingerprint).in_(select(store_results.seen(campaign_id).subquery().c.fingerprint))
 
 
 def _insert(session: Session, table: str, rows: Sequence[Mapping[str, Any]]) -> None:

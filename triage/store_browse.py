@@ -21,13 +21,13 @@ _SEARCHED = (BugRow.title, BugRow.symptom, BugRow.conversion_function, BugRow.op
 class Wanted:
     """Which bugs: of these states (empty: all but slips), of a compiler, in which each of the words stands.
 
-    With `campaign`, only those that it saw.
+    With `ids`, only bugs of these numbers.
     """
 
     states: frozenset[State] = frozenset()
     backend: str = ""
     words: tuple[str, ...] = ()
-    campaign: int | None = None
+    ids: frozenset[int] | None = None
 
 
 def matching(wanted: Wanted, muted: Collection[str]) -> list[ColumnElement[bool]]:
@@ -37,6 +37,8 @@ def matching(wanted: Wanted, muted: Collection[str]) -> list[ColumnElement[bool]
     found: list[ColumnElement[bool]] = [col(BugRow.state).in_(sorted(states)), has_failures]
     if muted:
         found.append(col(BugRow.fingerprint).not_in(list(muted)))
+    if wanted.ids is not None:
+        found.append(col(BugRow.id).in_(wanted.ids))
     if wanted.backend:
         found.append(col(BugRow.backend) == wanted.backend)
     found += [or_(*(col(each).icontains(word, autoescape=True) for each in _SEARCHED)) for word in wanted.words]

@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from sqlalchemy import func
+from sqlalchemy import select as chosen
 from sqlmodel import Session, col, select
+from sqlmodel.sql.expression import Select
 
 from fuzz.case import FAILING, Origin, Status
 from triage import records
-from triage.records import CampaignInfo
-from triage.rows import CampaignRow, FailureRow, ResultRow
+from triage.lifecycle import State
+from triage.records import CampaignInfo, Sighting
+from triage.rows import BugRow, CampaignRow, FailureRow, ResultRow
 
 _FAILING = [status.value for status in FAILING]
+#: Results that never show a failure, whatever another campaign saw.
+_HARMLESS = (Status.OK, Status.SKIPPED, Status.UNSUPPORTED)
+#: What is asked of a bug; SQLModel's `select` knows no more than four columns together.
+_BUG = (col(BugRow.id), col(BugRow.fingerprint), col(BugRow.state))
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,23 @@ def _recorded(row: ResultRow, bug: str | None) -> Recorded:
     shown = bug if bug and row.status in _FAILING else ""
     origin = records.origin_from(row.origin)
     return Recorded(row.case_id, row.target_id, origin, Status(row.status), row.seconds, shown)
+
+
+def seen(campaign_id: int) -> Select[str, int]:
+    """The fingerprint and the minute of every failing result of a campaign."""
+    same = (col(ResultRow.case_id) == FailureRow.case_id) & (col(ResultRow.target_id) == FailureRow.target_id)
+    mine = (ResultRow.campaign_id == campaign_id, col(ResultRow.status).not_in(_HARMLESS))
+    return select(FailureRow.fingerprint, ResultRow.minute).join(ResultRow, same).where(*mine)
+
+
+def sightings(session: Session, campaign_id: int) -> list[Sighting]:
+    """The bugs that a campaign saw, by id."""
+    every = seen(campaign_id).subquery()
+    told = (func.count().label("failures"), func.min(every.c.minute).label("first"))
+    each = chosen(every.c.fingerprint, *told).group_by(every.c.fingerprint).subquery()
+    query = chosen(*_BUG, each.c.failures, each.c.first).join(each, each.c.fingerprint == BugRow.fingerprint)
+    rows = session.connection().execute(query.order_by(col(BugRow.id)))
+    return [Sighting(row[0], row[1], State(row[2]), row[3], row[4]) for row in rows]
 
 
 def failed(session: Session) -> set[str]:

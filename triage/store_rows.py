@@ -20,7 +20,7 @@ def _clean(columns: Columns) -> Columns:
     return {name: records.clean(value) if isinstance(value, str) else value for name, value in columns.items()}
 
 
-def result_columns(campaign_id: int, result: Result) -> Columns:
+def result_columns(campaign_id: int, result: Result, minute: int) -> Columns:
     return _clean(
         {
             "campaign_id": campaign_id,
@@ -32,6 +32,7 @@ def result_columns(campaign_id: int, result: Result) -> Columns:
             "reason": result.reason,
             "seconds": result.seconds,
             "peak_mb": result.peak_mb,
+            "minute": minute,
         }
     )
 

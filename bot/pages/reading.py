@@ -10,9 +10,9 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from fuzz.case import Case
-from triage import picture
+from triage import campaign_picture, picture
 from triage.lifecycle import State
-from triage.records import Bug, CampaignInfo
+from triage.records import Bug, CampaignInfo, Counts
 from triage.store import Store, Unknown
 from triage.store_browse import Wanted
 
@@ -56,6 +56,24 @@ def campaign(store: Store, number: int) -> CampaignInfo:
         if each.id == number:
             return each
     raise Unknown(f"{store.path}: no campaign {number}")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a hunt saw: its numbers, the newest of its bugs, how many there are, and the picture of its time."""
+
+    counts: Counts
+    bugs: Sequence[Bug]
+    total: int
+    picture: str
+
+
+def seen(store: Store, number: int) -> Seen:
+    """All of one hunt; slips and muted bugs are not listed."""
+    told, muted = store.overview(number), store.decisions().muted
+    shown = [each.bug_id for each in told.sightings if each.state is not State.SLIP and each.fingerprint not in muted]
+    newest, _ = store.browse(Wanted(ids=frozenset(shown[-PER_PAGE:])), 0, PER_PAGE)
+    return Seen(told.counts, newest, len(shown), campaign_picture.svg(told.progress, told.sightings))
 
 
 def smallest(store: Store, bug: Bug) -> Case | None:

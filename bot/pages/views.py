@@ -14,7 +14,6 @@ from bot.pages.reading import Question
 from bot.pages.rendering import page as rendered
 from triage.lifecycle import State
 from triage.store import Store, Unknown
-from triage.store_browse import Wanted
 
 #: What a model's file is called when it is taken away.
 _MODEL = {"onnx": ("model.onnx", "application/octet-stream"), "instance": ("instance.json", "application/json")}
@@ -67,9 +66,9 @@ def router(store: Store) -> APIRouter:
 
     @found.get("/campaigns/{number}")
     def campaign(number: Number) -> HTMLResponse:
-        told = documents.whole_campaign(reading.campaign(store, number), store.counts(number))
-        seen, total = store.browse(Wanted(campaign=number), 0, reading.PER_PAGE)
-        return _page("campaign.html.j2", campaign=told, bugs=[documents.entry(each) for each in seen], total=total)
+        known, seen = reading.campaign(store, number), reading.seen(store, number)
+        told = documents.whole_campaign(known, seen.counts)
+        return _page("campaign.html.j2", campaign=told, seen=seen, bugs=[documents.entry(each) for each in seen.bugs])
 
     return found
 

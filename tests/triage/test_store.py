@@ -33,7 +33,7 @@ from fuzz.classes import Class
 from triage import records, rows, store_file
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import IllegalMove, State
-from triage.records import NewFailure, Result, StoredDraft
+from triage.records import NewFailure, Progress, Result, StoredDraft
 from triage.store import Conflict, Store, StoreError, Unknown, open_store
 
 ROOT = Path(__file__).parents[2]
@@ -188,15 +188,20 @@ def test_the_newest_migration_is_the_schema_that_the_rows_name() -> None:
     assert ScriptDirectory.from_config(config).get_heads() == [rows.SCHEMA]
 
 
-def test_what_an_older_database_said_in_a_note_gets_its_column(tmp_path: Path) -> None:
-    path = tmp_path / "old.db"
-    with open_store(path, create=True) as store:
-        record_failing(store, store.begin_campaign({}).id, [case("a"), case("b")])
+def downgrade(path: Path, schema: str) -> None:
     older = Config(attributes={"connection": None})
     older.set_main_option("script_location", str(ROOT / "triage" / "migrations"))
     with create_engine(f"sqlite:///{path}").begin() as connection:
         older.attributes["connection"] = connection
-        command.downgrade(older, "0001")
+        command.downgrade(older, schema)
+
+
+def test_what_an_older_database_said_in_a_note_gets_its_column(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with open_store(path, create=True) as store:
+        record_failing(store, store.begin_campaign({}).id, [case("a"), case("b")])
+    downgrade(path, "0001")
+    with create_engine(f"sqlite:///{path}").begin() as connection:
         note = "reads uninitialised memory: fails every time when fresh memory is filled with byte 170"
         connection.exec_driver_sql("UPDATE bug SET note = ? WHERE id = 1", (note,))
     with open_store(path, create=False) as store:
@@ -274,6 +279,53 @@ def test_a_result_recorded_again_replaces_the_first(store: Store) -> None:
     counts = store.counts(campaign)
     assert counts.statuses == {Status.OK: 1}
     assert counts.cases == 1
+
+
+def test_numbers_by_the_minute_add_up_to_what_was_recorded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a result replaces an earlier one, in its own batch too, and where a case comes on a second target."""
+    campaign = store.begin_campaign({}).id
+    began = store.campaigns()[0].started.replace(tzinfo=UTC)
+    for at, results in enumerate(
+        (
+            [result(case("a")), result(case("b"), status=Status.TIMEOUT), result(case("b"), status=Status.OK)],
+            [],
+            [result(case("b"), OV), result(case("a"), status=Status.WRONG), result(case("c"))],
+        )
+    ):
+        monkeypatch.setattr("triage.store._now", lambda at=at: began + timedelta(minutes=at, seconds=30))
+        store.record(campaign, results)
+    assert store.overview(campaign).progress == [Progress(0, 1, 2), Progress(2, 3, 1)]
+    counts = store.counts(campaign)
+    with closing(sqlite3.connect(store.path)) as raw:
+        query = "SELECT status, count(*) FROM result WHERE campaign_id = ? GROUP BY status"
+        assert {Status(status): number for status, number in raw.execute(query, (campaign,))} == counts.statuses
+    assert counts.cases == 3
+
+
+def test_a_campaign_knows_in_which_minute_it_first_saw_a_bug(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign = store.begin_campaign({}).id
+    began = store.campaigns()[0].started.replace(tzinfo=UTC)
+    for at, names in ((1, "a"), (4, "bc")):
+        monkeypatch.setattr("triage.store._now", lambda at=at: began + timedelta(minutes=at))
+        record_failing(store, campaign, [case(name) for name in names])
+    [seen] = store.overview(campaign).sightings
+    assert (seen.bug_id, seen.state, seen.failures, seen.minute) == (1, State.NEW, 3, 1)
+    assert store.overview(campaign + 1).sightings == []
+
+
+def test_an_older_database_keeps_its_numbers_and_knows_no_minutes(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    with open_store(path, create=True) as store:
+        campaign = store.begin_campaign({}).id
+        record_failing(store, campaign, [case("a"), case("b")])
+        store.record(campaign, [result(case("a"), OV)])
+        before = store.counts(campaign)
+    downgrade(path, "0006")
+    with open_store(path, create=False) as store:
+        assert store.counts(campaign) == before
+        assert store.overview(campaign).progress == [Progress(-1, 3, 2)]
+        store.record(campaign, [result(case("c"))])
+        assert (store.counts(campaign).cases, store.overview(campaign).sightings[0].minute) == (3, -1)
 
 
 def test_skipped_unsupported_invalid_and_passed_are_four_numbers(store: Store) -> None:

@@ -73,6 +73,14 @@ def test_one_bug_tells_state_evidence_difference_and_report(site: str, web: requ
     assert told["count"] == 2 and told["created"].endswith("Z")
 
 
+def test_a_hunt_is_drawn_over_its_time_with_its_numbers(site: str, web: requests.Session) -> None:
+    page, told = text(web, f"{site}/campaigns/2"), web.get(f"{site}/api/v1/campaigns/2").json()
+    assert '<svg xmlns="http://www.w3.org/2000/svg" class="chart"' in page and page.count("<polyline") == 2
+    assert (told["cases"], told["statuses"], told["bugs"]) == (61, {"exception": 61}, 61)
+    shown = [int(found) for found in re.findall(r'aria-label="bug (\d+)"', page)]
+    assert shown == sorted(shown, reverse=True) and len(shown) == 50 and "and 10 more" in page
+
+
 def test_nothing_that_a_compiler_or_a_model_says_becomes_part_of_a_page(site: str, web: requests.Session) -> None:
     for path in ("bugs", "bugs/1", "bugs/2", "campaigns/1", f"bugs?words={HOSTILE}"):
         page = text(web, f"{site}/{path}")

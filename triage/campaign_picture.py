@@ -1,0 +1,55 @@
+"""A campaign over its time as a picture: different cases and different bugs, minute by minute. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from triage import chart
+from triage.chart import COLOURS, Panel
+from triage.lifecycle import State
+from triage.records import Progress, Sighting
+
+#: Bugs that turned out to be none, or another.
+_ASIDE = (State.DUPLICATE, State.INVALID, State.STALE, State.SLIP, State.FLAKY)
+#: Minutes without a result after which a campaign was not at work: it counts as one.
+_PAUSE = 10
+
+
+def svg(progress: Sequence[Progress], sightings: Iterable[Sighting]) -> str:
+    """The picture; "" for a campaign of which nothing is known by time, or nothing yet."""
+    at = _working(sorted(each.minute for each in progress if each.minute >= 0))
+    if not at:
+        return ""
+    across = max(at.values()) + 1.0
+    cases = _growing((at[each.minute], each.cases) for each in progress if each.minute >= 0)
+    first = (each.minute for each in sightings if each.state not in _ASIDE)
+    bugs = _growing((at[minute], 1) for minute in sorted(first) if minute in at)
+    panels = [_panel("Cases", cases, across, COLOURS[5]), _panel("Bugs that stand", bugs, across, COLOURS[6])]
+    return chart.svg(panels)
+
+
+def _working(minutes: Sequence[int]) -> dict[int, int]:
+    """Minute of the campaign -> minute of its work, long pauses left out."""
+    found: dict[int, int] = {}
+    now = 0
+    for before, minute in zip([None, *minutes], minutes, strict=False):
+        if before is not None:
+            now += minute - before if minute - before <= _PAUSE else 1
+        found[minute] = now
+    return found
+
+
+def _growing(parts: Iterable[tuple[int, int]]) -> list[tuple[float, float]]:
+    """What comes in each minute as what there is at its end."""
+    found: list[tuple[float, float]] = []
+    sum_ = 0
+    for minute, more in parts:
+        sum_ += more
+        found.append((minute + 1.0, float(sum_)))
+    return found
+
+
+def _panel(title: str, growing: Sequence[tuple[float, float]], across: float, colour: str) -> Panel:
+    top = growing[-1][1] if growing else 0.0
+    points = chart.steps(growing, across, top) if top else [(0.0, 0.0), (1.0, 0.0)]
+    return Panel(title, f"{top:.0f}" if top else "", "minutes of hunting", f"{across:.0f}", [(colour, points)])
