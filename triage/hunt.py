@@ -14,9 +14,11 @@ from fuzz import validity
 from fuzz.campaign import Campaign, Policy
 from fuzz.case import Case, Failure, Origin, Stage, Status, Target, Verdict
 from fuzz.generators import Skip
+from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage import recognising
 from triage.jury import Jury
+from triage.localize import order
 from triage.recognising import Recognised
 from triage.records import CampaignInfo, NewFailure, Result
 from triage.signing import Signer
@@ -53,15 +55,17 @@ def hunt(
     `keep` is called once all results of a chunk were told: an interrupted process may have seconds to end.
     """
     done = store.done(campaign.id)
-    signer = Signer(runner)
+    signer, judge = Signer(runner), Judge(runner, reference)
     results, failures = len(done), 0
     for chunk in Campaign(runner, targets, reference, policy).run(source, lambda c, t: (c, t) in done):
         rows = [row for entry in chunk for row in _results(entry, targets)]
         found = [entry.failure for entry in chunk if isinstance(entry, Verdict) and entry.failure]
         found += _against_reference(chunk, Jury(runner, reference))
-        described = [signer.describe(failure) for failure in found]
-        store.record(campaign.id, rows, described)
-        bugs = {(new.failure.case.id, new.failure.target.id): recognise(new) for new in described}
+        shown = [order.minimised(judge, failure, policy.deadline) for failure in found]
+        described = [signer.describe(failure) for failure in shown]
+        shorter = [new for new, old in zip(shown, found, strict=True) if new.target != old.target]
+        store.record(campaign.id, [*rows, *map(_with_fewer_passes, shorter)], described)
+        bugs = {(old.case.id, old.target.id): recognise(new) for old, new in zip(found, described, strict=True)}
         for row in rows:
             known_by = bugs.get((row.case_id, row.target_id), _NOTHING)
             learn(row.case_id, row.status, known_by.key, known_by.operators)
@@ -100,6 +104,13 @@ def _results(entry: Verdict | Skip, targets: Sequence[Target]) -> list[Result]:
             peak_mb=outcome.peak_mb if outcome else 0.0,
         )
     ]
+
+
+def _with_fewer_passes(failure: Failure) -> Result:
+    """What a case does after the guilty passes alone: its failure is kept so, not after the sequence that was drawn."""
+    case, outcome = failure.case, failure.outcome
+    told = (case.origin, outcome.status, outcome.stage, "", outcome.seconds, outcome.peak_mb)
+    return Result(case.id, failure.target.id, *told)
 
 
 def skip_id(origin: Origin) -> str:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from fuzz import registry
+from fuzz import registry, sequences
 from fuzz.case import Error, Failure
 from fuzz.runner import Operator
 from triage import stack
@@ -27,7 +27,8 @@ _FOR_ONE = re.compile(r"(?P<function>.+)\((?P<operator>\w+)\)")
 class Signature:
     """The deduplication key, and the sentence that explains it.
 
-    `place` is the conversion function, or the telling stack frames, or the operators; `kind` says which.
+    `place` is the conversion function, or the telling stack frames, or the operators; `kind` says which. `passes` are
+    those of a drawn sequence without which it does not show (HirGen, oracle 2).
     """
 
     backend: str
@@ -36,11 +37,12 @@ class Signature:
     symptom: str
     message: str
     why: str
+    passes: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
-        """16 hex digits over backend, place, symptom and message."""
-        key = "\0".join((self.backend, self.place, self.symptom, self.message))
+        """16 hex digits over backend, place, symptom, message and passes."""
+        key = "\0".join((self.backend, self.place, self.symptom, self.message, *self.passes))
         return hashlib.sha256(key.encode()).hexdigest()[:16]
 
     @property
@@ -64,10 +66,12 @@ def sign(
     wrong = failure.oracle == "inconsistency"
     message = "" if wrong else normalise(core(part(error.message, error.operator)), names)
     place, message = _of_all_operators(place, message)
+    passes = sequences.of(failure.target)
     why = f"same because {source}, the symptom is {_spoken(failure.symptom)}" + (
         f' and the message reads "{message[:120]}" once numbers, shapes and names are taken out' if message else ""
     )
-    return Signature(backend, place, kind, failure.symptom, message, why)
+    why += f", after {' and '.join(passes)}" if passes else ""
+    return Signature(backend, place, kind, failure.symptom, message, why, passes)
 
 
 def _place(

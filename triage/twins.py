@@ -10,6 +10,7 @@ from functools import cache
 
 import onnx
 
+from fuzz import sequences
 from fuzz.data import data_path
 from fuzz.runner import Runner
 from triage import titles
@@ -47,6 +48,8 @@ def twin(store: Store, bug: Bug, signature: Signature, operators: list[str]) -> 
 def _same_parts(other: Bug, signature: Signature, operators: list[str]) -> bool:
     """Whether place, symptom and message are the same. A settled bug's operators are those of its reduced model."""
     if (other.symptom, other.message) != (signature.symptom, signature.message or other.message):
+        return False
+    if sequences.of(other.target) != signature.passes:
         return False
     if signature.conversion_function or other.conversion_function:
         return signature.conversion_function == other.conversion_function

@@ -24,6 +24,8 @@ from fuzz.case import Target, options_from
 
 #: The longest sequence that is drawn.
 LONGEST = 12
+#: The option of backends that take a sequence, and its value where they take none.
+OPTION, NONE = "sequence", "none"
 
 
 class NoSequences(ValueError):
@@ -59,17 +61,29 @@ def drawn(targets: Sequence[Target], count: int, seed: int) -> list[Target]:
     """So many further targets of each backend: the first of its `targets` with drawn sequences.
 
     Only of backends that put passes in an order of the caller's choice (option ``sequence``): which passes others go
-    through depends on the model.
+    through depends on the model. Steps that compute more coarsely are left out: the reference would call that wrong.
     """
     found: list[Target] = []
     for target in {each.backend: each for each in reversed(targets)}.values():
-        if "sequence" not in registry.backend(target.backend).options:
+        if OPTION not in registry.backend(target.backend).options:
             continue
         known = Sequences(target.backend, ())
         for at in range(count):
-            options = {**dict(target.options), **known.options(known.draw(f"{seed}/{at}"))}
+            exact = [step for step in known.draw(f"{seed}/{at}") if known.coarser([step]) == 1.0]
+            options = {**dict(target.options), **known.options(exact)}
             found.append(replace(target, options=options_from(options)))
     return list(dict.fromkeys(found))
+
+
+def of(target: Target) -> tuple[str, ...]:
+    """The steps that a target's option ``sequence`` names, in their order."""
+    named = dict(target.options).get(OPTION, NONE)
+    return () if named == NONE else tuple(named.split(","))
+
+
+def only(target: Target, steps: Sequence[str]) -> Target:
+    """The target with these steps alone."""
+    return replace(target, options=options_from({**dict(target.options), OPTION: ",".join(steps) or NONE}))
 
 
 def devices(backend: str) -> list[dict[str, str]]:
