@@ -20,7 +20,7 @@ from sqlalchemy.orm import defer
 from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, SQLModel, col, select
 
-from fuzz.case import Case, Origin
+from fuzz.case import Case, Origin, Status
 from triage import records, store_browse, store_decisions, store_results, store_rows, store_tally
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
@@ -162,6 +162,11 @@ class Store:
         counts = Counts(ends, cases, sum(each.failures for each in seen), len(seen), drafts)
         return Overview(counts, seen, progress)
 
+    def totals(self) -> tuple[Mapping[Status, int], int]:
+        """How many results of all campaigns have each status, and the sum of the campaigns' cases."""
+        with self.reading() as session:
+            return store_tally.totals(session)
+
     def campaigns(self) -> list[CampaignInfo]:
         """Every campaign, the oldest first."""
         with self.reading() as session:
@@ -270,8 +275,8 @@ class Store:
             total = store_browse.number(session, conditions)
         return self._bugs(*conditions, order=col(BugRow.id).desc(), offset=offset, limit=limit), total
 
-    def kinds(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """How many bugs there are in each state and of each compiler, without slips and muted ones."""
+    def kinds(self) -> Mapping[tuple[str, str], int]:
+        """How many bugs there are of each compiler in each state, without slips and muted ones."""
         with self.reading() as session:
             return store_browse.kinds(session, store_browse.matching(Wanted(), store_decisions.load(session).muted))
 

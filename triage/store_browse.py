@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -50,11 +49,8 @@ def number(session: Session, conditions: list[ColumnElement[bool]]) -> int:
     return session.exec(select(func.count()).select_from(BugRow).where(*conditions)).one()
 
 
-def kinds(session: Session, conditions: list[ColumnElement[bool]]) -> tuple[Counter[str], Counter[str]]:
-    """How many of the bugs that match are in each state, and how many of each compiler."""
-    query = select(BugRow.state, BugRow.backend, func.count()).where(*conditions)
-    states, backends = Counter[str](), Counter[str]()
-    for state, backend, count in session.exec(query.group_by(col(BugRow.state), col(BugRow.backend))):
-        states[state] += count
-        backends[backend] += count
-    return states, backends
+def kinds(session: Session, conditions: list[ColumnElement[bool]]) -> dict[tuple[str, str], int]:
+    """How many of the bugs that match are of which compiler and in which state."""
+    kind = (col(BugRow.backend), col(BugRow.state))
+    query = select(*kind, func.count()).where(*conditions).group_by(*kind).order_by(*kind)
+    return {(backend, state): count for backend, state, count in session.exec(query)}

@@ -78,6 +78,13 @@ def ends(session: Session, campaign_id: int) -> tuple[dict[tuple[Status, Stage],
     return found, sum(cases for *_, cases in rows)
 
 
+def totals(session: Session) -> tuple[dict[Status, int], int]:
+    """The results of all campaigns by status, and the sum of their cases."""
+    sums = (func.sum(TallyRow.results), func.sum(TallyRow.cases))
+    rows = session.exec(select(TallyRow.status, *sums).group_by(col(TallyRow.status))).all()
+    return {Status(status): results for status, results, _ in rows}, sum(cases for *_, cases in rows)
+
+
 def progress(session: Session, campaign_id: int) -> list[Progress]:
     """The results and new cases of each minute in which there were any, in order."""
     sums = (func.sum(TallyRow.results), func.sum(TallyRow.cases))

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
-from bot.pages import api, views
+from bot.pages import api, metrics, views
 from bot.pages.rendering import STATIC, page
 from triage.store import Store, StoreError, Unknown
 
@@ -31,6 +31,7 @@ def make_app(store: Store) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(api.router(store))
     app.include_router(views.router(store))
+    app.include_router(metrics.router(store))
 
     @app.get("/", include_in_schema=False)
     def start() -> Response:

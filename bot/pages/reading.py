@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -48,6 +49,15 @@ def bugs(store: Store, question: Question) -> Found:
     """The bugs of a page, the newest first."""
     found, total = store.browse(question.wanted(), (question.page - 1) * PER_PAGE, PER_PAGE)
     return Found(found, total, max(1, math.ceil(total / PER_PAGE)))
+
+
+def kinds(store: Store) -> tuple[Counter[str], Counter[str]]:
+    """How many bugs are in each state, and how many of each compiler."""
+    states, backends = Counter[str](), Counter[str]()
+    for (backend, state), count in store.kinds().items():
+        states[state] += count
+        backends[backend] += count
+    return states, backends
 
 
 def campaign(store: Store, number: int) -> CampaignInfo:

@@ -33,7 +33,7 @@ def router(store: Store) -> APIRouter:
     @found.get("/bugs")
     def bugs(asked: Annotated[Question, Depends(question)]) -> HTMLResponse:
         told = reading.bugs(store, asked)
-        states, backends = store.kinds()
+        states, backends = reading.kinds(store)
         entries = [documents.entry(each) for each in told.bugs]
         return _page("bugs.html.j2", asked=asked, found=told, bugs=entries, kinds=(states, backends), link=_link(asked))
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, or_
+from sqlalchemy import and_, func, or_
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
@@ -158,6 +158,12 @@ class Outbox:
             query = query.where(OutgoingRow.bug_id == bug_id)
         with self._store.reading() as session:
             return [_outgoing(row) for row in session.exec(query)]
+
+    def counts(self) -> dict[OutState, int]:
+        """How many things there are in each state."""
+        query = select(OutgoingRow.state, func.count()).group_by(col(OutgoingRow.state))
+        with self._store.reading() as session:
+            return {OutState(state): number for state, number in session.exec(query)}
 
     def since(self, moment: datetime, kind: OutKind | None = None, repository: str = "") -> list[Outgoing]:
         """What was put in since a moment (UTC) and is or may yet be said: for limits."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection, Iterable
 from datetime import timedelta
 
-from sqlalchemy import case, insert, or_, tuple_, update
+from sqlalchemy import case, func, insert, or_, tuple_, update
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
@@ -140,6 +140,13 @@ class Works:
         )
         with self._store.reading() as session:
             return session.exec(same).first() is not None
+
+    def counts(self) -> dict[tuple[str, WorkState], int]:
+        """How many pieces of work of each kind there are in each state."""
+        kind = (col(WorkRow.kind), col(WorkRow.state))
+        query = select(*kind, func.count()).group_by(*kind).order_by(*kind)
+        with self._store.reading() as session:
+            return {(name, WorkState(state)): number for name, state, number in session.exec(query)}
 
     def get(self, work_id: int) -> Work:
         """One piece of work. Raises Unknown."""
