@@ -38,6 +38,11 @@ def campaign(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
     _draw(out, db, drawn, "nothing is known of it by time: it has no results yet, or is from before minutes were kept")
 
 
+def life(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
+    """Draw the life of a bug: found, reported, closed, reopened."""
+    _draw(out, db, lambda store: reading.life(store, number), "nothing is known of it but that it was found")
+
+
 def model(
     path: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="An ONNX model.")],
     out: Out,
@@ -75,6 +80,6 @@ def _write(out: Path, told: str, nothing: str) -> None:
 
 def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Add the commands to the command line."""
-    for command in (bug, campaign, model):
+    for command in (bug, life, campaign, model):
         plot.command(command.__name__)(telling(command))
     app.add_typer(plot, name="plot")

@@ -33,7 +33,7 @@ def router(store: Store) -> APIRouter:
     @found.get("/bugs/{number}", responses=missing)
     def bug(number: Number) -> WholeBug:
         """All that is known of one bug."""
-        return documents.whole(store.bug(number), store.draft(number))
+        return reading.whole(store, number)
 
     @found.get("/campaigns")
     def campaigns() -> list[Campaign]:

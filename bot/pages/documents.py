@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from bot import describe
+from triage.ledger.records import Issue
+from triage.life_picture import Event
 from triage.lifecycle import State
 from triage.records import Bug, CampaignInfo, Counts, StoredDraft
 
@@ -47,6 +50,22 @@ class Report(BaseModel):
     labels: list[str]
 
 
+class Happened(BaseModel):
+    """One thing in the life of a bug, in words; `kind` is found, reported, closed, reopened or other. Times are UTC."""
+
+    at: datetime
+    kind: str
+    text: str
+
+
+class IssueLink(BaseModel):
+    """The issue of a bug at GitHub."""
+
+    repository: str
+    number: int
+    open: bool
+
+
 class WholeBug(BugEntry):
     """All that is known of one bug."""
 
@@ -59,6 +78,8 @@ class WholeBug(BugEntry):
     bisected: dict[str, Any]
     judgement: dict[str, Any] | None = Field(description="The court's verdict with its evidence.")
     report: Report | None
+    issue: IssueLink | None
+    history: list[Happened]
 
 
 class Campaign(BaseModel):
@@ -110,18 +131,23 @@ def _entry(bug: Bug) -> dict[str, Any]:
     }
 
 
-def whole(bug: Bug, draft: StoredDraft | None) -> WholeBug:
+def whole(bug: Bug, draft: StoredDraft | None, issue: Issue | None, history: Sequence[Event]) -> WholeBug:
     """All of one bug."""
     told = describe.bug(bug)
+    linked = IssueLink(repository=issue.repository, number=issue.number, open=issue.open) if issue else None
     return WholeBug(
         **_entry(bug),
         **{name: told[name] for name in ("options", "message", "why", "note", "location", "bisected")},
         passes_with=bug.passes_with,
         judgement=bug.judgement.document() if bug.judgement else None,
-        report=Report(title=draft.title, body=draft.body, script=draft.script, labels=list(draft.labels))
-        if draft
-        else None,
+        report=_report(draft) if draft else None,
+        issue=linked,
+        history=[Happened(at=each.at, kind=each.kind, text=each.text) for each in history],
     )
+
+
+def _report(draft: StoredDraft) -> Report:
+    return Report(title=draft.title, body=draft.body, script=draft.script, labels=list(draft.labels))
 
 
 def campaign(found: CampaignInfo) -> Campaign:

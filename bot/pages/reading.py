@@ -6,12 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import onnx
 from google.protobuf.message import DecodeError
 
+from bot.pages import documents, history
+from bot.pages.documents import WholeBug
 from fuzz.case import Case
-from triage import campaign_picture, picture
+from triage import campaign_picture, life_picture, picture
+from triage.ledger import Ledger
 from triage.lifecycle import State
 from triage.records import Bug, CampaignInfo, Counts
 from triage.store import Store, Unknown
@@ -84,6 +88,18 @@ def seen(store: Store, number: int) -> Seen:
     shown = [each.bug_id for each in told.sightings if each.state is not State.SLIP and each.fingerprint not in muted]
     newest, _ = store.browse(Wanted(ids=frozenset(shown[-PER_PAGE:])), 0, PER_PAGE)
     return Seen(told.counts, newest, len(shown), campaign_picture.svg(told.progress, told.sightings))
+
+
+def whole(store: Store, number: int) -> WholeBug:
+    """All that is known of one bug. Raises Unknown."""
+    bug, ledger = store.bug(number), Ledger(store)
+    return documents.whole(bug, store.draft(number), history.issue(ledger, bug), history.events(ledger, bug))
+
+
+def life(store: Store, number: int) -> str:
+    """The life line of a bug (SVG); "" while nothing is known but that it was found. Raises Unknown."""
+    events = history.events(Ledger(store), store.bug(number))
+    return life_picture.svg(events, datetime.now(UTC)) if len(events) > 1 else ""
 
 
 def smallest(store: Store, bug: Bug) -> Case | None:

@@ -39,11 +39,9 @@ def router(store: Store) -> APIRouter:
 
     @found.get("/bugs/{number}")
     def bug(number: Number) -> HTMLResponse:
-        known = store.bug(number)
-        told = documents.whole(known, store.draft(number))
-        drawing = reading.drawing(reading.smallest(store, known))
+        told, drawing = reading.whole(store, number), reading.drawing(reading.smallest(store, store.bug(number)))
         tests = list(dict.fromkeys(f"{each.generator}: {each.test}" for each in store.origins(number)))
-        return _page("bug.html.j2", bug=told, drawing=drawing, tests=tests)
+        return _page("bug.html.j2", bug=told, drawing=drawing, life=reading.life(store, number), tests=tests)
 
     @found.get("/bugs/{number}/reproducer.py")
     def reproducer(number: Number) -> PlainTextResponse:

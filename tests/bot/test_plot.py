@@ -11,6 +11,8 @@ from onnx import TensorProto, helper
 
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from tests.bot.support import Run, relu
+from triage.ledger import Ledger
+from triage.ledger.records import NewOutgoing, OutKind
 from triage.records import NewFailure, Result
 from triage.store import open_store
 
@@ -50,6 +52,20 @@ def test_a_hunt_is_drawn_over_its_time(gw: Run, db: Path, tmp_path: Path) -> Non
     found = texts(tmp_path / "hunt.svg")
     assert found[:2] == ["Cases", "3"] and found[found.index("Bugs that stand") + 1] == "1"
     assert len(list(ElementTree.parse(tmp_path / "hunt.svg").iter(f"{SVG}polyline"))) == 2
+
+
+def test_the_life_of_a_bug_is_drawn_once_there_is_one(gw: Run, db: Path, tmp_path: Path) -> None:
+    out = tmp_path / "life.svg"
+    done = gw("plot", "life", 1, "--db", db, "-o", out)
+    assert (done.code, out.exists()) == (2, False) and "nothing is known of it but that it was found" in done.err
+    with open_store(db, create=False) as store:
+        outbox = Ledger(store).outbox
+        outbox.add(NewOutgoing(OutKind.ISSUE, "issue:f", "o/r", {"title": "t", "body": "b"}, "bug:1", bug_id=1))
+        one = outbox.next()
+        assert one is not None
+        outbox.sent(one, {"number": 3})
+    assert gw("plot", "life", 1, "--db", db, "-o", out).code == 0
+    assert [text[11:] for text in texts(out)] == ["found in tvm 0.27.0", "reported in o/r as #3"]
 
 
 def test_any_model_is_drawn(gw: Run, tmp_path: Path) -> None:

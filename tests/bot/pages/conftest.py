@@ -11,6 +11,8 @@ import requests
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from tests.bot.support import relu, start
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
+from triage.ledger import Ledger
+from triage.ledger.records import Issue, NewOutgoing, OutKind
 from triage.lifecycle import State
 from triage.records import NewFailure, Result, StoredDraft
 from triage.store import Store, open_store
@@ -66,6 +68,23 @@ def draft(store: Store, bug: int) -> None:
     store.advance(bug, State.JUDGED, State.DRAFTED, draft=text)
 
 
+def lived(store: Store) -> None:
+    """Bug 1 was reported, closed by a release, and a comment about it waits for a moderator."""
+    ledger, place = Ledger(store), "apache/tvm"
+    said = [
+        NewOutgoing(OutKind.ISSUE, "issue:gather", place, {"title": "t", "body": "b"}, "bug:1", bug_id=1),
+        NewOutgoing(OutKind.STATE, "close:bug:1:0.28.0", place, {"open": False}, "bug:1", 7, 1),
+        NewOutgoing(OutKind.COMMENT, "regressed:bug:1:0.29.0", place, {"body": "b"}, "bug:1", 7, 1, held=True),
+    ]
+    for one in said:
+        ledger.outbox.add(one)
+    ledger.issues.link(Issue(1, place, 7, ours=True, open=False))
+    for _ in range(2):
+        one = ledger.outbox.next()
+        assert one is not None
+        ledger.outbox.sent(one, {"number": 7})
+
+
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Bug 1 has a report and 2 is hostile, 3 is a slip, 4 muted, and 60 follow; campaign 1 has seen the first two."""
@@ -81,6 +100,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         store.mute(4, "known")
         for at in range(60):
             record(store, second, failing(f"many {at}", f"many {at}", TVM, f"number {at} of many"))
+        lived(store)
         record(store, first, failing("b", "gather", TVM))  # a number may be lost when a bug is seen again
     return path
 

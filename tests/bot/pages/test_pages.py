@@ -73,6 +73,22 @@ def test_one_bug_tells_state_evidence_difference_and_report(site: str, web: requ
     assert told["count"] == 2 and told["created"].endswith("Z")
 
 
+def test_a_bug_tells_its_life_and_its_issue(site: str, web: requests.Session) -> None:
+    page, told = text(web, f"{site}/bugs/1"), web.get(f"{site}/api/v1/bugs/1").json()
+    assert told["issue"] == {"repository": "apache/tvm", "number": 7, "open": False}
+    assert [(each["kind"], each["text"]) for each in told["history"]] == [
+        ("found", "found in tvm 0.27.0"),
+        ("reported", "reported in apache/tvm as #7"),
+        ("closed", "closed with 0.28.0"),
+        ("other", "a comment waits for a moderator"),
+    ]
+    for part in ("apache/tvm#7", "closed with 0.28.0", "<h2>History</h2>", 'class="chart"'):
+        assert part in page
+    other = web.get(f"{site}/api/v1/bugs/2").json()
+    assert other["issue"] is None and len(other["history"]) == 1
+    assert "<h2>History</h2>" not in text(web, f"{site}/bugs/2")
+
+
 def test_a_hunt_is_drawn_over_its_time_with_its_numbers(site: str, web: requests.Session) -> None:
     page, told = text(web, f"{site}/campaigns/2"), web.get(f"{site}/api/v1/campaigns/2").json()
     assert '<svg xmlns="http://www.w3.org/2000/svg" class="chart"' in page and page.count("<polyline") == 2
