@@ -102,6 +102,8 @@ def _properties(item: Item) -> Iterator[str]:
     for name, value in item.call.parameters.items():
         yield f"{name} is given"
         yield from (f"{name} {what}" for what in (_of_tensor(value) if isinstance(value, Tensor) else _of_value(value)))
+        if name in item.call.defaults and value != item.call.defaults[name]:
+            yield f"{name} is not its default"  # shows that a converter ignores it
     for name in item.call.defaults.keys() - item.call.parameters.keys():
         yield f"{name} is left out"
 

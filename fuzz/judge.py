@@ -9,6 +9,7 @@ import numpy as np
 
 from fuzz import generators, registry, unsupported, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict, options_from
+from fuzz.generators import docs
 from fuzz.mutants import judging
 from fuzz.oracles import crash, differential, refusal
 from fuzz.runner import Runner
@@ -142,7 +143,12 @@ class Judge:
             differing = differential.differing(outcome.outputs, known.outcome.outputs, rule(target))
             return validity.undefined_behaviour(case, recorded, differing)
         exited = outcome.error is not None and outcome.error.type == "Exit"
-        return validity.refusable(case, recorded) if outcome.status is Status.EXCEPTION and not exited else ""
+        if outcome.status is not Status.EXCEPTION or exited:
+            return ""
+        against = docs.broken(case.origin)  # PyTorch takes the call, but its documentation promises nothing
+        if against:
+            return f"the call breaks what the documentation says of the {against}"
+        return validity.refusable(case, recorded)
 
     def _unrewritten(self, case: Case, target: Target, known: Reference, found: str) -> str:
         """Why a failure does not come of the rewriting that the target's options ask for: it comes without. Else ""."""

@@ -11,7 +11,7 @@ from fuzz.case import Case, Outcome, Status
 from fuzz.oracles.differential import tolerance
 from fuzz.wire import Raw, Value, dtype_name
 from triage.differ import differing, is_inexact, widened
-from triage.layout import STEP, named, render
+from triage.layout import STEP, mapping, named, render
 from triage.literals import SMALL, as_array, value_expr
 
 #: The reference, as code computes it where its values are too many to be written out.
@@ -24,11 +24,21 @@ _REFERENCE = {
 
 @dataclass(frozen=True)
 class Checks:
-    """Lines that define what is expected, (expected, actual) pairs of expressions, and lines that compare them."""
+    """Lines that define what is expected, (expected, actual) pairs of expressions, and lines that compare them.
+
+    With a `loop`, the head of a for statement, pairs and comparing lines stand for each output in it.
+    """
 
     definitions: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     statements: tuple[str, ...]
+    loop: str = ""
+
+    def lines(self, *, shown: bool = False) -> list[str]:
+        """The checks as code, which prints what is compared where it is to be `shown`."""
+        shows = [f'print("expected:", {want}, "actual:", {got}, sep="\\n")' for want, got in self.pairs * shown]
+        body = [*shows, *self.statements]
+        return [*self.definitions, *([self.loop, *(STEP + line for line in body)] if self.loop else body)]
 
 
 def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snippet: str = "") -> Checks:
@@ -46,12 +56,34 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
     computed = "ReferenceEvaluator" not in snippet and _is_computed(case, want, wrong)
     names = _names(wrong, computed)
     check_dtype = case.kind == "onnx" or symptom == "wrong:dtype"
+    together = None if computed or got is None else _together(want, got, wrong, check_dtype)
+    if together:
+        return together
     statements: list[str] = []
     for at in wrong:
         actual = "actual" if len(want) == 1 else f"actual[{at}]"
         statements += _statements(actual, names[at], want[at], got[at] if got else want[at], check_dtype)
     pairs = tuple((names[at], "actual" if len(want) == 1 else f"actual[{at}]") for at in wrong)
     return Checks(tuple(_definitions(case, want, wrong, names, computed)), pairs, tuple(statements))
+
+
+def _together(want: Sequence[Value], got: Sequence[Value], wrong: Sequence[int], check_dtype: bool) -> Checks | None:
+    """One loop over several wrong tensors that are compared alike; None where they are not, or where it is but one."""
+    pairs = [(want[at], got[at]) for at in wrong]
+    dense = [(one, other) for one, other in pairs if isinstance(one, np.ndarray | Raw) and dtype_name(one) != "string"]
+    if len(wrong) < 2 or len(dense) < len(wrong) or not all(isinstance(other, np.ndarray | Raw) for _, other in dense):
+        return None
+    comparisons = {_comparison("actual[at]", "want", one) for one, _ in dense}
+    values = [named(f"{at}: ", value_expr(_plain(want[at]))) for at in wrong]
+    if len(comparisons) > 1:
+        return None
+    statements = list(comparisons)
+    if any(tuple(one.shape) != tuple(other.shape) for one, other in dense if isinstance(other, np.ndarray | Raw)):
+        statements.insert(0, "assert actual[at].shape == want.shape, actual[at].shape")
+    if check_dtype and any(dtype_name(one) != dtype_name(other) for one, other in dense):
+        statements.insert(0, "assert actual[at].dtype == want.dtype, actual[at].dtype")
+    definitions = tuple(render(mapping("expected = ", values)))
+    return Checks(definitions, (("want", "actual[at]"),), tuple(statements), "for at, want in expected.items():")
 
 
 def _names(wrong: Sequence[int], computed: bool) -> dict[int, str]:

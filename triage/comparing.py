@@ -71,8 +71,8 @@ def score(subject: Subject, strategy: str, seeds: int) -> Score:
 
 def _order(subject: Subject, strategy: str, seed: int) -> list[int]:
     if strategy == LEARNING:
-        return learning_order(subject.items, (), seed, subject.bugs, subject.refused)
-    return prioritize.load(strategy)(subject.items, (), seed)
+        return learning_order(subject.items, subject.tested, seed, subject.bugs, subject.refused)
+    return prioritize.load(strategy)(subject.items, subject.tested, seed)
 
 
 def _curve(times: Sequence[dict[str, float]], total: float) -> Iterator[float]:

@@ -9,23 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
+from typing import TypeAlias
 
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge
-from triage.bits import identical
+from triage.challenges import Key, settled
 from triage.construct_meaning import parsed
-from triage.contrasts import OR_EMPTY, contrasts
+from triage.contrasts import OR_EMPTY
 from triage.equality import equality
 from triage.extent import extent, shape_too
+from triage.ignoring import is_ignored
 from triage.inquiry import Condition, Inquiry
 from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
+from triage.messages import part
 from triage.misread import misread
-from triage.mutants import mutants, sizes
+from triage.mutants import sizes
+from triage.operators import value_names
 from triage.schemas import CASTS
-from triage.seen import lacks, same_operator
+from triage.seen import same_operator
 from triage.sufficiency import passing
 from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, values
+from triage.wording import telling
 
 __all__ = ["Condition", "conditions"]
 
@@ -35,8 +40,6 @@ MOST_RUNS = 48
 SECONDS = 60.0
 #: Neighbours that may be conditions.
 MOST_NEIGHBOURS = 16
-#: Answers that may refute one condition, and other witnesses that must agree before an option is said to be ignored.
-MOST_CONTRASTS, WITNESSES = 6, 2
 #: Other sizes that are tried where a model is invalid without an option.
 MOST_SIZES = 24
 #: Runs that are worth the question which other operators fail.
@@ -44,16 +47,16 @@ MOST_SIBLINGS = 16
 #: With more nodes than this a title names the operators and nothing else.
 MOST_NODES = 3
 
-#: How a run ends that has computed something.
-_COMPUTED = (Status.OK, Status.WRONG)
 #: Kinds of variants that leave something out which a compiler may fail to look at.
 _OPTIONS = ("attribute", "input")
 #: How a condition begins that is about how a value comes to the operator; which value it is may matter as well.
 _FEEDING = ("constant ", "non-constant ")
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
+#: What makes neighbours of a case.
+_Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 #: Makers by case kind, those first that tell a maintainer most.
-_MAKERS: Mapping[str, tuple[Callable[[Case], Iterator[Variant]], ...]] = {
+_MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (attributes.variants, values.variants, inputs.variants, relations.variants),
     "instance": (arguments.variants,),
     "keras": (arguments.of_layers,),
@@ -76,9 +79,10 @@ def conditions(
     if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
         return ()
     inquiry = Inquiry(judge, failure, seconds, most_runs)
-    found: dict[tuple[str, str], Condition] = {}
-    variants: dict[tuple[str, str], Variant] = {}
-    for variant in islice(chain.from_iterable(make(case) for make in _MAKERS[case.kind]), MOST_NEIGHBOURS):
+    found: dict[Key, Condition] = {}
+    variants: dict[Key, Variant] = {}
+    makers = _makers(failure)
+    for variant in islice(chain.from_iterable(make(case) for make in makers), MOST_NEIGHBOURS):
         key = (variant.kind, variant.text)
         answer = (_answer(inquiry, variant) or _resized(inquiry, variant)) if key not in found else None
         if answer is None and key not in found and variant.flag:
@@ -86,9 +90,7 @@ def conditions(
         if answer is not None:
             found[key], variants[key] = answer, variant
     types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
-    for key, condition in found.items():
-        if condition.needed:
-            found[key] = _unseen(condition, variants[key], case, seen) or _challenged(inquiry, condition, variants[key])
+    found |= settled(inquiry, found, variants, seen)
     tie = equality(inquiry, [one for one in seen if same_operator(case, one)])
     if tie:  # any other numbers are not equal to it any more
         found = {key: one for key, one in found.items() if one.kind != "value"}
@@ -104,17 +106,35 @@ def conditions(
         return tuple(told)
     causes = {condition: variants[key] for key, condition in found.items() if condition.needed and key in variants}
     stated = [causes[one] for one in told if one in causes]
-    return tuple(_bounded(inquiry, one, causes[one], stated) if one in causes else one for one in told)
+    return tuple(_bounded(inquiry, one, causes[one], stated, makers) if one in causes else one for one in told)
+
+
+def _makers(failure: Failure) -> tuple[_Maker, ...]:
+    """What makes the neighbours: of a wrong result few dimensions say nothing, since in one of them it may be right."""
+    fewer = failure.case.kind == "onnx" and not failure.symptom.startswith("wrong:")
+    return (*_MAKERS[failure.case.kind], *([relations.of_few_dimensions] if fewer else []))
 
 
 def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
     answers = {inquiry.passes(case) for case in variant.cases}
     if len(answers) != 1 or None in answers:
-        return None
+        return _otherwise(inquiry, variant) if answers == {None} and variant.text.startswith("empty ") else None
     needed = answers == {True}
     sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
-    ignored = needed and variant.kind in _OPTIONS and _ignored(inquiry, variant)
+    ignored = needed and variant.kind in _OPTIONS and is_ignored(inquiry, variant)
     return Condition(variant.kind, variant.text, sentence, needed, ignored)
+
+
+def _otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
+    """What becomes of a case that fails on no numbers at all, where it does not pass on some either."""
+    verdict = inquiry.verdict(variant.cases[0])
+    outcome = verdict.outcome if verdict else None
+    if outcome is None or outcome.error is None or outcome.status not in (Status.EXCEPTION, Status.UNSUPPORTED):
+        return None
+    said = telling(part(outcome.error.message, outcome.error.operator), value_names(variant.cases[0]))
+    how = "is not supported" if outcome.status is Status.UNSUPPORTED else "fails in another way"
+    sentence = variant.sentence.replace(" passes.", f" {how}{f': {said}' if said else ''}")
+    return Condition(variant.kind, variant.text, sentence if sentence.endswith(".") else f"{sentence}.", needed=False)
 
 
 def _resized(inquiry: Inquiry, variant: Variant) -> Condition | None:
@@ -137,69 +157,11 @@ def _resized(inquiry: Inquiry, variant: Variant) -> Condition | None:
     return None
 
 
-def _ignored(inquiry: Inquiry, variant: Variant) -> bool:
-    """Whether the compiler gives the same bits with and without an option, here and on other witnesses."""
-    failure = inquiry.failure
-    if not failure.symptom.startswith("wrong:"):
-        return False
-    here = inquiry.verdict(variant.cases[0])
-    if here is None or here.outcome is None or not identical(here.outcome, failure.outcome):
-        return False
-    without = {one.said: one.case for one in mutants(variant.cases[0])}
-    heard = 0
-    for mutant in mutants(failure.case):
-        other = without.get(mutant.said)
-        if heard >= WITNESSES or inquiry.over():
-            break
-        one, two = inquiry.verdict(mutant.case), inquiry.verdict(other) if other else None
-        outcomes = [each.outcome for each in (one, two) if each and each.outcome and each.status in _COMPUTED]
-        if len(outcomes) < 2:
-            continue
-        if not identical(outcomes[0], outcomes[1]):
-            return False
-        heard += one is not None and one.failure is not None
-    return True
-
-
-def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> Condition:
-    """The condition after cases without it were tried: as it is, put more widely, or no condition any more.
-
-    What a compiler ignores it ignores whatever else fails: nothing refutes that.
-    """
-    answered = 0
-    for contrast in contrasts(inquiry.failure.case, variant):
-        if inquiry.over():
-            break
-        enough = answered >= MOST_CONTRASTS + MOST_CONTRASTS * bool(contrast.wider)
-        if enough or (condition.ignored and not contrast.wider):
-            continue  # what would widen the condition comes last
-        passes = inquiry.passes(contrast.case)
-        answered += passes is not None
-        if passes is not False:
-            continue
-        passes_else = condition.sentence.rstrip(".")
-        if contrast.wider:
-            text = condition.text.partition("=")[0] if condition.ignored else contrast.wider
-            return replace(condition, text=text, sentence=f"{passes_else}; with {contrast.said} it fails as well.")
-        sentence = f"{passes_else}, but with {contrast.said} it fails as well."
-        return replace(condition, sentence=sentence, needed=False, refuted=True)
-    return condition
-
-
-def _unseen(condition: Condition, variant: Variant, case: Case, seen: Sequence[Case]) -> Condition | None:
-    """The condition as refuted by a test that fails as well and has other numbers in the same place; else None."""
-    if variant.kind != "value" or case.kind != "onnx":
-        return None
-    for one in seen:
-        if same_operator(case, one) and lacks(one, variant):
-            sentence = f"{condition.sentence.rstrip('.')}, but a test that has none there fails as well."
-            return replace(condition, sentence=sentence, needed=False, refuted=True)
-    return None
-
-
-def _bounded(inquiry: Inquiry, condition: Condition, variant: Variant, stated: Sequence[Variant]) -> Condition:
+def _bounded(
+    inquiry: Inquiry, condition: Condition, variant: Variant, stated: Sequence[Variant], makers: Sequence[_Maker]
+) -> Condition:
     """The condition after other cases that have all stated ones were tried: where one passes, it is not enough."""
-    said = passing(inquiry, variant, stated, _MAKERS[inquiry.failure.case.kind])
+    said = passing(inquiry, variant, stated, makers)
     if not said:
         return condition
     passes = f"Not every case with {condition.text} fails: with {said} it passes."

@@ -7,7 +7,8 @@ to read is packed as base64 instead, so the code always defines the same model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 
 import onnx
 
@@ -15,13 +16,15 @@ from fuzz.wire import Value
 from triage.construct_graph import Builder
 from triage.construct_meaning import normalise, parsed
 from triage.construct_values import Inexpressible
-from triage.layout import call, mapping, named, quote, render, with_imports
+from triage.layout import Expr, call, listing, mapping, named, one_line, quote, render, with_imports
 from triage.literals import bytes_expr, value_expr
 
 __all__ = ["case_code", "construction_code", "normalise", "parsed", "values_code"]
 
 #: A model whose code is longer than this is packed.
 MOST_LINES = 120
+#: So many inputs of one value are written as one entry.
+_ALIKE = 3
 #: How many nodes the comment above a packed model names.
 _SKETCH = 20
 
@@ -48,8 +51,18 @@ def _construction(model: onnx.ModelProto, inputs: Mapping[str, Value]) -> list[s
 
 def values_code(inputs: Mapping[str, Value]) -> str:
     """Source that defines `inputs`, a dict of the given values, bit for bit."""
-    entries = (named(quote(name) + ": ", value_expr(value)) for name, value in inputs.items())
+    written = ((name, value_expr(value)) for name, value in inputs.items())
+    runs = [list(run) for _, run in groupby(written, key=lambda entry: one_line(entry[1]))]
+    entries = [entry for run in runs for entry in _entries(run)]
     return with_imports("\n".join(render(mapping("inputs = ", entries))))
+
+
+def _entries(run: Sequence[tuple[str, Expr]]) -> list[Expr]:
+    """The entries of some names in a row that have one value: in one, where they are many."""
+    names, value = [quote(name) for name, _ in run], run[0][1]
+    if len(run) < _ALIKE:
+        return [named(f"{name}: ", value) for name in names]
+    return [call("**dict.fromkeys", listing(names), value)]
 
 
 def _packed_model(model: onnx.ModelProto) -> list[str]:

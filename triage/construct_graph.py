@@ -6,6 +6,7 @@ import inspect
 import keyword
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import onnx
@@ -17,6 +18,7 @@ from triage.construct_values import (
     Inexpressible,
     data_type,
     declared_by,
+    declared_outputs,
     enum_name,
     given,
     only,
@@ -28,6 +30,9 @@ from triage.construct_values import (
 )
 from triage.layout import Expr, call, listing, named, one_line, quote, render
 from triage.schemas import TYPE_ATTRIBUTES
+
+#: Arguments of a node that are no longer than this stand beside each other.
+_LONGEST_ITEM = 80
 
 
 class Builder:
@@ -107,7 +112,7 @@ class Builder:
             "helper.make_graph",
             *start,
             named("inputs=", inputs or listing([value_info(info) for info in graph.input])),
-            named("outputs=", listing([value_info(info) for info in graph.output])),
+            named("outputs=", declared_outputs(graph, one_line(nodes))),
             *given(optional),
         )
 
@@ -130,7 +135,8 @@ class Builder:
             else:
                 items.append(named(f"{attribute.name}=", self.attribute_value(attribute)))
             seen.add(attribute.name)
-        expr = call("helper.make_node", *items)
+        short = all(len(one_line(item)) <= _LONGEST_ITEM for item in items)
+        expr = replace(call("helper.make_node", *items), fill=short)
         if not apart:
             return expr
         variable = self.assign("special_node", expr)

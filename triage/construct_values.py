@@ -171,6 +171,30 @@ ELEMENT: dict[str, Callable[[Any], Expr]] = {
 }
 
 
+#: So many outputs are declared one by one.
+_FEW_OUTPUTS = 2
+
+
+def declared_outputs(graph: onnx.GraphProto, listed: str) -> Expr:
+    """Declarations of the outputs; of many dense ones of one type in one expression over ``node.output``.
+
+    `listed` is the nodes' expression: with ``[node]`` it must return its outputs in order.
+    """
+    plain = listing([value_info(info) for info in graph.output])
+    tensors = [info.type.tensor_type for info in graph.output if info.type.HasField("tensor_type")]
+    kinds = {tensor.elem_type for tensor in tensors}
+    names = [info.name for info in graph.output]
+    of_node = listed == "[node]" and list(graph.node[0].output) == names
+    if len(names) <= _FEW_OUTPUTS or len(tensors) < len(names) or len(kinds) > 1 or not of_node:
+        return plain
+    shapes = ", ".join(_tensor_type(info.type)[1] for info in graph.output)
+    items = (
+        f"helper.make_tensor_value_info(k, {data_type(kinds.pop())}, s)",
+        f"for k, s in zip(node.output, [{shapes}])",
+    )
+    return Group("[", items, "]", comma="")
+
+
 def declared_by(graph: onnx.GraphProto, inputs: Mapping[str, Value]) -> Expr | None:
     """Declarations of several inputs in one expression over the dict `inputs`, where that is as exact and shorter."""
     if len(graph.input) < 2 or [info.name for info in graph.input] != list(inputs):

@@ -220,7 +220,10 @@ def _snippet(bug: Bug, failure: Failure) -> str:
     try:
         return backend.reproduce(kind, options, _taken(failure), _given(failure))
     except ValueError as error:
-        until_run, call, _ = backend.reproduce(kind, options, [], []).rpartition("\nactual = ")
+        try:
+            until_run, call, _ = backend.reproduce(kind, options, [], []).rpartition("\nactual = ")
+        except ValueError:
+            call = ""  # not even what is fed is the trouble
         if failure.outcome.stage is Stage.RUN or not call:
             raise CannotDraft(f"no reproducer: {error}") from error
         return until_run  # it fails before anything is fed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,12 @@ from fuzz.case import Case, Failure, Status, Verdict
 from fuzz.judge import Judge, values
 from fuzz.wire import Raw, Value
 from triage.construct_meaning import parsed
+from triage.messages import core
+from triage.operators import value_names
+from triage.signature import normalise
+
+#: Words with a digit: types, and what numbers made of other words.
+_NUMBERED = re.compile(r"[\w.]*\d[\w.]*")
 
 
 @dataclass(frozen=True)
@@ -68,6 +75,7 @@ class Inquiry:
     def passes(self, neighbour: Case) -> bool | None:
         """Whether a case passes (True) or fails with the failure's symptom (False); None for every other answer.
 
+        An exception of the same class with other words is another failure, whatever the case has in common with this.
         For a wrong result to pass proves nothing where nothing comes out: that is right whatever was computed.
         """
         verdict = self.verdict(neighbour)
@@ -78,7 +86,15 @@ class Inquiry:
             empty = bool(given) and not any(map(_holds_anything, given))
             return None if empty and self.failure.symptom.startswith("wrong:") else True
         same = verdict.failure is not None and verdict.failure.symptom == self.failure.symptom
-        return False if same else None
+        return False if same and _words(verdict.failure) == _words(self.failure) else None
+
+
+def _words(failure: Failure | None) -> str:
+    """What an exception says, without numbers, shapes, names and types, which may differ between neighbours."""
+    error = failure.outcome.error if failure else None
+    if failure is None or error is None:
+        return ""
+    return _NUMBERED.sub("#", normalise(core(error.message), value_names(failure.case)))
 
 
 def _holds_anything(value: Value) -> bool:

@@ -1,7 +1,7 @@
 """Laying out Python source: a tree of brackets becomes lines that a person would have written.
 
-An expression is either finished text or a `Group`. A group goes on one line when it fits, and
-otherwise gets one item a line with a trailing comma; rows of numbers are filled instead.
+An expression is either finished text or a `Group`. A group goes on one line when it fits, else its items on one line
+of their own, else each on one with a trailing comma; rows of numbers are filled instead.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ def render(expr: Expr, indent: str = "", suffix: str = "") -> list[str]:
     if isinstance(expr, str) or not expr.items or len(flat) <= WIDTH:
         return [flat]
     inner = indent + STEP
-    if expr.fill:
+    together = inner + f"{expr.comma} ".join(one_line(item) for item in expr.items)
+    if len(together) <= WIDTH:
+        body = [together]
+    elif expr.fill:
         body = list(_filled([one_line(item) + expr.comma for item in expr.items], inner))
     else:
         body = [line for item in expr.items for line in render(item, inner, expr.comma)]

@@ -108,6 +108,18 @@ def rearranged(case: Case, name: str) -> Iterator[Mutant]:
             yield _renumbered(case, name, other)
 
 
+def moved_on(case: Case, name: str) -> Case | None:
+    """The numbers of one floating-point tensor each one place further; None where it is not data, as of parameters."""
+    if case.kind == "instance":
+        value = dict(enumerate(instance_tensors(_instances.parsed(case)))).get(int(name[1:]))
+    else:
+        value = _data(case).get(name) if case.kind == "onnx" else None
+    if not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1 or value.dtype.kind != "f" or value.size < 2:
+        return None
+    other = np.roll(value, 1)
+    return _rewritten(case, name, other) if case.kind == "instance" else with_tensors(case, load(case), {name: other})
+
+
 def _renumbered(case: Case, name: str, other: Array) -> Mutant:
     text = np.array2string(other, separator=", ", formatter={"float_kind": lambda number: f"{number:.3g}"})
     return Mutant(f"`{name} = {text}`", with_tensors(case, load(case), {name: other}), name)
@@ -176,11 +188,16 @@ def _data(case: Case) -> dict[str, Array]:
 
 def _instance_numbers(case: Case) -> Iterator[Mutant]:
     instance = _instances.parsed(case)
-    for at, (tensor, value) in enumerate(zip(instance.tensors, instance_tensors(instance), strict=True)):
+    for at, value in enumerate(instance_tensors(instance)):
         if not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1:
             continue
         for said, other in _other_numbers(value):
-            written = replace(tensor, values=tuple(other.ravel().tolist()))
-            changed = (*instance.tensors[:at], written, *instance.tensors[at + 1 :])
-            other_case = _instances.with_instance(case, replace(instance, tensors=changed))
-            yield Mutant(f"{said} in `x{at}`", other_case, f"x{at}")
+            yield Mutant(f"{said} in `x{at}`", _rewritten(case, f"x{at}", other), f"x{at}")
+
+
+def _rewritten(case: Case, name: str, other: Array) -> Case:
+    """A call with other numbers in the tensor ``x0``, ``x1`` and so on."""
+    instance, at = _instances.parsed(case), int(name[1:])
+    written = replace(instance.tensors[at], values=tuple(other.ravel().tolist()))
+    changed = (*instance.tensors[:at], written, *instance.tensors[at + 1 :])
+    return _instances.with_instance(case, replace(instance, tensors=changed))

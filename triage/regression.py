@@ -98,4 +98,4 @@ def _trial(failing: Failing) -> list[str]:
     if reference is None or reference.status is not Status.OK or failing.symptom.startswith(refusal.ON_INVALID):
         return [failing.snippet]
     found = checks(failing.case, failing.outcome, reference, failing.symptom, failing.snippet)
-    return [failing.snippet, "\n".join([*found.definitions, *found.statements])]
+    return [failing.snippet, "\n".join(found.lines())]

@@ -53,7 +53,7 @@ class Failing:
         """The code that compares what a `call` has made of `actual` with the reference's result."""
         assert self.reference is not None
         found = checks(self.case, self.outcome, self.reference, self.symptom, call)
-        return "\n".join([*found.definitions, *found.statements])
+        return "\n".join(found.lines())
 
 
 def layer_tests(failing: Failing) -> Iterator[Regression]:

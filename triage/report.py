@@ -15,6 +15,7 @@ from fuzz.oracles import refusal
 from triage import analysis, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
 from triage.construct_meaning import parsed
+from triage.court.evidence import find
 from triage.court.lines import lines
 from triage.facts import Facts
 from triage.frames import MOST_FRAMES, native_lines, telling_frames
@@ -82,7 +83,15 @@ def _happening(facts: Facts, *, message: bool) -> str:
     subject = titles.subject(facts.case, facts.operators, facts.conditions)
     if "MALLOC_PERTURB_" in facts.environment and facts.symptom in _VALUES:
         return f"{subject} returns uninitialised memory{titles.instead(facts.reference)}"
+    if facts.symptom in _VALUES and not _steady(facts):
+        return f"{subject} returns other values in every run{titles.instead(facts.reference)}"
     return titles.happening(facts.case, facts.outcome, facts.reference, facts.symptom, subject, message=message)
+
+
+def _steady(facts: Facts) -> bool:
+    """Whether the court saw the very same values in every run, if it looked."""
+    repeats = find(facts.judgement.evidence, "repeats") if facts.judgement else None
+    return repeats is None or bool(repeats.figures.get("steady", True))
 
 
 @cache

@@ -143,5 +143,4 @@ def _expecting_an_error(snippet: str, symptom: str) -> str:
 
 def _comparison(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snippet: str) -> str:
     found = checks(case, outcome, reference, symptom, snippet)
-    shows = [f'print("expected:", {expected}, "actual:", {actual}, sep="\\n")' for expected, actual in found.pairs]
-    return "\n".join([*found.definitions, *shows, *found.statements, 'print("PASS")'])
+    return "\n".join([*found.lines(shown=True), 'print("PASS")'])

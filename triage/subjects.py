@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from fuzz import generators
 from fuzz.case import Case, Origin, Status
@@ -26,7 +27,10 @@ NO_BUGS = (State.FLAKY, State.INVALID, State.STALE, State.SLIP)
 
 @dataclass(frozen=True, eq=False)
 class Subject:
-    """Tests by position. `refused` says which were unsupported, `unknown` how many could not be generated again."""
+    """Tests by position. `refused` says which were unsupported, `unknown` how many could not be generated again.
+
+    `tested` holds the compiler's own tests, where they are known.
+    """
 
     source: str
     target: str
@@ -35,6 +39,7 @@ class Subject:
     seconds: tuple[float, ...]
     refused: tuple[bool, ...]
     unknown: int
+    tested: tuple[Item, ...] = ()
 
     @property
     def name(self) -> str:
@@ -46,7 +51,8 @@ def subjects(store: Store, campaign_id: int) -> list[Subject]:
     """One subject for each source and target of a campaign that saw at least one bug. Raises StoreError."""
     counted = {bug.fingerprint for bug in store.bugs() if bug.state not in NO_BUGS}
     results = [each for each in store.recorded(campaign_id) if each.status not in NOT_RUN]
-    known = _items(each.origin for each in results)
+    files = _files(store, campaign_id)
+    known = _items((each.origin for each in results), files)
     groups: dict[tuple[str, str], list[Recorded]] = defaultdict(list)
     for each in results:
         groups[each.origin.generator, each.target_id].append(each)
@@ -54,12 +60,18 @@ def subjects(store: Store, campaign_id: int) -> list[Subject]:
     return [subject for subject in found if subject.bugs]
 
 
-def _items(origins: Iterable[Origin]) -> dict[str, Item]:
+def _files(store: Store, campaign_id: int) -> dict[str, str]:
+    """The files of instances that a campaign drew from and that are still there, by the name that origins give them."""
+    sources = next((info.parameters.get("sources", ()) for info in store.campaigns() if info.id == campaign_id), ())
+    return {Path(source).name: source for source in sources if Path(source).is_file()}
+
+
+def _items(origins: Iterable[Origin], files: Mapping[str, str]) -> dict[str, Item]:
     """The items of all cases of the generators and seeds that the origins name; of unknown generators none."""
     found: dict[str, Item] = {}
     for name, seed in sorted({(origin.generator, origin.seed) for origin in origins}):
-        if name in generators.names():
-            entries = generators.load(name)(seed)
+        if name in generators.names() or name in files:
+            entries = generators.load(files.get(name, name))(seed)
             found.update((case.id, cases.item(case)) for case in entries if isinstance(case, Case))
     return found
 

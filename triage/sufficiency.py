@@ -19,7 +19,7 @@ from fuzz.wire import Raw, Value
 from triage.contrasts import changed
 from triage.inquiry import Inquiry, with_true_shapes
 from triage.literals import as_array
-from triage.mutants import Mutant, mutants, rearranged
+from triage.mutants import Mutant, moved_on, mutants, rearranged
 from triage.variants import Variant
 
 Makers = Sequence[Callable[[Case], Iterator[Variant]]]
@@ -42,9 +42,19 @@ def passing(inquiry: Inquiry, variant: Variant, stated: Sequence[Variant], maker
         if len(without) < len(stated):
             continue
         runs += inquiry.verdict(mutant.case) is not None
-        if inquiry.passes(mutant.case) and _tells(inquiry, mutant.case, without):
+        if inquiry.passes(mutant.case) and _tells(inquiry, mutant.case, without) and _passes_again(inquiry, mutant):
             return mutant.said
     return ""
+
+
+def _passes_again(inquiry: Inquiry, mutant: Mutant) -> bool:
+    """Whether a witness in data passes with the same numbers in other places as well.
+
+    A window whose numbers cancel out has the right sum, and any average of it is zero.
+    """
+    case = mutant.case
+    moved = moved_on(case, mutant.name) if mutant.name else None
+    return moved is None or inquiry.passes(moved) is not False
 
 
 def is_option(kind: str, text: str) -> bool:

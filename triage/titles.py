@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -69,8 +70,12 @@ IGNORES = " ignores "
 ACTS = " computes as if "
 #: The value of an attribute that is a list: to which one is not looked does not matter.
 _LIST = re.compile(r"=\[.*\]$")
+#: The core operator behind a call's name, which a long title does without.
+_CORE = re.compile(r" \(aten\.[\w.]+(?:(?P<more>; )|\))")
 #: How a condition begins that is about an input which may be left out.
 OPTIONAL_INPUT = "optional input "
+#: How a value comes to an operator, in other words than its name's own.
+_FED = {"non-constant": "an input", "constant": "a constant"}
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
 _JOINED = ("attribute", "input", "value", relations.KIND, relations.TYPES)
 
@@ -78,6 +83,8 @@ _JOINED = ("attribute", "input", "value", relations.KIND, relations.TYPES)
 def title(prefix: str, sentence: str) -> str:
     """One line of at most `LONGEST` characters, without anything private or anything GitHub acts upon."""
     flat = " ".join(scrub(f"{prefix} {sentence}").replace("`", "'").replace("@", "(at)").split())
+    if len(flat) > LONGEST:
+        flat = _CORE.sub(lambda found: " (" if found["more"] else "", flat)
     if len(flat) <= LONGEST:
         return flat
     whole, _, rest = flat[: LONGEST - 1].rpartition(" ")
@@ -94,6 +101,18 @@ def ignored(title: str) -> str:
     return title.partition(IGNORES)[2].partition(":")[0]
 
 
+def needed(title: str) -> str:
+    """What a title of an exception says that it needs, e.g. ``axes``, ``axis=0``; "" where it says no such thing."""
+    found = re.search(r" with (.+?) fails with ", title)
+    return found[1] if found else ""
+
+
+def tells_of(title: str, operator: str) -> bool:
+    """Whether a title says of another operator that it fails as well: ``Elu (int8; also Selu)``."""
+    found = re.search(r"[(;] ?also ([^();]*)\)", title)
+    return found is not None and operator in re.split(r", | and ", found[1])
+
+
 def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = ()) -> str:
     """What the bug is about: ``AveragePool (float16) with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``.
 
@@ -102,6 +121,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     where nothing else is told.
     The types of a cast are its meaning. What was seen to be needed and not enough is said to be "some".
     """
+    conditions = [replace(one, text=_spoken(one.text)) for one in conditions]
     named = (
         " + ".join(_SPOKEN.get(name, name) for name in operators[:3]) + (" + …" if len(operators) > 3 else "")
         or "the model"
@@ -128,6 +148,14 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named
 
 
+def _spoken(text: str) -> str:
+    """``constant_value as an input`` for ``non-constant constant_value``."""
+    how, _, name = text.partition(" ")
+    if how in _FED and "constant" in name:
+        return f"{name} as {_FED[how]}"
+    return text
+
+
 def _some(condition: Condition) -> str:
     """``some fractional scales`` where others pass; of an option or a singular `ON_SOME` says so."""
     plural = condition.text.endswith("s") and not is_option(condition.kind, condition.text)
@@ -150,7 +178,8 @@ def _fitting(texts: Sequence[str]) -> list[str]:
 def _said_closer(text: str, texts: Sequence[str]) -> bool:
     """Whether ``optional input min`` stands beside ``constant min``, which says more of the same input."""
     name = text.removeprefix(OPTIONAL_INPUT)
-    return name != text and any(other in texts for other in (f"constant {name}", f"non-constant {name}"))
+    closer = [_spoken(f"{how} {name}") for how in _FED]
+    return name != text and any(other in texts for other in closer)
 
 
 #: Types that most tests are in, and those of results that follow from the operator (masks, indices).
@@ -248,8 +277,12 @@ def wrong(case: Case, outcome: Outcome, reference: Outcome | None) -> str:
     if not others:
         return f"{told} for output {name}" if name else told
     names = f"{', '.join([name, *(one for _, one in others[:-1])])} and {others[-1][1]}"
-    alike = all(other == told for other, _ in others)
-    return f"{told} for outputs {names}" if alike else f"returns wrong {'outputs ' * name.isdigit()}{names}"
+    if all(other == told for other, _ in others):
+        return f"{told} for outputs {names}"
+    if not name.isdigit():
+        return f"returns wrong {names}"
+    rest = " and ".join(one for _, one in others)
+    return f"{told} for output {name} and {f'wrong outputs {rest}' if len(others) > 1 else f'a wrong output {rest}'}"
 
 
 def instead(reference: Outcome | None) -> str:

@@ -73,20 +73,49 @@ def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     """A bug with a draft that ignores, in an operator of the same family, what this one ignores by its `title`; or one
     of the same operator, where all drafts together ignore everything that the operator can be told."""
     wanted, families = titles.ignored(title), _families(bug)
+    others = _drafted(store, bug)
     if not wanted:
         return None
-    decided = store.decisions()
-    others = [
-        other
-        for other in store.bugs(WITH_DRAFT, backend=bug.backend)
-        if other.id != bug.id and not decided.are_apart(bug.fingerprint, other.fingerprint)
-    ]
     for other in others:
         if families & _families(other) and titles.ignored(other.title or "") == wanted:
             return other
     alike = [other for other in others if other.operators == bug.operators and titles.ignored(other.title or "")]
     known = {_option(wanted), *(_option(titles.ignored(other.title or "")) for other in alike)}
     return alike[0] if alike and known == _options(bug.operators) else None
+
+
+def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
+    """A bug with a draft that raises for what is to be mended in one place with this one, by its `title`.
+
+    Either they raise with the same words, and one title says that the other's operator fails as well. Or one converter
+    raises, with whatever words, at an attribute that both cases pass without.
+    """
+    if not bug.symptom.startswith("exception:") or len(bug.operators) != 1:
+        return None
+    for other in _drafted(store, bug):
+        theirs = other.title or ""
+        if not other.symptom.startswith("exception:") or len(other.operators) != 1:
+            continue
+        if (other.symptom, other.message) == (bug.symptom, bug.message) and (
+            titles.tells_of(theirs, bug.operators[0]) or titles.tells_of(title, other.operators[0])
+        ):
+            return other
+        place = (bug.operators, bug.conversion_function)
+        if bug.conversion_function and place == (other.operators, other.conversion_function):
+            attribute = _option(titles.needed(title))
+            if attribute in _options(bug.operators) and attribute == _option(titles.needed(theirs)):
+                return other
+    return None
+
+
+def _drafted(store: Store, bug: Bug) -> list[Bug]:
+    """The other bugs of the compiler that have a draft, without those that a person has parted from this one."""
+    decided = store.decisions()
+    return [
+        other
+        for other in store.bugs(WITH_DRAFT, backend=bug.backend)
+        if other.id != bug.id and not decided.are_apart(bug.fingerprint, other.fingerprint)
+    ]
 
 
 def _option(ignored: str) -> str:

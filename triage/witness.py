@@ -18,6 +18,7 @@ from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.wire import Raw
+from triage import handwritten
 from triage.causal import said
 from triage.differ import differing, is_inexact
 from triage.effect import effect
@@ -91,6 +92,51 @@ def _last_axes(inquiry: Inquiry) -> Failure | None:
     given.ints[:] = last
     open_shapes(model)
     return _seen(inquiry, with_model(case, model), lambda found: True)
+
+
+# ---------------------------------------------------------------- what a person would write
+
+
+def _own_tensors(inquiry: Inquiry) -> Failure | None:
+    return _if_it_fails(inquiry, handwritten.own_tensors(inquiry.failure.case))
+
+
+def _data_fed(inquiry: Inquiry) -> Failure | None:
+    return _if_it_fails(inquiry, handwritten.data_fed(inquiry.failure.case))
+
+
+def _named(inquiry: Inquiry) -> Failure | None:
+    return _if_it_fails(inquiry, handwritten.named(inquiry.failure.case))
+
+
+def _if_it_fails(inquiry: Inquiry, case: Case | None) -> Failure | None:
+    return _seen(inquiry, case, lambda found: True) if case else None
+
+
+def _parameters_constant(inquiry: Inquiry) -> Failure | None:
+    """Constants in the place of inputs behind the first, as many as may be, where it passes with constants alone.
+
+    Then it matters which of them is no constant, and that one is left.
+    """
+    case = inquiry.failure.case
+    names = inputs.freezable(case)
+    if len(names) < 2 or not inquiry.passes(inputs.frozen(case, names)):
+        return None
+    constant: list[str] = []
+    for name in names:
+        if inquiry.passes(inputs.frozen(case, [*constant, name])) is False:
+            constant.append(name)
+    return _if_it_fails(inquiry, inputs.frozen(case, constant)) if constant else None
+
+
+def _plain_floats(inquiry: Inquiry) -> Failure | None:
+    """float32 in the place of other floating-point types of a call."""
+    for variant in arguments.variants(inquiry.failure.case):
+        if variant.kind == "dtype" and "float" in variant.text:
+            found = _if_it_fails(inquiry, variant.cases[0])
+            if found:
+                return found
+    return None
 
 
 # ---------------------------------------------------------------- something instead of nothing
@@ -281,7 +327,8 @@ def _elements(failure: Failure) -> int:
 
 #: What is tried, by the kind of case and whether its result is wrong.
 _IMPROVEMENTS = {
-    ("onnx", True): (_last_axes, _filled, _all_outputs, _grown),
-    ("onnx", False): (_last_axes, _full),
-    ("instance", False): (_full,),
+    ("onnx", True): (_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named),
+    ("onnx", False): (_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named),
+    ("instance", True): (_plain_floats,),
+    ("instance", False): (_plain_floats, _full),
 }

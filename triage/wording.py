@@ -22,7 +22,13 @@ _BEFORE = (
     # Place and signature of a C++ function, then the condition that did not hold.
     re.compile(r"\S+\.(?:h|hpp|cc|cpp):\d+ [^()\n]{1,200}\((?:[^()\n]|\([^()\n]*\)){0,2000}\) (?:const )?(?=\S)"),
     re.compile(r"[^\n]{1,400}? was false\. (?=\S)"),
+    # What TVM's virtual machine was doing.
+    re.compile(r"ErrorContext\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\)){0,200}\)){0,400}\)\s*(?=\S)"),
 )
+#: A line that only announces the next one, which may be no words.
+_ANNOUNCES = re.compile(r"\b(?:errors?|reasons?|message):$")
+#: A last sentence that announces what is left out.
+_LEFT_OUT = re.compile(r"(?<=\.) [A-Z][\w ]{1,40}:$")
 #: An operator of TVM as it is printed with all that it holds.
 _PRINTED = re.compile(r'ir\.Op\(span=[^\n]*?\bname="(?P<name>[\w.]+)"[^\n]*?support_level=\d+\)')
 #: So few letters are no words.
@@ -44,5 +50,6 @@ def telling(message: str, names: Collection[str] = ()) -> str:
         shorter = found is not None
         if found:
             text = text[found.end() :].strip()
-    told = next((line.strip() for line in text.splitlines() if len(re.sub(r"\W", "", line)) >= _LEAST), "")
-    return told.removesuffix(" :")  # a check without words ends where they would begin
+    lines = [line.strip() for line in text.splitlines() if len(re.sub(r"\W", "", line)) >= _LEAST]
+    told = " ".join(lines[: 2 if lines and _ANNOUNCES.search(lines[0]) else 1])
+    return _LEFT_OUT.sub("", told).removesuffix(" :")  # a check without words ends where they would begin

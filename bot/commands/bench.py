@@ -1,4 +1,4 @@
-"""`graphwarden bench prioritize`: how early strategies find the bugs of a recorded campaign."""
+"""`graphwarden bench prioritize`: how early strategies find the bugs of a recorded campaign, or of labelled files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from rich.table import Column, Table
 
 from bot.commands import bench_mcts, bench_oracles, bench_sources
 from bot.commands.arguments import Database, Json
-from bot.commands.prioritize import choose
+from bot.commands.prioritize import choose, read
 from bot.console import err, out, print_json
 from bot.failures import Refusal
-from triage import comparing, curves
+from triage import comparing, curves, labelled
 from triage.comparing import Score
 from triage.store import Store, open_store
 from triage.subjects import Subject, subjects
@@ -43,12 +43,26 @@ def prioritize(
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw bugs over time, one panel a subject.")
     ] = None,
+    instances: Annotated[
+        Path | None,
+        typer.Option("--instances", metavar="FILE.jsonl", help="Operator instances, in place of a database."),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option("--labels", metavar="FILE.json", help="Which of the instances show which bug: {bug: [ids]}."),
+    ] = None,
+    equipped: Annotated[
+        Path | None,
+        typer.Option("--equipped", metavar="FILE.jsonl", help="Instances that the compiler's own tests have."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Compare strategies on a recorded campaign: APFD, APFDc, RAUC-k and the time to each bug.
 
     A subject is what one source gave one target. Nothing is run: outcomes are those recorded. The coverage strategies
     count parameter subspaces, not the compiler's code.
+
+    With --instances and --labels it compares on files, every test one second.
     """
     names = strategy or comparing.strategies()
     for name in names:
@@ -56,8 +70,12 @@ def prioritize(
             choose(name)
     if plot and plot.suffix != ".svg":
         raise Refusal(f"--plot {plot}: only SVG is drawn; name a file that ends in .svg")
-    with open_store(db, create=False) as store:
-        number, found = _subjects(store, campaign)
+    number: int | None = None
+    if instances or labels or equipped:
+        found: Sequence[Subject] = [_labelled(instances, labels, equipped, campaign)]
+    else:
+        with open_store(db, create=False) as store:
+            number, found = _subjects(store, campaign)
     scores: dict[Subject, list[Score]] = {subject: [] for subject in found}
     for subject, name in track([(s, n) for s in found for n in names], "comparing", console=err, transient=True):
         scores[subject].append(comparing.score(subject, name, seeds))
@@ -83,6 +101,21 @@ def _subjects(store: Store, campaign: int | None) -> tuple[int, Sequence[Subject
         if found := subjects(store, number):
             return number, found
     raise Refusal(f"{store.path}: no campaign has seen a bug, so no order is better than another")
+
+
+def _labelled(instances: Path | None, labels: Path | None, equipped: Path | None, campaign: int | None) -> Subject:
+    """The subject of the files. Raises Refusal where one is missing or cannot be used."""
+    if not instances or not labels:
+        raise Refusal("--instances FILE.jsonl and --labels FILE.json go together: give both, --equipped may be added")
+    if campaign is not None:
+        raise Refusal("--campaign is of a database: leave it out where --instances and --labels are given")
+    items, tested = read(instances), read(equipped) if equipped else ()
+    try:
+        return labelled.subject(instances, items, tested, labels)
+    except labelled.UnusableLabels as error:
+        raise Refusal(str(error)) from error
+    except OSError as error:
+        raise Refusal(f"{labels}: {error.strerror}") from error
 
 
 def table(scores: Mapping[Subject, Sequence[Score]], names: Sequence[str]) -> Table:

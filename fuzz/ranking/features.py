@@ -18,7 +18,11 @@ from fuzz.ranking.subspaces import MOST_DIMENSIONS, real, whole
 #: Element types that most tests have.
 COMMON = frozenset({"float", "float32"})
 #: Parts of the names of types that few converters were written with in mind.
-RARE = ("sequence", "optional", "nothing", "float8", "float4", "int4", "int2", "string", "complex", "bfloat16")
+#: OPERA's files write sequences and optionals as "undefined".
+RARE = (
+    *("sequence", "optional", "nothing", "undefined"),
+    *("float8", "float4", "int4", "int2", "string", "complex", "bfloat16"),
+)
 #: Longer values are compared by their beginning.
 _LONGEST = 80
 
@@ -30,7 +34,8 @@ class Kind(StrEnum):
     RARE = "rare"  # an element type that few tests have, a sequence, an optional
     PLAIN = "plain"  # the same, where it is the default or what most tests have
     DETAIL = "detail"  # the exact value, the number of dimensions or entries, which parameters are given
-    CORNER = "corner"  # what code forgets: empty, scalar, negative, unequal, mixed
+    CORNER = "corner"  # what code forgets: scalar, negative, unequal, mixed
+    EMPTY = "empty"  # what code forgets most: a tensor without elements, or of which not even the rank is known
 
 
 class Feature(NamedTuple):
@@ -83,13 +88,13 @@ def _tensor(name: str, tensor: Tensor) -> Iterator[Feature]:
     if tensor.constant:
         yield Feature(name, "constant", Kind.VALUE)
     if tensor.shape is None:
-        yield Feature(name, "no shape", Kind.CORNER)
+        yield Feature(name, "no shape", Kind.EMPTY)
         return
     yield Feature(name, f"{min(len(tensor.shape), MOST_DIMENSIONS)} dimensions", Kind.DETAIL)
     if not tensor.shape:
         yield Feature(name, "scalar", Kind.CORNER)
     if 0 in tensor.shape:
-        yield Feature(name, "empty", Kind.CORNER)
+        yield Feature(name, "empty", Kind.EMPTY)
     if 1 in tensor.shape:
         yield Feature(name, "dimension of 1", Kind.DETAIL)
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from fuzz.ranking.cover import Cover
 from fuzz.ranking.features import Kind, features, pairs
+from fuzz.ranking.interface import branches, fits
 from fuzz.ranking.item import Item, Tensor
 
 #: What a possibility weighs, by what it is about. Decided on own campaigns and planted faults (decision 009).
@@ -23,6 +24,7 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.RARE: 0.6,
     Kind.VALUE: 0.3,
     Kind.CORNER: 0.3,
+    Kind.EMPTY: 0.6,
     Kind.DETAIL: 0.3,
     Kind.PLAIN: 0.09,
 }
@@ -34,8 +36,12 @@ TESTED = 0.1
 #: Operators with many tests have many branches: their weights grow with the number of tests, (offset + tests) ** power.
 #: Tests of a library's calls are those that people thought worth writing; ONNX's enumerate types and variants, too.
 OF_LIBRARY, OF_ONNX = (1, 1.0), (20, 0.8)
+#: Operators with many declared attributes, inputs and revisions have many, too: `interface.branches` ** power.
+DECLARED = 0.2
 #: A model of several operators says little about each, and most of them have tests of their own.
 IN_COMPANY = 0.15
+#: The same where only the first of them is known.
+IN_UNKNOWN_COMPANY = 0.5
 #: Costs count by their square root, within a factor of COSTLIEST around the median.
 COSTLIEST = 4.0
 
@@ -59,17 +65,24 @@ def queues(items: Sequence[Item], tested: Sequence[Item], seed: int) -> list[Que
     rng = random.Random(seed)
     known = {possibility for item in tested for possibility in possibilities(item)}
     costs = relative_costs(items)
-    groups: dict[tuple[bool, tuple[str, ...]], list[int]] = defaultdict(list)
+    groups: dict[tuple[float, tuple[str, ...]], list[int]] = defaultdict(list)
     for at, item in enumerate(items):
-        groups[len(item.calls) == 1, tuple(sorted({family(call.operator) for call in item.calls}))].append(at)
+        groups[_company(item), tuple(sorted({family(call.operator) for call in item.calls}))].append(at)
     found = []
-    for (alone, operators), own in groups.items():
+    for (company, operators), own in groups.items():
         offset, power = OF_LIBRARY if "." in items[own[0]].operator else OF_ONNX
-        factor = (offset + len(own)) ** power * (1.0 if alone else IN_COMPANY)
+        factor = company * (offset + len(own)) ** power * branches(items[own[0]].operator) ** DECLARED
         tests, gains = _covering([items[at] for at in own], known, rng)
         found.append(_queue(operators, [own[at] for at in tests], gains, factor, costs))
     rng.shuffle(found)
     return found
+
+
+def _company(item: Item) -> float:
+    """What a test weighs for the operators that share its model with the one that it is about; 1 without any."""
+    if len(item.calls) > 1:
+        return IN_COMPANY
+    return 1.0 if fits(item.call) else IN_UNKNOWN_COMPANY
 
 
 def _queue(
@@ -118,7 +131,7 @@ def possibilities(item: Item) -> dict[Possibility, float]:
         known = any(isinstance(value, Tensor) and value.constant for value in call.parameters.values())
         found[name, call.operator] = WEIGHTS[Kind.VALUE]
         for feature in own:
-            way = known and feature.kind is Kind.CORNER
+            way = known and feature.kind in (Kind.CORNER, Kind.EMPTY)
             found[name, feature.parameter, feature.property, way] = WEIGHTS[feature.kind]
         if len(item.calls) == 1:
             for one, other in pairs(own):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from fuzz import catalogue, prioritize
+from fuzz import catalogue, generators, prioritize
 from fuzz.case import Case, Failure, Origin, Outcome, Stage, Status
 from fuzz.generators import onnx_node
 from tests.bot.support import Run
@@ -21,10 +23,10 @@ TARGET = catalogue.target("onnxruntime")
 BUGS = {4: "first", 5: "first", 20: "second"}
 
 
-def recorded(path: Path, cases: list[Case]) -> None:
+def recorded(path: Path, cases: list[Case], sources: Sequence[str] = ()) -> None:
     """A campaign with a result of every case, two bugs in three failures, a refusal and a skip."""
     with open_store(path, create=True) as store:
-        campaign = store.begin_campaign({"seed": 0})
+        campaign = store.begin_campaign({"seed": 0, "sources": list(sources)})
         rows = []
         for at, case in enumerate(cases):
             status = Status.WRONG if at in BUGS else Status.UNSUPPORTED if at == 7 else Status.OK
@@ -81,6 +83,28 @@ def test_failing_cases_that_cannot_be_generated_again_are_not_told_apart(tmp_pat
     assert {len(item.call.parameters) for item in subject.items} == {0}
 
 
+def test_a_campaign_on_a_file_of_instances_is_read_from_that_file(tmp_path: Path) -> None:
+    instances, path = tmp_path / "mine.jsonl", tmp_path / "mine.db"
+    lines = [
+        {
+            "api": "torch.sum",
+            "args": [{"dtype": "float32", "shape": [2, 1 + at]}],
+            "kwargs": {"keepdim": True, "dim": 0},
+        }
+        for at in range(30)
+    ]
+    instances.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    drawn = [case for case in generators.load(str(instances))(0) if isinstance(case, Case)]
+    assert len(drawn) == 30
+    recorded(path, drawn, [str(instances)])
+    with open_store(path, create=False) as store:
+        (subject,) = subjects(store, 1)
+        instances.unlink()
+        (gone,) = subjects(store, 1)
+    assert subject.unknown == 0 and gone.unknown == len(drawn)
+    assert {item.operator for item in subject.items} == {"torch.sum"}
+
+
 def test_what_cannot_be_compared_is_refused_in_one_line(gw: Run, db: Path, tmp_path: Path) -> None:
     with open_store(tmp_path / "empty.db", create=True):
         pass
@@ -91,6 +115,34 @@ def test_what_cannot_be_compared_is_refused_in_one_line(gw: Run, db: Path, tmp_p
         (["--db", db, "--campaign", 2], "no campaign has seen a bug"),
         (["--db", db, "--strategy", "best"], "unknown strategy 'best'"),
         (["--db", db, "--plot", tmp_path / "x.png"], "only SVG"),
+    ):
+        done = gw("bench", "prioritize", *arguments)
+        assert done.code == 2 and told in done.err and done.err.count("\n") == 1, arguments
+
+
+def test_labelled_files_are_compared_as_a_campaign_is(gw: Run, tmp_path: Path) -> None:
+    instances, labels = tmp_path / "pads.jsonl", tmp_path / "bugs.json"
+    lines = [
+        {"op_type": "Pad", "kwargs": {}, "input_shape": [[at]], "input_dtype": ["FLOAT"], "line": at}
+        for at in range(1, 31)
+    ]
+    instances.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    labels.write_text(json.dumps({"first": [3], "second": [20, 30]}), "utf-8")
+    files = ["--instances", instances, "--labels", labels]
+    done = gw("bench", "prioritize", *files, "--equipped", instances, "--seeds", 2, "--json")
+    assert done.code == 0 and done.json["campaign"] is None
+    (subject,) = done.json["subjects"]
+    assert (subject["source"], subject["target"], subject["tests"]) == ("pads.jsonl", "bugs.json", 30)
+    assert subject["bugs"] == {"first": [3], "second": [20, 30]}
+    assert subject["strategies"].keys() == {*prioritize.names(), "graphwarden-learning"}
+    for arguments, told in (
+        (["--instances", instances], "go together"),
+        (["--labels", labels], "go together"),
+        (["--equipped", instances], "go together"),
+        ([*files, "--campaign", 1], "--campaign is of a database"),
+        (["--instances", instances, "--labels", tmp_path / "no.json"], "no.json: No such file"),
+        (["--instances", tmp_path / "no.jsonl", "--labels", labels], "no.jsonl: no such file"),
+        (["--instances", instances, "--labels", instances], "is no JSON"),
     ):
         done = gw("bench", "prioritize", *arguments)
         assert done.code == 2 and told in done.err and done.err.count("\n") == 1, arguments

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fuzz import catalogue, judge
-from fuzz.case import Case, Error, Outcome, Stage, Status, Target
+from fuzz.case import Case, Error, Origin, Outcome, Stage, Status, Target
 from fuzz.judge import ChunkJudge, Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
@@ -115,6 +115,20 @@ def test_a_verdict_of_unsupported_gives_the_rules_reason(court: Judge) -> None:
     verdict = court.examine(case, catalogue.target("onnxruntime"))
     assert verdict.status is Status.UNSUPPORTED
     assert verdict.reason == "no kernel for an operator or its types"
+
+
+def test_a_call_against_the_documentation_may_be_refused_and_one_that_keeps_to_it_may_not(court: Judge) -> None:
+    """TVM adds a bfloat16 and a float32 tensor in addmm, and raises."""
+    pytest.importorskip("tvm")
+    tensors = b'{"dtype": "bfloat16", "values": [1]}, {"dtype": "bfloat16", "values": [[1]]}'
+    text = b'{"api": "torch.addmm", "args": [%s, {"dtype": "bfloat16", "values": [[1]]}]}' % tensors
+    against, conforming = (
+        court.examine(Case("instance", text, {}, Origin("docs", f"torch.addmm {what}")), catalogue.target("tvm"))
+        for what in ("dtype of mat1", "conforming")
+    )
+    assert against.status is Status.SKIPPED and against.failure is None
+    assert against.reason == "the call breaks what the documentation says of the dtype of mat1"
+    assert conforming.failure is not None and conforming.failure.symptom == "exception:TypeError"
 
 
 def chunk(court: Judge, faulty: Target, case: Case, others: dict[str, Outcome]) -> ChunkJudge:

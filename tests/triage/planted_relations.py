@@ -2,7 +2,9 @@
 
 Pow refuses inputs of two types, Tile gives zeros for more than three dimensions, RMSNormalization cannot begin with the
 first axis, Resize knows no axes and takes the first for the batch, MaxPool knows no strides and ConstantOfShape no
-scalars, ThresholdedRelu lets its threshold through, Greater holds for equal numbers, and DFT never looks at its axis.
+scalars, Unique no rows, ThresholdedRelu lets its threshold through, Greater holds for equal numbers, and DFT never
+looks at its axis. Softmax has two faults: zeros along a second axis of many dimensions, and ones along the last axis,
+whatever the dimensions, if one has a size of three.
 """
 
 import numpy as np
@@ -45,6 +47,10 @@ def execute(job, enter):
     found = evaluator.run(None, dict(job.inputs))
     if node.op_type == "Tile" and read[0].ndim > 3:
         found = [np.zeros_like(found[0])]
+    if node.op_type == "Softmax" and "axis" in given and read[0].ndim > 3:
+        found = [np.zeros_like(found[0])]
+    if node.op_type == "Softmax" and "axis" not in given and 3 in read[0].shape:
+        found = [np.ones_like(found[0])]
     if node.op_type == "ThresholdedRelu":
         found = [np.where(read[0] >= np.float32(given.get("alpha", 1.0)), read[0], found[0])]
     if node.op_type == "Greater":
@@ -61,5 +67,7 @@ def refuse(op_type, given, read):
         raise ValueError("The sizes must be those of all axes.")
     if op_type == "ConstantOfShape" and not read[0].size:
         raise ValueError("The shape must have at least one dimension.")
+    if op_type == "Unique" and read[0].ndim > 1:
+        raise ValueError("The shapes do not match.")
     if op_type == "MaxPool" and max(given.get("strides", [1])) > 1:
         raise ValueError("Windows must not be skipped.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -118,6 +119,12 @@ def test_numbers_of_a_kind_are_replaced_and_the_others_stay() -> None:
     assert [each[1] for each in found["negative X"]] == [2, 3]
 
 
+def test_no_truth_values_become_some() -> None:
+    case = case_of("ReduceMax", {"data": np.zeros((2, 0), np.bool_)}, [2])
+    [empty] = [one for one in values.variants(case) if one.text == "empty data"]
+    assert {np.asarray(one.inputs["data"]).shape for one in empty.cases} == {(2, 2)}
+
+
 def test_an_input_becomes_a_constant_and_a_constant_an_input() -> None:
     case = case_of("Reshape", {"data": float32(1, 2), "shape": np.array([2, 1])}, [2, 1])
     [frozen] = inputs.variants(case)
@@ -174,6 +181,70 @@ def test_an_unusual_type_becomes_an_ordinary_one_everywhere() -> None:
     assert [name for name, _ in found.kin] == ["bfloat16", "float64"]
 
 
+@pytest.mark.parametrize(("kind", "other"), [("uint4", "int4"), ("int4", "uint4")])
+def test_integers_of_four_bits_are_tried_in_the_other_type_though_numpy_knows_no_cast(kind: str, other: str) -> None:
+    values_ = np.array([1, 2], getattr(ml_dtypes, kind))
+    node = helper.make_node("Transpose", ["x"], ["y"])
+    wanted = helper.np_dtype_to_tensor_dtype(values_.dtype)
+    infos = [helper.make_tensor_value_info(name, wanted, [2]) for name in "xy"]
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    [found] = dtypes.alternatives(Case("onnx", model.SerializeToString(), {"x": values_}, Origin("test")))
+    [(name, changed)] = found.kin
+    assert name == other and np.asarray(changed.inputs["x"]).dtype.name == other
+    assert np.asarray(changed.inputs["x"]).tolist() == [1, 2]
+
+
+def test_a_model_of_constants_alone_is_no_neighbour_since_it_is_folded() -> None:
+    case = case_of("Pow", {"X": float32(1, 2), "Y": float32(3, 4)}, [2])
+    [frozen] = inputs.variants(case)
+    assert frozen.text == "non-constant Y" and list(frozen.cases[0].inputs) == ["X"]
+    last = inputs.frozen(case, ["X"])
+    assert [one.text for one in inputs.variants(last)] == []
+
+
+def test_an_exception_with_other_words_is_another_failure_and_widens_nothing(judge: Judge) -> None:
+    """TVM refuses a scalar and an empty tensor with the same class, for two reasons."""
+    pytest.importorskip("tvm")
+    case = case_of("PRelu", {"X": np.array(1, np.float32), "slope": np.array(1, np.float32)}, [])
+    needed = [one.text for one in conditions(judge, failure_of(judge, case, "tvm")) if one.needed]
+    assert needed == ["scalar X"]
+
+
+def test_what_fails_in_another_way_on_some_numbers_is_told_beside_what_fails_on_none(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    tensor = b'{"dtype": "float32", "shape": [0, 1, 2, 2], "values": []}'
+    text = b'{"api": "torch.nn.functional.unfold", "args": [%s, {"tuple": [2, 1]}]}' % tensor
+    case = Case("instance", text, {}, Origin("test"))
+    [empty] = [one for one in conditions(judge, failure_of(judge, case, "tvm")) if one.text == "empty input"]
+    assert not empty.needed
+    assert empty.sentence.startswith("With a non-empty `x0` (input) the same call fails in another way: PermuteDims")
+
+
+def test_a_number_that_a_constant_holds_is_tried_as_a_tensor() -> None:
+    node = helper.make_node("Constant", [], ["y"], value_ints=[1, 2])
+    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.INT64, [2])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    found = attributes.variants(Case("onnx", model.SerializeToString(), {}, Origin("test")))
+    [tensor] = [one for one in found if one.text == "value_ints"]
+    [held] = onnx.load_from_string(tensor.cases[0].model).graph.node[0].attribute
+    assert held.name == "value" and numpy_helper.to_array(held.t).tolist() == [1, 2]
+
+
+def test_without_its_type_an_output_is_declared_in_the_one_that_it_gets_then() -> None:
+    node = helper.make_node("EyeLike", ["x"], ["y"], dtype=TensorProto.BOOL)
+    infos = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2]),
+        helper.make_tensor_value_info("y", TensorProto.BOOL, [1, 2]),
+    ]
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    case = Case("onnx", model.SerializeToString(), {"x": float32([1, 2])}, Origin("test"))
+    [without] = attributes.variants(case)
+    assert without.text == "dtype=bool"
+    assert onnx.load_from_string(without.cases[0].model).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
+
+
 def test_large_models_have_no_conditions(judge: Judge, tmp_path: Path) -> None:
     nodes = [helper.make_node("Relu", [f"t{at}"], [f"t{at + 1}"]) for at in range(4)]
     info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("t0", "t4")]
@@ -205,10 +276,26 @@ def test_an_empty_tensor_of_an_instance_is_filled_and_so_are_the_sizes_among_its
     tensor = b'{"dtype": "bool", "shape": [1, 0, 0]}'
     text = b'{"api": "torch.broadcast_to", "args": [%s, {"tuple": [5, 0, 0]}]}' % tensor
     filled = [one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if one.kind == "value"]
-    assert [one.text for one in filled] == ["empty tensors", "empty tensors"]
+    assert [one.text for one in filled] == ["empty input", "empty input"]
     tensors, both = (instance.parse(one.cases[0].model) for one in filled)
     assert tensors.tensors[0].shape == both.tensors[0].shape == (1, 2, 2)
     assert (tensors.args[1], both.args[1]) == ({"tuple": [5, 0, 0]}, {"tuple": [5, 2, 2]})
+
+
+def test_indices_that_were_none_are_filled_with_zeros_too_which_are_in_range_everywhere() -> None:
+    tensors = b'{"dtype": "float32", "values": 1.0}, {"dtype": "int64", "shape": [0], "values": []}'
+    text = b'{"api": "torch.take", "args": [%s]}' % tensors
+    filled = [one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if "empty" in one.text]
+    values = [instance.parse(one.cases[0].model).tensors[1].values for one in filled]
+    assert values[:2] == [(0, 1), (0, 0)]
+    assert {one.text for one in filled} == {"empty index"}
+    assert filled[0].sentence == "With a non-empty `x1` (index) the same call passes."
+
+
+def test_of_several_empty_tensors_none_is_named() -> None:
+    text = b'{"api": "torch.add", "args": [{"dtype": "float32", "shape": [0]}, {"dtype": "float32", "shape": [0]}]}'
+    filled = [one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if "empty" in one.text]
+    assert {one.text for one in filled} == {"empty tensors"}
 
 
 def test_an_unusual_type_of_an_instance_becomes_an_ordinary_one() -> None:
@@ -254,6 +341,26 @@ def test_what_changes_nothing_when_it_is_left_out_is_ignored(judge: Judge) -> No
         judge, failure_of(judge, case_of("LSTM", given, [2, 1, 1, 1], hidden_size=1, layout=1), "openvino")
     )
     assert [one.text for one in found if one.ignored] == ["layout=1"]
+
+
+def test_an_option_is_not_ignored_because_one_shape_is_that_without_it(judge: Judge) -> None:
+    """OpenVINO pads a convolution of 1x1 kernels twice if it has strides: one column becomes two, as without."""
+    pytest.importorskip("openvino")
+    one, zero = np.array(1, np.float32), np.array(1, np.int8)
+    held: dict[str, np.ndarray[Any, Any]] = {
+        "x_scale": one,
+        "x_zero_point": np.array(3, np.int8),
+        "w": np.array([[[[0]], [[0]], [[0]]], [[[0]], [[1]], [[0]]]], np.int8),
+        "w_scale": one,
+        "w_zero_point": zero,
+        "y_scale": one,
+        "y_zero_point": zero,
+    }
+    x = np.array([0, 0, 0, 1, 0, 1, 1, 1, 0], np.int8).reshape(1, 3, 3, 1)
+    case = case_of("QLinearConv", {"x": x, **held}, [1, 2, 3, 1], pads=[0, 0, 0, 1], strides=[1, 2])
+    needed = {one.text: one for one in conditions(judge, failure_of(judge, inputs.frozen(case, held), "openvino"))}
+    assert needed["strides"].needed and needed["pads"].needed
+    assert not needed["strides"].ignored
 
 
 def contrasts_of(case: Case, text: str) -> dict[str, contrasts.Contrast]:

@@ -94,9 +94,7 @@ def test_a_single_node_model_reads_like_hand_written_code() -> None:
         '    outputs=[helper.make_tensor_value_info("out", TensorProto.FLOAT, [2, None])],\n'
         ")\n"
         "model = helper.make_model(\n"
-        "    graph,\n"
-        '    opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("my.domain", 1)],\n'
-        "    ir_version=10,\n"
+        '    graph, opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("my.domain", 1)], ir_version=10\n'
         ")\n"
     )
 
@@ -121,6 +119,42 @@ def test_inputs_are_declared_by_their_values_where_that_says_the_same() -> None:
     assert "for k, v in inputs.items()" not in declared({"a": x, "b": y}, [[2], ["N"]])
     assert "for k, v in inputs.items()" not in declared({"a": x, "b": y}, [[2], [1]])
     assert "for k, v in inputs.items()" not in declared({"a": x, "b": y}, [[2], [2]], TensorProto.DOUBLE)
+
+
+def returning(outputs: list[onnx.ValueInfoProto]) -> str:
+    """The code of a BatchNormalization that returns these, checked to define the same model."""
+    node = helper.make_node("BatchNormalization", list("xsbmv"), [info.name for info in outputs], training_mode=1)
+    inputs = [tensor_info("x", [2, 2]), *(tensor_info(name, [2]) for name in "sbmv")]
+    model = model_of(node, inputs=inputs, outputs=outputs)
+    assert rebuilt(model) == normalise(model)
+    return construction_code(model)
+
+
+def test_many_outputs_of_one_type_are_declared_in_one_line() -> None:
+    infos = [tensor_info("y", [2, 2]), tensor_info("mean", ["N"]), tensor_info("var", [None])]
+    assert 'for k, s in zip(node.output, [[2, 2], ["N"], [None]])\n' in returning(infos)
+    assert "zip(" not in returning(infos[:2])
+    other = helper.make_tensor_value_info("mean", TensorProto.DOUBLE, [2])
+    assert "zip(" not in returning([infos[0], other, infos[2]])
+
+
+def test_many_inputs_of_one_value_are_one_entry() -> None:
+    pair = np.array([1, 2], np.float32)
+    given = {"x": np.ones((2, 2), np.float32), "s": pair, "b": pair, "m": pair, "v": np.zeros(2, np.float32)}
+    code = values_code(given)
+    assert '    **dict.fromkeys(["s", "b", "m"], np.array([1.0, 2.0], dtype=np.float32)),\n' in code
+    assert_same_values(executed(code)["inputs"], given)
+    assert "fromkeys" not in values_code({"s": pair, "b": pair, "m": -pair})
+
+
+def test_the_arguments_of_a_long_node_stand_beside_each_other() -> None:
+    names = [f"input_{at}" for at in range(5)]
+    node = helper.make_node("BatchNormalization", names, ["output", "running_mean", "running_var"], training_mode=1)
+    code = construction_code(model_of(node, inputs=[tensor_info(name) for name in names]))
+    line = '    "BatchNormalization", ["input_0", "input_1", "input_2", "input_3", "input_4"],\n'
+    assert (
+        f'node = helper.make_node(\n{line}    ["output", "running_mean", "running_var"], training_mode=1,\n)\n' in code
+    )
 
 
 def test_types_are_named_in_attributes_that_hold_one() -> None:

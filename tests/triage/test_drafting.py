@@ -94,6 +94,15 @@ def test_what_cannot_be_fed_shortly_has_no_draft_when_it_is_the_run_that_fails()
         drafting._snippet(BUG, sequence_failure(Stage.RUN))
 
 
+def test_what_no_short_script_does_has_no_draft_wherever_it_fails() -> None:
+    """Options of a target may ask for more than a script of a few lines can do."""
+    for stage in (Stage.CONVERT, Stage.COMPILE, Stage.RUN):
+        failure = sequence_failure(stage)
+        functions = replace(failure, target=replace(failure.target, options=(("functions", "two"),)))
+        with pytest.raises(drafting.CannotDraft, match="puts parts of a module into functions"):
+            drafting._snippet(BUG, functions)
+
+
 @pytest.mark.parametrize(("depends", "shown"), [(False, True), (True, False)])
 def test_a_passing_neighbour_is_told_unless_fresh_memory_decides_what_passes(depends: bool, shown: bool) -> None:
     memory = Evidence("memory", Side.AGAINST, "the result follows the byte", {"depends": depends})

@@ -72,6 +72,31 @@ def test_inputs_of_two_types_are_the_condition_whichever_has_which(judge: Judge)
     assert subject(judge, case) == "Pow with inputs of different types"
 
 
+def test_of_a_refused_model_two_dimensions_may_be_too_many_and_of_a_wrong_result_they_say_nothing(judge: Judge) -> None:
+    case = case_of("Unique", ["X"], {"X": np.float32([[1, 2], [3, 4]])}, 1)
+    assert subject(judge, case) == "Unique with X of more than 1 dimension"
+    assert not [one for one in relations.variants(case) if one.kind == relations.KIND]
+    assert [one.text for one in relations.of_few_dimensions(case)] == ["2-D X"]
+
+
+@pytest.mark.parametrize("shape", [(2, 0), (1, 2, 2, 0)])
+def test_a_tensor_without_elements_along_its_last_axis_has_no_neighbour_without_that(shape: tuple[int, ...]) -> None:
+    case = case_of("ReduceMax", ["x"], {"x": np.zeros(shape, np.float32)}, len(shape))
+    assert not [one for one in relations.variants(case) if one.kind == relations.KIND]
+    assert not list(relations.of_few_dimensions(case))
+
+
+def test_what_fails_whatever_the_dimensions_does_not_refute_an_attribute_that_fails_with_many_only(
+    judge: Judge,
+) -> None:
+    """Without its axis the case passes, but not with a size of three: that is the other fault."""
+    data = np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2)
+    case = case_of("Softmax", ["x"], {"x": data}, 4, axis=1)
+    assert subject(judge, case) == "Softmax with axis=1"
+    [axis] = [one for one in conditions(judge, failure_of(judge, case)) if one.text == "axis=1"]
+    assert axis.needed and not axis.refuted
+
+
 def test_inputs_that_cannot_have_one_type_have_no_such_neighbour() -> None:
     gather = case_of("Gather", ["x", "i"], {"x": FLOATS, "i": INTS[:2]}, 1)
     cast = case_of("CastLike", ["x", "y"], {"x": FLOATS, "y": INTS}, 1, kind=TensorProto.INT64)

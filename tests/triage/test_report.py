@@ -24,6 +24,7 @@ from fuzz.oracles import crash, differential
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from triage.conditions import Condition
+from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.facts import Facts
 from triage.frames import native_lines, telling_frames
 from triage.localize import Part
@@ -577,3 +578,13 @@ def test_generated_models_are_counted_but_have_no_names() -> None:
     assert "2 generated models fail this way" in draft(dataclasses.replace(facts, count=2, tests=2)).body
     named = dataclasses.replace(facts, count=2, tests=2, examples=("test_relu",))
     assert "2 tests fail this way" in draft(named).body
+
+
+def test_values_that_are_others_in_every_run_are_no_part_of_a_title() -> None:
+    facts = assumed(relu(), float32(7e-23), float32(1), "wrong:values")
+    repeats = Evidence(
+        "repeats", Side.AGAINST, "it fails", {"runs": 3, "same": 3, "values_vary": False, "steady": False}
+    )
+    unsteady = dataclasses.replace(facts, judgement=Judgement(Ruling.COMPILER_BUG, "", (repeats,)))
+    assert draft(unsteady).title.endswith("Relu returns other values in every run instead of 1")
+    assert draft(facts).title.endswith("Relu returns 7e-23 instead of 1")

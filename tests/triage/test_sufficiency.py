@@ -17,6 +17,7 @@ from fuzz.runner import Runner
 from triage import titles
 from triage.conditions import Condition, conditions
 from triage.inquiry import Inquiry
+from triage.mutants import moved_on
 from triage.sufficiency import passing
 from triage.variants import attributes, inputs, values
 
@@ -118,3 +119,24 @@ def test_constants_and_copies_of_an_input_prove_nothing(judge: Judge) -> None:
 
 def test_nothing_is_found_when_no_run_is_left(judge: Judge) -> None:
     assert asked(judge, expand(3, 1, 3), "non-constant shape", most_runs=0) == ""
+
+
+def test_a_sum_that_is_right_because_its_terms_cancel_out_proves_nothing(judge: Judge) -> None:
+    """OpenVINO divides the cut-off window by another number: of 1.5 and -1.5 that is zero as well."""
+    pytest.importorskip("openvino")
+    tensor = b'{"dtype": "float32", "values": [[1.0, 2.0, 3.0]]}'
+    call = b'{"ceil_mode": true, "padding": {"tuple": [2]}, "stride": {"tuple": [3]}}'
+    text = b'{"api": "torch.avg_pool1d", "args": [%s, {"tuple": [6]}], "kwargs": %s}' % (tensor, call)
+    found = found_in(judge, Case("instance", text, {}, Origin("test")), "openvino")
+    assert any(one.needed for one in found)
+    assert not any(one.partly for one in found)
+
+
+def test_numbers_are_moved_on_in_data_alone() -> None:
+    case = case_of("Tile", {"x": np.float32([[1, 2, 3]]), "repeats": np.array([1, 2])}, {}, [1, 6])
+    moved = moved_on(case, "x")
+    assert moved is not None and np.asarray(moved.inputs["x"]).tolist() == [[3, 1, 2]]
+    assert moved_on(case, "repeats") is None
+    text = b'{"api": "torch.relu", "args": [{"dtype": "float32", "values": [1.0, 2.0, 3.0]}]}'
+    other = moved_on(Case("instance", text, {}, Origin("test")), "x0")
+    assert other is not None and b"[3.0,1.0,2.0]" in other.model

@@ -251,3 +251,32 @@ def test_the_type_that_a_call_needs_is_named() -> None:
     assert titles.subject(case, ("torch.logsumexp",), [needed]) == "torch.logsumexp (bool)"
     assert titles.subject(case, ("torch.baddbmm (aten.mul)",), [needed]) == "torch.baddbmm (aten.mul; bool)"
     assert titles.subject(case, ("torch.logsumexp",), [replace(needed, needed=False)]) == "torch.logsumexp"
+
+
+def test_a_long_title_does_without_the_core_operator_rather_than_without_its_end() -> None:
+    call = "torch.nn.functional.batch_norm (aten._native_batch_norm_legit_no_training; bfloat16)"
+    assert titles.title("[Bug][Relax][PyTorch]", f"{call} returns float32 instead of bfloat16") == (
+        "[Bug][Relax][PyTorch] torch.nn.functional.batch_norm (bfloat16) returns float32 instead of bfloat16"
+    )
+    plain = f"torch.nn.functional.unfold (aten.index) with {'a' * 60} fails with ValueError"
+    assert "aten" not in titles.title("[Bug][Relax][PyTorch]", plain)
+    assert "(aten.index)" in titles.title("[Bug]", "torch.take (aten.index) returns 0")
+
+
+def test_an_input_whose_name_says_constant_is_told_in_other_words() -> None:
+    needed = Condition("input", "non-constant constant_value", "", True)
+    case = case_of("Abs", TensorProto.FLOAT, TensorProto.FLOAT)
+    assert titles.subject(case, ["Pad"], [needed]) == "Pad with constant_value as an input"
+    also = Condition("input", "optional input constant_value", "", True)
+    assert titles.subject(case, ["Pad"], [also, needed]) == "Pad with constant_value as an input"
+    other = Condition("input", "non-constant shape", "", True)
+    assert titles.subject(case, ["Reshape"], [other]) == "Reshape with non-constant shape"
+
+
+def test_of_the_outputs_of_a_call_the_first_wrong_one_says_how() -> None:
+    case = Case("instance", b"{}", {}, Origin("test"))
+    right = Outcome(Status.OK, Stage.RUN, outputs=(("0", array([2])), ("1", array([1], dtype=np.int64))))
+    wrong = Outcome(Status.WRONG, Stage.RUN, outputs=(("0", array(2)), ("1", array(0, dtype=np.int32))))
+    assert titles.wrong(case, wrong, right) == (
+        "returns shape (1,) instead of (1, 1) for output 0 and a wrong output 1"
+    )

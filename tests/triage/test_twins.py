@@ -120,3 +120,31 @@ def test_two_attributes_of_many_that_are_ignored_are_two_bugs(store: Store) -> N
     assert (
         twins.sibling(store, bug(store, "b", ("Resize",), "r2"), "[ONNX] Resize ignores exclude_outside=1: 0") is None
     )
+
+
+def test_an_exception_that_one_draft_tells_of_two_operators_is_one_bug(store: Store) -> None:
+    raised = "exception:TypeError"
+    first = settled(store, bug(store, "a", ("Selu",), "selu", raised))
+    draft = StoredDraft("[ONNX] Converting Selu (float64, also float16; also Elu) fails with TypeError: no", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft, report_path="x")
+    elu, celu = bug(store, "b", ("Elu",), "elu", raised), bug(store, "c", ("Celu",), "celu", raised)
+    found = twins.told_with(store, elu, "[ONNX] Converting Elu fails with TypeError: no")
+    assert found is not None and found.id == first.id
+    assert twins.told_with(store, celu, "[ONNX] Converting Celu fails with TypeError: no") is None
+    found = twins.told_with(store, celu, "[ONNX] Converting Celu (also Elu and Selu) fails with TypeError: no")
+    assert found is not None and found.id == first.id
+    other = bug(store, "d", ("Elu",), "elu2", "exception:ValueError")
+    assert twins.told_with(store, other, "[ONNX] Converting Elu (also Selu) fails with ValueError: no") is None
+
+
+def test_an_attribute_at_which_one_converter_raises_with_different_words_is_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("Resize",), "Resize._impl_v18", "exception:ValueError"))
+    draft = StoredDraft("[ONNX] Converting Resize with axes fails with ValueError: sizes", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft, report_path="x")
+    other = bug(store, "b", ("Resize",), "Resize._impl_v18", "exception:IndexError")
+    found = twins.told_with(store, other, "[ONNX] Converting Resize with axes=[1, 2] fails with IndexError: no")
+    assert found is not None and found.id == first.id
+    assert twins.told_with(store, other, "[ONNX] Converting Resize with antialias=1 fails with IndexError: no") is None
+    assert twins.told_with(store, other, "[ONNX] Converting Resize with scalar X fails with IndexError: no") is None
+    elsewhere = bug(store, "c", ("Resize",), "Resize._impl_v10", "exception:IndexError")
+    assert twins.told_with(store, elsewhere, "[ONNX] Converting Resize with axes fails with IndexError: no") is None

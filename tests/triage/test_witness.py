@@ -109,3 +109,36 @@ def test_what_is_refused_is_shown_with_tensors_that_hold_something(judge: Judge)
     assert (tensor.dtype, tensor.shape) == ("bool", (2, 3))
     failure = failure_of(judge, PLANTED, "Reciprocal", {"X": np.zeros((0, 3), np.float32)}, [("y", [0, 3])])
     assert np.asarray(better(judge, failure).case.inputs["X"]).shape == (2, 3)
+
+
+def test_of_several_inputs_only_those_stay_inputs_that_fail_as_such(judge: Judge) -> None:
+    """TVM refuses a Pad whose pads are an input, and one whose value is: only the second is a bug of its own."""
+    pytest.importorskip("tvm")
+    given = {"x": np.float32([[1, 2]]), "pads": np.array([0, 1, 0, 1]), "value": np.array(1, np.float32)}
+    found = better(judge, failure_of(judge, "tvm", "Pad", given, [("y", [1, 4])], opset=21))
+    assert list(found.case.inputs) == ["x", "value"]
+    assert [one.name for one in load(found.case).graph.initializer] == ["pads"]
+
+
+def test_a_reduced_model_is_shown_with_tensors_of_its_own_and_names_that_mean_something(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    node = helper.make_node("PRelu", ["t4", "t4"], ["t6"])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, []) for name in ("t4", "t6")]
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8)
+    case = Case("onnx", model.SerializeToString(), {"t4": np.array(1, np.float32)}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    found = better(judge, failure)
+    assert list(found.case.inputs) == ["X", "slope"] and found.symptom == failure.symptom
+
+
+def test_a_type_that_does_not_matter_is_float32(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    tensors = b'{"dtype": "bfloat16", "shape": [0, 3]}, {"dtype": "bfloat16", "shape": [0, 1]}'
+    text = b'{"api": "torch.cosine_similarity", "args": [%s, 0]}' % tensors
+    failure = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("openvino")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    found = better(judge, failure)
+    assert {one.dtype for one in instance.parse(found.case.model).tensors} == {"float32"}
+    assert found.symptom == failure.symptom

@@ -87,3 +87,24 @@ def test_an_operator_that_is_printed_with_all_that_it_holds_is_its_name() -> Non
         "support_level=10), the input axis 0 is out of range. The input tensor has 0 dimensions."
     )
     assert telling(message) == "In relax.sum, the input axis 0 is out of range. The input tensor has 0 dimensions."
+
+
+def test_a_line_that_announces_the_next_one_is_told_with_it() -> None:
+    message = (
+        "LLVM module verification failed with the following errors: \n"
+        "Invalid operand types for FCmp instruction\n  %10 = fcmp oeq i1 %6, %9, !dbg !37\n"
+    )
+    said = "LLVM module verification failed with the following errors: Invalid operand types for FCmp instruction"
+    assert telling(message) == said
+
+
+def test_what_a_virtual_machine_was_doing_is_no_words() -> None:
+    context = 'ErrorContext(match_cast, ty=R.Tensor((inverse_numbers,), dtype="int64"))  '
+    message = f"Check failed: input_shape.size() == size (2 vs. 1) : {context}match_cast shape size mismatch."
+    assert telling(message) == "match_cast shape size mismatch."
+
+
+def test_a_last_sentence_without_what_it_announces_is_left_out() -> None:
+    assert telling("Type/shape was set to non-existent input. Converted model:\n0x7f\n") == (
+        "Type/shape was set to non-existent input."
+    )

@@ -111,6 +111,28 @@ def near_miss(actual: Sequence[Value], expected: Sequence[Value]) -> str:
     return ""
 
 
+#: By how much the runs of one program differ where sums are added up in another order, as a share of the largest
+#: value. Integers are the same.
+_STEADY = {"float64": 1e-5, "float32": 1e-5, "float16": 1e-2, "bfloat16": 1e-2}
+
+
+def steady(one: Sequence[Value], other: Sequence[Value]) -> bool:
+    """Whether two runs of one program gave the same values, measured by the largest of them, however small that is.
+
+    The tolerance sees no difference between 0 and 1e-22, but arithmetic gives either the one or the other every time.
+    """
+    if not comparable(one, other):
+        return False
+    for mine, theirs in zip(one, other, strict=True):
+        got, want = numbers(mine), numbers(theirs)
+        if got is None or want is None:
+            continue
+        largest = np.max(np.abs(want), initial=0, where=np.isfinite(want))
+        if np.any(distance(got, want) > _STEADY.get(dtype_name(theirs), 0) * largest):
+            return False
+    return True
+
+
 #: (usual, from): errors as coherent as `from` are all one error where trials under noise have `usual` at most.
 #: The fewer independent errors there are, the likelier they agree by chance (decision 004).
 _COHERENT = ((0.2, 0.9), (0.3, 0.95), (0.6, 0.99))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzz.case import Case
 from fuzz.operators.graph import bodies, walk
 from fuzz.wire import Value
+from triage.literals import Array
 from triage.submodel import load, open_shapes, tensors, with_tensors
 
 KINDS = ("onnx",)
@@ -60,12 +62,18 @@ def _with(case: Case, changes: Mapping[int, int], names: set[str]) -> Case:
     if everywhere:
         _inside(model, changes)
     arrays = {
-        name: array.astype(helper.tensor_dtype_to_np_dtype(changes[kind]))
+        name: _cast(array, changes[kind])
         for name, array in tensors(case, model).items()
         if name in names and array.dtype != object
         if (kind := helper.np_dtype_to_tensor_dtype(array.dtype)) in changes
     }
     return with_tensors(case, model, arrays)
+
+
+def _cast(array: Array, kind: int) -> Array:
+    """The array in a type of onnx.TensorProto. Integers of four bits know no way to each other but by a wider type."""
+    wanted = helper.tensor_dtype_to_np_dtype(kind)
+    return array.astype(wanted) if np.can_cast(array.dtype, wanted, "unsafe") else array.astype(np.int8).astype(wanted)
 
 
 def _inside(model: onnx.ModelProto, changes: Mapping[int, int]) -> None:
@@ -76,8 +84,8 @@ def _inside(model: onnx.ModelProto, changes: Mapping[int, int]) -> None:
                 attribute.i = changes.get(attribute.i, attribute.i)
             elif attribute.HasField("t") and attribute.t.data_type in changes:
                 array = numpy_helper.to_array(attribute.t)
-                wanted = helper.tensor_dtype_to_np_dtype(changes[attribute.t.data_type])
-                attribute.t.CopyFrom(numpy_helper.from_array(array.astype(wanted), attribute.t.name))
+                cast = _cast(array, changes[attribute.t.data_type])
+                attribute.t.CopyFrom(numpy_helper.from_array(cast, attribute.t.name))
         for body in bodies(node):
             for info in [*body.input, *body.output]:
                 kind = info.type.tensor_type

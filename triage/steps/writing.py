@@ -40,5 +40,10 @@ def draft(desk: Desk, bug: Bug) -> None:
             note = f"ignores what bug {sibling.id} ignores in a related operator, or the rest of its attributes"
             desk.store.advance(bug.id, State.JUDGED, State.DUPLICATE, note=note)
             return
+        together = twins.told_with(desk.store, bug, text.title)
+        if together is not None:
+            note = f"raises the same as bug {together.id} in a related operator, and one draft tells of both"
+            desk.store.advance(bug.id, State.JUDGED, State.DUPLICATE, note=note)
+            return
         path = drafting.save(desk.reports, bug, text)
         desk.store.advance(bug.id, State.JUDGED, State.DRAFTED, draft=text, report_path=str(path))

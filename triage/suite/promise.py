@@ -24,7 +24,7 @@ PRIOR, STEP = float(np.log(0.05 / 0.95)), 2.0
 #: So much of a squared error is taken to be seen before the first one.
 _SEEN = 0.01
 #: Properties of parameters that say something by themselves.
-_TELLING = (Kind.VALUE, Kind.RARE, Kind.CORNER)
+_TELLING = (Kind.VALUE, Kind.RARE, Kind.CORNER, Kind.EMPTY)
 
 Trait = Hashable
 

@@ -22,6 +22,8 @@ _UNUSUAL = (
     *("float16", "bfloat16", "float64", "bool"),
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
 )
+#: Types of indices.
+_INDICES = ("int32", "int64")
 #: Defaults that are written among the arguments of an instance as they are.
 _PLAIN = (bool, int, float, str, type(None))
 #: How many elements an axis gets that has none.
@@ -41,7 +43,7 @@ def variants(case: Case) -> Iterator[Variant]:
             yield Variant("attribute", text, sentence, (with_instance(case, other),))
     yield from _values(case, instance)
     for filled in full(case):
-        yield Variant("value", "empty tensors", "With tensors that are not empty the same call passes.", (filled,))
+        yield Variant("value", *_emptiness(instance), (filled,))
     yield from _with_a_dimension(case, instance)
     for dtype in _UNUSUAL:
         if any(tensor.dtype == dtype for tensor in instance.tensors):
@@ -143,17 +145,35 @@ def _in_float32(tensor: Tensor) -> Tensor:
 
 
 def full(case: Case) -> Iterator[Case]:
-    """With two elements along every axis that has none; in another case the sizes among the arguments as well."""
+    """With two elements along every axis that has none: counted, integers as zeros, then the sizes among arguments too.
+
+    Zero is an index into anything that is not empty.
+    """
     instance = parsed(case)
     if not any(0 in tensor.shape for tensor in instance.tensors):
         return
     larger = [replace(one, shape=tuple(size or _FILLED for size in one.shape)) for one in instance.tensors]
     filled = replace(instance, tensors=tuple(map(_counted, larger, instance.tensors)))
+    zeros = replace(instance, tensors=tuple(map(_zeroed, filled.tensors, instance.tensors)))
     sized = filled
     for place in places(instance):
         sized = changed(sized, place, _sizes_filled(place.of(instance)))
-    for other in (filled, sized):
+    for other in (filled, *([zeros] if zeros != filled else []), sized):
         yield with_instance(case, other)
+
+
+def _emptiness(instance: Instance) -> tuple[str, str]:
+    """A title's words for the tensors that are empty, and the sentence for those that are not."""
+    empty = [at for at, tensor in enumerate(instance.tensors) if 0 in tensor.shape]
+    names = [
+        _named(instance, place).rstrip(" =")
+        for place in places(instance)
+        if not place.init and [place.of(instance)] == [{"tensor": at} for at in empty]
+    ]
+    if len(empty) != 1 or len(names) != 1 or not names[0].isidentifier():
+        return "empty tensors", "With tensors that are not empty the same call passes."
+    name = "input" if names[0] == "self" else names[0]
+    return f"empty {name}", f"With a non-empty `x{empty[0]}` ({name}) the same call passes."
 
 
 def _with_a_dimension(case: Case, instance: Instance) -> Iterator[Variant]:
@@ -179,6 +199,13 @@ def _counted(larger: Tensor, tensor: Tensor) -> Tensor:
     if larger.shape == tensor.shape or larger.values is None:
         return larger
     return replace(larger, values=tuple(at % 2 for at in range(math.prod(larger.shape))))
+
+
+def _zeroed(filled: Tensor, tensor: Tensor) -> Tensor:
+    """A tensor of integers that had no elements with zeros."""
+    if filled.shape == tensor.shape or filled.dtype not in _INDICES:
+        return filled
+    return replace(filled, values=(0,) * math.prod(filled.shape))
 
 
 def _has_tensor(encoded: Any) -> bool:

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
 from fuzz.case import Case
 from triage.construct_meaning import parsed
-from triage.schemas import attribute_text, default_text, is_default, is_flag, schema_of
+from triage.schemas import TYPE_ATTRIBUTES, attribute_text, default_text, is_default, is_flag, schema_of
 from triage.variants import Variant, neighbour
+
+#: Attributes of Constant that hold numbers, and their types.
+_NUMBERS = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float32, "value_floats": np.float32}
 
 
 def variants(case: Case) -> Iterator[Variant]:
-    """Each attribute left at its default, as far as it may be left out."""
+    """Each attribute left at its default, as far as it may be left out; a number of a Constant as a tensor."""
     model = parsed(case.model)
+    yield from _as_tensors(case)
     for at, node in enumerate(model.graph.node):
         schema = schema_of(node, model)
         for attribute in node.attribute:
@@ -23,7 +31,36 @@ def variants(case: Case) -> Iterator[Variant]:
             kept = [one for one in other.graph.node[at].attribute if one.name != attribute.name]
             del other.graph.node[at].attribute[:]
             other.graph.node[at].attribute.extend(kept)
+            if attribute.name in TYPE_ATTRIBUTES:
+                _retype(other)
             default = f" (default {default_text(known)})" if default_text(known) else ""
             sentence = f"Without `{attribute.name}`{default} the same model passes."
             flag = attribute.type == attribute.INT and is_flag(attribute.i, known)
             yield Variant("attribute", attribute_text(attribute), sentence, (neighbour(case, other),), flag)
+
+
+def _retype(model: onnx.ModelProto) -> None:
+    """Declare the outputs in the types that they have now, in place; as they were where these are not known."""
+    loose = onnx.ModelProto()
+    loose.CopyFrom(model)
+    for info in loose.graph.output:
+        info.ClearField("type")
+    found = {info.name: info for info in onnx.shape_inference.infer_shapes(loose).graph.output}
+    for info in model.graph.output:
+        if found[info.name].type.WhichOneof("value") == "tensor_type":
+            info.type.tensor_type.elem_type = found[info.name].type.tensor_type.elem_type
+
+
+def _as_tensors(case: Case) -> Iterator[Variant]:
+    """Each Constant that holds numbers in an attribute of their own with a tensor instead: one of them it must have."""
+    for at, node in enumerate(parsed(case.model).graph.node):
+        held = next((one for one in node.attribute if one.name in _NUMBERS), None)
+        if node.op_type != "Constant" or held is None:
+            continue
+        other = parsed(case.model)
+        array = np.array(onnx.helper.get_attribute_value(held), _NUMBERS[held.name])
+        tensor = onnx.helper.make_attribute("value", numpy_helper.from_array(array))
+        del other.graph.node[at].attribute[:]
+        other.graph.node[at].attribute.append(tensor)
+        sentence = f"With the tensor `value` instead of `{held.name}` the same model passes."
+        yield Variant("attribute", held.name, sentence, (neighbour(case, other),))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import onnx
@@ -47,21 +47,30 @@ def _unread_dropped(case: Case, model: onnx.ModelProto) -> Case:
 
 
 def _frozen(case: Case) -> Iterator[Variant]:
-    """Each input behind the first as a constant."""
+    """Each input behind the first as a constant, while another input is left: a model of constants is folded."""
+    model = parsed(case.model)
+    for name in freezable(case) if len(model.graph.input) > 1 else ():
+        sentence = f"With `{name}` as a constant (an initializer) instead of an input the same model passes."
+        yield Variant("input", f"non-constant {_called(model, name)}", sentence, (frozen(case, [name]),))
+
+
+def freezable(case: Case) -> list[str]:
+    """The inputs that no node reads first, and that may be constants."""
     model = parsed(case.model)
     first = {node.input[0] for node in model.graph.node if node.input}
-    for info in model.graph.input:
-        value = case.inputs.get(info.name)
-        if info.name in first or not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
-            continue
-        other = parsed(case.model)
-        other.graph.initializer.append(numpy_helper.from_array(value, info.name))
-        kept = [one for one in other.graph.input if one.name != info.name]
-        del other.graph.input[:]
-        other.graph.input.extend(kept)
-        rest = {name: one for name, one in case.inputs.items() if name != info.name}
-        sentence = f"With `{info.name}` as a constant (an initializer) instead of an input the same model passes."
-        yield Variant("input", f"non-constant {_called(model, info.name)}", sentence, (neighbour(case, other, rest),))
+    values = {info.name: case.inputs.get(info.name) for info in model.graph.input if info.name not in first}
+    return [name for name, value in values.items() if isinstance(value, np.ndarray) and value.dtype.kind in "fiub"]
+
+
+def frozen(case: Case, names: Collection[str]) -> Case:
+    """The case with some inputs as constants."""
+    other = parsed(case.model)
+    for name in names:
+        other.graph.initializer.append(numpy_helper.from_array(np.asarray(case.inputs[name]), name))
+    kept = [one for one in other.graph.input if one.name not in names]
+    del other.graph.input[:]
+    other.graph.input.extend(kept)
+    return neighbour(case, other, {name: one for name, one in case.inputs.items() if name not in names})
 
 
 def _called(model: onnx.ModelProto, name: str) -> str:

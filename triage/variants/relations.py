@@ -49,7 +49,14 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _all_axes(case)
     yield from _another_axis(case)
     yield from _last_axis(case)
-    yield from _fewer_dimensions(case)
+    yield from _fewer_dimensions(case, MANY)
+
+
+def of_few_dimensions(case: Case) -> Iterator[Variant]:
+    """The neighbours with one dimension less of a model of one node whose data have two or three."""
+    data = _data(case) if len(parsed(case.model).graph.node) == 1 else None
+    if data is not None and data.array.ndim < MANY:
+        yield from _fewer_dimensions(case, 2)
 
 
 def wider(case: Case, variant: Variant) -> Iterator[Wider]:
@@ -69,7 +76,8 @@ def wider(case: Case, variant: Variant) -> Iterator[Wider]:
         yield Wider(f"`{data.name}` of two dimensions and `axis=0`", _with_axis(whole, 0), "axis=0")
     elif variant.text == _dimensions(data):
         said = f"`{data.name}` of {rank + 1} dimensions"
-        yield Wider(said, _reranked(case, 1), f"{data.formal} of more than {rank - 1} dimensions")
+        some = f"{rank - 1} dimension{'s' * (rank > 2)}"
+        yield Wider(said, _reranked(case, 1), f"{data.formal} of more than {some}")
 
 
 # ---------------------------------------------------------------- the tensors of the only node
@@ -258,15 +266,18 @@ def _with_axis(case: Case, axis: int) -> Case:
 # ---------------------------------------------------------------- dimensions
 
 
-def _fewer_dimensions(case: Case) -> Iterator[Variant]:
+def _fewer_dimensions(case: Case, least: int) -> Iterator[Variant]:
     """The data without its last dimension, and all that has one number or axis for each dimension likewise."""
     data = _data(case)
-    if data is None or data.array.ndim < MANY:
+    if data is None or data.array.ndim < least:
         return
+    if any(array.ndim == data.array.ndim and not array.shape[-1] for array in _arrays(case).values()):
+        return  # nothing is left without the last dimension
     fewer = _reranked(case, -1)
     numbered = np.arange(1, data.array[..., 0].size + 1).reshape(data.array.shape[:-1]).astype(data.array.dtype)
     other = with_tensors(fewer, load(fewer), {data.name: numbered})
-    sentence = f"With `{data.name}` of {data.array.ndim - 1} dimensions the same model passes."
+    said = f"{data.array.ndim - 1} dimension{'s' * (data.array.ndim > 2)}"
+    sentence = f"With `{data.name}` of {said} the same model passes."
     yield Variant(KIND, _dimensions(data), sentence, (fewer, other))
 
 

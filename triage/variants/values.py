@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 import onnx
@@ -12,6 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.defs import OpSchema
 
 from fuzz.case import Case
+from fuzz.wire import Value
 from triage.construct_meaning import parsed
 from triage.literals import Array
 from triage.schemas import formal_inputs, formal_name
@@ -89,7 +91,8 @@ def variants(case: Case) -> Iterator[Variant]:
                 text = f"{special.text} {formal_name(model, name)}"
                 yield Variant("value", text, sentence, tuple(_with_value(case, name, value) for value in values))
     empty = {name: array for name, array in constants.items() if not array.size}
-    for name, array in {**fed, **empty}.items():
+    truths = {name: value for name, value in case.inputs.items() if _is_truths(value)}
+    for name, array in {**fed, **empty, **truths}.items():
         yield from _ordinary_shape(case, name, formal_name(model, name), array)
 
 
@@ -116,6 +119,10 @@ def _is_held(tensor: TensorProto) -> bool:
 
 def _is_plain(array: Array) -> bool:
     return array.dtype.isbuiltin == 1 and array.dtype.kind in "fiu"
+
+
+def _is_truths(value: Value) -> TypeGuard[Array]:
+    return isinstance(value, np.ndarray) and value.dtype == np.bool_
 
 
 def _ordinary_shape(case: Case, name: str, formal: str, array: Array) -> Iterator[Variant]:

@@ -23,6 +23,7 @@ from triage.court.hearing import ORDER, Court
 from triage.court.lines import lines
 from triage.court.thresholds import tie_rules
 
+UNSTEADY = str(Path(__file__).with_name("unsteady.py"))
 FAULTY_WORKER = Path(__file__).parents[2] / "faulty" / "faulty.py"
 
 
@@ -322,3 +323,11 @@ def test_what_pytorch_itself_raises_is_no_bug_of_who_called_it(court: Court) -> 
     assert judgement.verdict is Ruling.REFERENCE_BUG, judgement
     assert "torch/" in judgement.reason and "Complex dtype is not supported for isneginf" in judgement.reason
     assert judgement.project == "PyTorch (eager)"
+
+
+def test_values_that_differ_within_the_tolerance_are_not_said_to_be_equal(court: Court) -> None:
+    """Tiny numbers are all zero to the tolerance, and yet no arithmetic gives another one in every run."""
+    repeats = find(court.hear(relu(), catalogue.target(UNSTEADY)).evidence, "repeats")
+    assert repeats is not None
+    assert repeats.sentence == "it fails in 3 of 3 fresh processes, with slightly other values each time"
+    assert (repeats.figures["values_vary"], repeats.figures["steady"]) == (False, False)

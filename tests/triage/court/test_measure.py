@@ -91,3 +91,18 @@ def test_errors_of_one_factor_are_no_rounding_unless_rounding_makes_such() -> No
     assert measure.pattern((truth * (1 + 0.016 * NOISY)).astype("f"), truth, (0.3, 0.3)) == ""
     assert measure.pattern((truth + 0.02).astype("f"), truth, (0.3, 0.3)).startswith("the same direction")
     assert measure.pattern(truth.astype("f"), np.full(64, np.nan), (0.3, 0.3)) == ""
+
+
+def test_runs_of_one_program_are_steady_where_they_differ_by_rounding_alone() -> None:
+    one = [np.float32([1.0, 1e-9]), np.array([3])]
+    assert measure.steady([np.float32([1.000001, 2e-9]), np.array([3])], one)
+    assert not measure.steady([np.float32([1.0, 1e-9]), np.array([4])], one)
+    assert not measure.steady([np.float32([1.1, 1e-9]), np.array([3])], one)
+    assert measure.steady([np.float32([np.nan, np.inf])], [np.float32([np.nan, np.inf])])
+    assert not measure.steady([np.float32([np.nan])], [np.float32([1])])
+
+
+def test_what_memory_happened_to_hold_is_not_steady_though_it_is_within_the_tolerance() -> None:
+    """As zeros, or as huge numbers: all runs are alike up to the tolerance."""
+    assert not measure.steady([np.float32([-7.98e-22])], [np.float32([-7.99e-22])])
+    assert not measure.steady([np.float32([-2.1471e36])], [np.float32([-2.1482e36])])

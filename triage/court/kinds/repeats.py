@@ -20,9 +20,13 @@ def gather(hearing: Hearing) -> Evidence:
         for each in hearing.repeated
     )
     varies = hearing.compares_values and any(not _equal(hearing, at) for at in range(len(hearing.repeated)))
-    figures = {"runs": len(outcomes), "same": same, "values_vary": varies}
+    steady = not hearing.compares_values or all(
+        measure.steady(judge.values(each), hearing.actual) for each in hearing.repeated
+    )
+    figures = {"runs": len(outcomes), "same": same, "values_vary": varies, "steady": steady}
     if same == len(outcomes) and not varies:
-        told = "with equal values each time" if hearing.manner == "wrong" else "the same way each time"
+        values = "with equal values each time" if steady else "with slightly other values each time"
+        told = values if hearing.manner == "wrong" else "the same way each time"
         return Evidence("repeats", Side.AGAINST, f"it fails in {same} of {same} fresh processes, {told}", figures)
     varying = ", with other values each time" if varies else ""
     return Evidence("repeats", Side.NEUTRAL, f"it fails in {same} of {len(outcomes)} fresh processes{varying}", figures)

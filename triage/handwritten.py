@@ -1,0 +1,111 @@
+"""A model of one node as a person would feed it: data as inputs, a tensor for each place, telling names. Pure.
+
+Generators and reducers give one tensor to two places, make everything a constant and call it ``t4``. Each function
+here gives the case without one of these, or None where there is nothing to change; whether it still fails is asked
+elsewhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+import onnx
+from onnx import AttributeProto, numpy_helper
+
+from fuzz.case import Case
+from triage.schemas import formal_inputs, schema_of
+from triage.submodel import add_initializer, load, value_info, with_model
+
+#: Names that nobody chose.
+_GENERATED = re.compile(r"[A-Za-z]?_?\d+(_\d+)?")
+
+
+def own_tensors(case: Case) -> Case | None:
+    """A tensor of its own, with the same numbers, for every place where the node reads one that it has read before."""
+    model = load(case)
+    node = _only(model)
+    if node is None:
+        return None
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    inputs = dict(case.inputs)
+    taken = _names(model)
+    for at, name in enumerate(node.input):
+        if not name or name not in list(node.input)[:at] or (name not in inputs and name not in constants):
+            continue
+        other = _free(f"{name}_{at}", taken)
+        node.input[at] = other
+        if name in inputs:
+            info = value_info(other, inputs[name])
+            if info is None:
+                return None
+            model.graph.input.append(info)
+            inputs[other] = inputs[name]
+        else:
+            add_initializer(model, other, constants[name])
+    return with_model(case, model, inputs) if len(taken) > len(_names(load(case))) else None
+
+
+def data_fed(case: Case) -> Case | None:
+    """What the node reads first as an input, where it is a constant."""
+    model = load(case)
+    node = _only(model)
+    tensor = next((one for one in model.graph.initializer if node and node.input and one.name == node.input[0]), None)
+    info = value_info(tensor.name, numpy_helper.to_array(tensor)) if tensor else None
+    if tensor is None or info is None or tensor.name in case.inputs:
+        return None
+    value = numpy_helper.to_array(tensor)
+    model.graph.initializer.remove(tensor)
+    model.graph.input.insert(0, info)
+    return with_model(case, model, {tensor.name: value, **case.inputs})
+
+
+def named(case: Case) -> Case | None:
+    """The specification's names in the place of generated ones."""
+    model = load(case)
+    node = _only(model)
+    schema = schema_of(node, model) if node else None
+    if node is None or schema is None:
+        return None
+    taken = _names(model)
+    formals = [(name, formal.name) for name, formal in zip(node.input, formal_inputs(node, model), strict=False)]
+    formals += [(name, formal.name) for name, formal in zip(node.output, schema.outputs, strict=False)]
+    new: dict[str, str] = {}
+    for name, formal in formals:
+        if name and name not in new and _GENERATED.fullmatch(name):
+            new[name] = _free(formal, taken)
+    return _renamed(case, model, new) if new else None
+
+
+def _renamed(case: Case, model: onnx.ModelProto, new: dict[str, str]) -> Case:
+    node = model.graph.node[0]
+    node.input[:] = [new.get(name, name) for name in node.input]
+    node.output[:] = [new.get(name, name) for name in node.output]
+    for field in (model.graph.input, model.graph.output, model.graph.initializer, model.graph.value_info):
+        for entry in field:
+            entry.name = new.get(entry.name, entry.name)
+    return with_model(case, model, {new.get(name, name): value for name, value in case.inputs.items()})
+
+
+def _only(model: onnx.ModelProto) -> onnx.NodeProto | None:
+    """The node, where there is but one and nothing inside of it could read a name."""
+    if len(model.graph.node) != 1 or model.functions:
+        return None
+    node = model.graph.node[0]
+    bodies = any(one.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for one in node.attribute)
+    return None if bodies else node
+
+
+def _names(model: onnx.ModelProto) -> set[str]:
+    fields = (model.graph.input, model.graph.output, model.graph.initializer)
+    inner = [name for node in model.graph.node for name in (*node.input, *node.output)]
+    return {entry.name for field in fields for entry in field} | set(inner)
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    """The name, or that with the first number behind it with which it is free; it is taken then."""
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    taken.add(name)
+    return name
