@@ -57,6 +57,10 @@ def script(
     return assemble(pieces)
 
 
+#: A compiler that is a program of its own died under the script, as its Python package tells (IREE).
+_TOOL_DIED = re.compile(r"^Error code: -(\d{1,2})$", re.MULTILINE)
+
+
 def confirms(symptom: str, returncode: int, stderr: str) -> bool:
     """Whether a run of the script failed the way the symptom says, and not for want of a package, say.
 
@@ -67,7 +71,7 @@ def confirms(symptom: str, returncode: int, stderr: str) -> bool:
     if kind in (refusal.ASSERTS, refusal.ACCEPTS):
         return returncode == 1 and re.search(rf"^AssertionError: .*{_AFTER[kind]}", stderr, re.M | re.S) is not None
     if kind == "crash":
-        return -returncode in set(signal.Signals) and signal.Signals(-returncode).name == tail
+        return tail in (_signal(-returncode), *(_signal(int(code)) for code in _TOOL_DIED.findall(stderr)))
     if kind == "wrong":
         return returncode == 1 and "AssertionError" in stderr
     if kind == "exception":
@@ -77,6 +81,11 @@ def confirms(symptom: str, returncode: int, stderr: str) -> bool:
     if kind == "hang":
         return returncode == 1 and "Timeout (" in stderr
     return returncode != 0
+
+
+def _signal(number: int) -> str:
+    """``SIGSEGV`` of 11; "" of what is no signal."""
+    return signal.Signals(number).name if number in set(signal.Signals) else ""
 
 
 def subject_code(case: Case, snippet: str = "") -> list[str]:

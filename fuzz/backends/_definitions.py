@@ -10,6 +10,7 @@ an attribute is not covered. Numpy only.
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
@@ -213,10 +214,15 @@ def softmax(inputs: Inputs, given: Given, out: Shape) -> Optional[np.ndarray]:
 
 
 def log_softmax(inputs: Inputs, given: Given, out: Shape) -> Optional[np.ndarray]:
-    """The logarithm of Softmax."""
-    x, axis = inputs[0], given.get("axis", -1)
-    if given["since"] < 13 or not x.size:
-        return None  # older versions make a matrix of their input first
+    """The logarithm of Softmax. Before version 13 the input is "coerced into" a matrix at the axis, 1 by default."""
+    x = inputs[0]
+    if not x.size:
+        return None
+    if given["since"] < 13:
+        at = given.get("axis", 1) % x.ndim
+        rows = x.reshape(math.prod(x.shape[:at]), -1)
+        return log_softmax([rows], {"axis": 1, "since": 13}, rows.shape).reshape(x.shape)  # type: ignore[union-attr]
+    axis = given.get("axis", -1)
     moved = x - x.max(axis=axis, keepdims=True)
     return np.asarray(moved - np.log(np.exp(moved).sum(axis=axis, keepdims=True)))
 

@@ -297,11 +297,12 @@ class Evaluation:
         return [moved(self._trial, value, bound, name) for value, bound, name in zip(found, bounds, known.outputs)]
 
     def _unsigned(self, known: Known, found: List[Any]) -> List[Any]:
-        """Zeros of the other sign in the trial for it: of two zeros an operator may take either."""
+        """Zeros of one sign in the trials for it: of two zeros an operator may take either."""
         self.zeros |= any(rounding.is_wide(value) and bool(np.any(value == 0)) for value in found)
-        if self._trial is None or not self._trial.unsigned:
-            return found
-        return [np.where(value == 0, -value, value) if rounding.is_wide(value) else value for value in found]
+        trial = self._trial
+        return (
+            found if trial is None else [trial.signed(value) if rounding.is_wide(value) else value for value in found]
+        )
 
     def _restored(self, site: Site, known: Known, found: List[Any]) -> List[Any]:
         """Values of a disturbed ordering operator back in their own dtype."""
@@ -332,6 +333,7 @@ class Evaluation:
                 bound = bound + rounding.loop_loss(wide[0], value, dtype, site.node.op_type == "ReduceMean")
             else:
                 bound = bound + rounding.inner_loss(site.node, wide[0], value, dtype)
+                bound = bound + (rounding.of_mean(site.node, wide, dtype) if at == 0 else 0.0)
         except Exception:  # noqa: BLE001  foreign code again: absolute values may be outside its domain
             bound = rounding.bound("composite", wide, value, dtype, evaluate)
         self.subnormal |= rounding.has_subnormals(value, dtype)

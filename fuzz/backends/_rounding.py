@@ -239,6 +239,27 @@ def knows(dtype: str) -> bool:
     return dtype in UNITS and dtype not in set(SMALL_DTYPES) - {"bfloat16"}
 
 
+def of_mean(node: Any, inputs: Sequence[Any], dtype: str) -> Any:
+    """What an error of the mean becomes where a normalisation divides by the deviation, which may be next to nothing.
+
+    Only of operators that take the mean inside: InstanceNormalization, and BatchNormalization in training.
+    """
+    trains = node.op_type == "BatchNormalization" and getattr(node, "training_mode", 0)
+    if not (trains or node.op_type == "InstanceNormalization") or not all(map(is_wide, inputs[:2])):
+        return 0.0
+    x, scale = inputs[:2]
+    if x.ndim < 2 or not x.size:
+        return 0.0
+    axes = tuple(at for at in range(x.ndim) if at != 1 and (trains or at != 0))
+    terms, table = float(x.size) / x.shape[1] / (1 if trains else x.shape[0]), model()
+    units = table["basic"] + table["drift"] * terms + table["walk"] * np.sqrt(terms)
+    with np.errstate(all="ignore"):
+        error = _inside(dtype, units) * np.abs(x).mean(axis=axes, keepdims=True)
+        deviation = np.sqrt(x.var(axis=axes, keepdims=True) + getattr(node, "epsilon", 1e-5))
+    per_channel = (1, -1) + (1,) * (x.ndim - 2)
+    return np.asarray(np.abs(scale).reshape(per_channel) * error / deviation)
+
+
 def loop_loss(x: np.ndarray, total: np.ndarray, dtype: str, mean: bool) -> float:
     """What a plain loop in the tensor's dtype loses on a sum, or the largest of several sums."""
     if not is_wide(x) or x.size > 1 << 24 or not total.size:

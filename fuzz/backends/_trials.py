@@ -13,7 +13,7 @@ class Trial(NamedTuple):
     """One evaluation under noise.
 
     `sign` +1 or -1 moves everything by the whole bound one way, 0 by random parts of it. `flush` makes
-    zeros of subnormal numbers, `unsigned` gives computed zeros the other sign, `unbounded` lets
+    zeros of subnormal numbers, `zeros` +1 or -1 gives all computed zeros that sign, `unbounded` lets
     intermediate results leave the range of their dtype, as they do inside fused kernels. `decide` moves nothing:
     where an operator that jumps is given values that the other trials brought near enough to its jump, it goes up (+1)
     or down (-1).
@@ -22,14 +22,18 @@ class Trial(NamedTuple):
     random: Any
     sign: int = 0
     flush: bool = False
-    unsigned: bool = False
+    zeros: int = 0
     unbounded: bool = False
     decide: int = 0
 
     @property
     def is_random(self) -> bool:
         """Whether it moves every result on its own, and does nothing else."""
-        return not (self.sign or self.flush or self.unsigned or self.unbounded or self.decide)
+        return not (self.sign or self.flush or self.zeros or self.unbounded or self.decide)
+
+    def signed(self, value: np.ndarray) -> np.ndarray:
+        """A result with its zeros as the trial has them."""
+        return np.where(value == 0, np.copysign(0.0, self.zeros), value) if self.zeros else value
 
     def parts(self, shape: Any) -> np.ndarray:
         """Which part of its bound each element is moved by."""
@@ -80,7 +84,7 @@ def trials(most: int, evaluation: Any) -> Iterator[Trial]:
     if evaluation.subnormal:
         made.append(Trial(np.random.default_rng(3), flush=True))
     if evaluation.zeros:
-        made.append(Trial(np.random.default_rng(4), unsigned=True))
+        made += [Trial(np.random.default_rng(4), zeros=sign) for sign in (1, -1)]
     if evaluation.overflow:
         made.append(Trial(np.random.default_rng(5), unbounded=True))
     made += [Trial(np.random.default_rng(10 + at)) for at in range(most)]
@@ -106,6 +110,5 @@ def moved(trial: Trial, value: Any, bound: Optional[np.ndarray], dtype: str) -> 
             overflows = np.isinf(bound) & (parts > 0) & (not trial.unbounded)
             shifted = np.where(overflows, np.copysign(np.inf, value), shifted)
             value = np.where(np.isnan(bound), np.nan, np.where(np.isfinite(value), shifted, value))
-    if trial.unsigned:
-        value = np.where(value == 0, -value, value)
+    value = trial.signed(value)
     return np.asarray(value if trial.unbounded else rounding.in_range(value, dtype))

@@ -33,6 +33,14 @@ def test_a_script_that_dies_tells_its_signal() -> None:
     assert reproduces("crash:SIGSEGV", "", found) and not reproduces("crash:SIGABRT", "", found)
 
 
+def test_a_compiler_that_is_a_program_may_die_under_the_script() -> None:
+    told = Rerun(
+        1, "CompilerToolError: Error invoking IREE compiler tool iree-compile\nError code: -11\nDiagnostics:\n"
+    )
+    assert reproduces("crash:SIGSEGV", "", told) and not reproduces("crash:SIGABRT", "", told)
+    assert not reproduces("crash:SIGSEGV", "", Rerun(1, "it said: Error code: -11, and went on"))
+
+
 def test_a_script_that_does_not_end_is_stopped() -> None:
     for seconds in (1.0, 8.0, 64.0):  # starting it takes as long as it takes
         found = rerun("print('waiting', flush=True)\nwhile True: pass", seconds=seconds)

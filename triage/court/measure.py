@@ -22,7 +22,7 @@ class Worst:
     `excess`, `reference_excess`: that multiple for the compiler and for the reference; `error`,
     `reference_error`, `noise` absolute; `ulp` is one unit in the last place there. `wide` is the value in
     float64, `actual` and `expected` what compiler and reference gave. `explained` of `beyond` elements
-    that leave the tolerance stay within their noise.
+    that leave the tolerance stay within their noise. `whole`: the output holds whole numbers or booleans.
     """
 
     output: int
@@ -38,6 +38,7 @@ class Worst:
     expected: float
     beyond: int
     explained: int
+    whole: bool = False
 
 
 def numbers(value: Value) -> np.ndarray | None:
@@ -261,4 +262,5 @@ def _worst_of(at: int, actual: Value, expected: Value, wide: Value, noise: Value
         pick(r),
         int(beyond.sum()),
         int((beyond & (ratios <= 1.0)).sum()),
+        dtype not in _FORMATS and "float" not in dtype,
     )

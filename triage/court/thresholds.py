@@ -32,6 +32,7 @@ class Thresholds:
     perturbations: tuple[int, ...]
     seconds: float
     reserve: float
+    patience: float
     slow_reference: float
     large_reference: float
     calibrated: str

@@ -157,3 +157,22 @@ def test_a_gru_that_the_reference_computes_with_its_own_activations_is_told() ->
     agree, [found] = seconded(model, inputs)
     own = ReferenceEvaluator(model).run(None, inputs)[0]
     assert agree == {"GRU": bool(np.allclose(found, own, atol=1e-5))}
+
+
+@pytest.mark.parametrize(
+    ("operator", "axis"), [("Softmax", None), ("Softmax", 2), ("LogSoftmax", 0), ("LogSoftmax", -2)]
+)
+def test_before_version_13_softmax_makes_a_matrix_of_its_input(operator: str, axis: int | None) -> None:
+    """Which the reference evaluator does not: it knows the newer meaning only."""
+    x = np.linspace(-1, 2, 24, dtype=np.float32).reshape(2, 3, 4)
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, x.shape) for name in "xy"]
+    node = helper.make_node(operator, ["x"], ["y"], **({} if axis is None else {"axis": axis}))
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=6)
+    at = 1 if axis is None else axis % 3
+    rows = x.astype(np.float64).reshape(int(np.prod(x.shape[:at])), -1)
+    wanted = np.exp(rows) / np.exp(rows).sum(axis=1, keepdims=True)
+    [found] = seconded(model, {"x": x})[1]
+    np.testing.assert_allclose(
+        np.exp(found) if operator == "LogSoftmax" else found, wanted.reshape(x.shape), rtol=1e-12
+    )

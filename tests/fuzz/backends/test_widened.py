@@ -418,3 +418,35 @@ def test_the_end_of_a_window_may_be_zero_or_next_to_it_when_it_is_cast_like_a_bo
     nodes = [("HannWindow", ["n"], ["w"], {"periodic": 0}), ("CastLike", ["w", "like"], ["z"])]
     found = noise(runner, nodes, {"x": np.float32([0])}, {"n": np.array(4), "like": np.array(True)})
     assert np.isinf(found[3]) and not found[1:3].any()
+
+
+def test_zeros_of_several_operators_may_have_any_sign_together(runner: Runner) -> None:
+    """Flipping each in turn gave the last one its own sign back."""
+    nodes = [
+        ("Sub", ["x", "x"], ["a"]),
+        ("Neg", ["a"], ["b"]),
+        ("Max", ["b", "a"], ["c"]),
+        ("Reciprocal", ["c"], ["z"]),
+    ]
+    assert np.isinf(noise(runner, nodes, {"x": np.float32([1.0, -3.0])})).all()
+
+
+@pytest.mark.parametrize(
+    ("value", "epsilon", "open_"),
+    [(7.7, 1e-12, True), (1.2345e6, 1e-5, True), (7.7, 1e-5, False), (0.0, 1e-12, False)],
+)
+def test_the_rounding_of_a_mean_counts_as_far_as_the_deviation_lets_it(
+    runner: Runner, value: float, epsilon: float, open_: bool
+) -> None:
+    """Equal numbers less their mean are zero or a rounding error, which a small epsilon makes anything of."""
+    x = np.full((2, 1, 7, 9), value, np.float32)
+    given = {"s": np.ones(1, np.float32), "b": np.zeros(1, np.float32)}
+    nodes = [("InstanceNormalization", ["x", "s", "b"], ["z"], {"epsilon": epsilon})]
+    assert bool(noise(runner, nodes, {"x": x}, given).max() > 0.9) is open_
+    more = {**given, "m": np.zeros(1, np.float32), "v": np.ones(1, np.float32)}
+    batch = [
+        ("BatchNormalization", ["x", "s", "b", "m", "v"], ["z", "rm", "rv"], {"epsilon": epsilon, "training_mode": 1})
+    ]
+    assert bool(noise(runner, batch, {"x": x}, more).max() > 0.9) is open_
+    still = [("BatchNormalization", ["x", "s", "b", "m", "v"], ["z"], {"epsilon": epsilon})]
+    assert noise(runner, still, {"x": x}, more).max() < 0.01 * max(value, 1)

@@ -124,3 +124,18 @@ def test_a_compiler_that_fails_on_one_operator_only_is_at_fault(court: Court, tm
     (tmp_path / "picky.py").write_text(RAISING + lines)
     found = court.hear(add(), catalogue.target(str(tmp_path / "picky.py")))
     assert found.verdict is Ruling.COMPILER_BUG and find(found.evidence, "environment") is None, found.reason
+
+
+@pytest.mark.parametrize(
+    ("lines", "verdict"),
+    [
+        ("    import time; time.sleep(4); return [('y', job.inputs['x'] * 2)]\n", Ruling.ENVIRONMENT),
+        ("    import time; time.sleep(100_000)\n", Ruling.COMPILER_BUG),
+    ],
+)
+def test_what_ends_in_a_longer_time_does_not_hang(tmp_path: Path, lines: str, verdict: Ruling) -> None:
+    (tmp_path / "slow.py").write_text(RAISING + lines)
+    with Runner(Limits(seconds=2), jobs=1) as runner:
+        found = Court(runner, catalogue.target("reference")).hear(add(), catalogue.target(str(tmp_path / "slow.py")))
+    assert found.verdict is verdict, found.reason
+    assert ("too short" in found.reason) is (verdict is Ruling.ENVIRONMENT)

@@ -18,7 +18,7 @@ def gather(hearing: Hearing) -> Evidence | None:
 
     And where the compiler fails on a tiny model with the same words: then it does not work here at all.
     """
-    return _told(hearing) or _too_large(hearing) or _broken_here(hearing)
+    return _told(hearing) or _too_large(hearing) or _too_short(hearing) or _broken_here(hearing)
 
 
 def _told(hearing: Hearing) -> Evidence | None:
@@ -41,6 +41,20 @@ def _broken_here(hearing: Hearing) -> Evidence | None:
         return None
     sentence = "the compiler fails on a single Relu with the same words: it does not work here"
     return Evidence("environment", Side.FOR, sentence, {"tiny": _words(tiny.error)[:300]}, Ruling.ENVIRONMENT)
+
+
+def _too_short(hearing: Hearing) -> Evidence | None:
+    """A time-out under a limit so short that the court has the time for a longer one, in which the case ends."""
+    limit = hearing.runner.limits.seconds
+    longer = hearing.limits(min(thresholds().patience * limit, hearing.left() / 2))
+    if hearing.outcome.status is not Status.TIMEOUT or longer.seconds < 2 * limit:
+        return None
+    outcome = hearing.runner.run_fresh(hearing.case, hearing.target, limits=longer)
+    if outcome.status is Status.TIMEOUT:
+        return None
+    sentence = f"it ends when it is given {longer.seconds:.3g} s instead of {limit:.3g} s: the limit was too short"
+    figures = {"limit_seconds": limit, "longer_seconds": longer.seconds}
+    return Evidence("environment", Side.FOR, sentence, figures, Ruling.ENVIRONMENT)
 
 
 def _words(error: Error) -> str:

@@ -84,13 +84,14 @@ def _evidence(found: Worst, widened: Widened) -> Evidence:
 
 
 def _explained(found: Worst) -> str:
+    mine, theirs, noise = _amounts(found)
     if math.isinf(found.noise):
         why = "rounding decides whether it is this value or another"
     else:
-        why = f"rounding may change it by {_ulp(found.noise, found)}"
+        why = f"rounding may change it by {noise}"
     return (
         f"the case is ill-conditioned: computed in float64, {_place(found)} is {found.wide:.7g}, and {why}; the "
-        f"compiler is off by {_ulp(found.error, found)}, the reference by {_ulp(found.reference_error, found)}"
+        f"compiler is off by {mine}, the reference by {theirs}"
     )
 
 
@@ -100,10 +101,9 @@ def _compared(found: Worst) -> str:
     truth = f"computed in float64, {_place(found)} is {found.wide:.9g}"
     if not (math.isfinite(found.error) and math.isfinite(found.reference_error)):  # a distance would tell nothing
         return f"{truth}; the reference gives {found.expected:.9g}, the compiler {found.actual:.9g}"
-    return (
-        f"{truth}; the compiler is off by {_ulp(found.error, found)}, the reference by "
-        f"{_ulp(found.reference_error, found)}, and rounding alone can cause at most {_ulp(found.noise, found)}"
-    )
+    mine, theirs, noise = _amounts(found)
+    off = f"the compiler is off by {mine}, the reference by {theirs}"
+    return f"{truth}; {off}, and rounding alone can cause at most {noise}"
 
 
 def _place(found: Worst) -> str:
@@ -111,10 +111,18 @@ def _place(found: Worst) -> str:
     return f"element {where}" if found.index else f"output {found.output}"
 
 
-def _ulp(error: float, found: Worst) -> str:
-    """The error in units in the last place; as it is where these say nothing, as beside zero."""
-    count = error / found.ulp
-    return f"{count:.3g} ulp" if count < _MOST_ULP else f"{error:.3g}"
+def _amounts(found: Worst) -> tuple[str, str, str]:
+    """The compiler's error, the reference's and the noise, all in units in the last place, or all as they are.
+
+    Units say nothing of whole numbers, nor beside zero, nor of values that have nothing to do with each other.
+    """
+    amounts = (found.error, found.reference_error, found.noise)
+    counts = [each / found.ulp for each in amounts]
+    if found.whole or max((each for each in counts if math.isfinite(each)), default=0.0) >= _MOST_ULP:
+        told = [f"{each:.3g}" for each in amounts]
+    else:
+        told = [f"{each:.3g} ulp" for each in counts]
+    return told[0], told[1], told[2]
 
 
 def _number(value: float) -> float | None:
