@@ -648,9 +648,7 @@ def test_logs_of_many_compilers_are_grouped_by_their_bugs(name: str, least: floa
     assert synthetic.adjusted_rand(labels, [assigned[each.id] for each in found]) >= least
 
 
-@pytest.mark.parametrize(
-    ("reading", "least"), [("first", 0.84), ("second", 0.94), ("third", 0.82), ("fourth", 0.80)]
-)
+@pytest.mark.parametrize(("reading", "least"), [("first", 0.84), ("second", 0.94), ("third", 0.82), ("fourth", 0.80)])
 def test_failures_of_own_hunts_are_grouped_much_as_four_readings_of_them_say(reading: str, least: float) -> None:
     cells = [json.loads(line) for line in REAL.with_name("hunts.jsonl").read_text(encoding="utf-8").splitlines()]
     keys = ("symptom", "operator", "exception", "message", "frames", "trace")
