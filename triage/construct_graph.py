@@ -25,7 +25,7 @@ from triage.construct_values import (
     opsets,
     sparse_expr,
     strings,
-    tensor_expr,
+    tensors,
     value_info,
 )
 from triage.layout import Expr, call, listing, named, one_line, quote, render
@@ -101,7 +101,7 @@ class Builder:
         """A call of `make_graph`; `inputs` takes the place of the declarations one by one."""
         only(graph, "node", "name", "input", "output", "initializer", "sparse_initializer", "value_info")
         optional = {
-            "initializer": listing([tensor_expr(tensor) for tensor in graph.initializer]),
+            "initializer": tensors(graph.initializer),
             "sparse_initializer": listing([sparse_expr(tensor) for tensor in graph.sparse_initializer]),
             "value_info": listing([value_info(info) for info in graph.value_info]),
         }

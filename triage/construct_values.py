@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import onnx
@@ -77,6 +77,22 @@ def tensor_expr(tensor: onnx.TensorProto) -> Expr:
         if rebuilt == tensor:
             return expr
     return call("TensorProto.FromString", bytes_expr(tensor.SerializeToString(deterministic=True)))
+
+
+def tensors(some: Iterable[onnx.TensorProto]) -> Expr:
+    """A list of tensors; several that differ in nothing but their names in one expression over these."""
+    found = [tensor_expr(tensor) for tensor in some]
+    alike = [expr for expr in found if _is_named_array(expr)]
+    if len(alike) < max(len(found), _FEW_TENSORS + 1) or len({one_line(expr.items[0]) for expr in alike}) > 1:
+        return listing(found)
+    names = ", ".join(one_line(expr.items[1]) for expr in alike)
+    return Group(
+        "[", (f"numpy_helper.from_array({one_line(alike[0].items[0])}, k)", f"for k in [{names}]"), "]", comma=""
+    )
+
+
+def _is_named_array(expr: Expr) -> TypeGuard[Group]:
+    return isinstance(expr, Group) and expr.opening == "numpy_helper.from_array(" and len(expr.items) == 2
 
 
 def _raw_tensor(tensor: onnx.TensorProto) -> tuple[Expr, onnx.TensorProto]:
@@ -171,8 +187,8 @@ ELEMENT: dict[str, Callable[[Any], Expr]] = {
 }
 
 
-#: So many outputs are declared one by one.
-_FEW_OUTPUTS = 2
+#: So many outputs are declared one by one, so many equal tensors made so.
+_FEW_OUTPUTS, _FEW_TENSORS = 2, 2
 
 
 def declared_outputs(graph: onnx.GraphProto, listed: str) -> Expr:

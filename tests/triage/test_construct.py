@@ -147,6 +147,18 @@ def test_many_inputs_of_one_value_are_one_entry() -> None:
     assert "fromkeys" not in values_code({"s": pair, "b": pair, "m": -pair})
 
 
+def test_tensors_that_differ_in_their_names_alone_are_one_line() -> None:
+    names = ["s", "b", "mean", "var"]
+    node = helper.make_node("BatchNormalization", ["x", *names], ["y"])
+    ones = [numpy_helper.from_array(np.ones(2, np.float32), name) for name in names]
+    model = model_of(node, initializer=ones)
+    assert rebuilt(model) == normalise(model)
+    assert 'for k in ["s", "b", "mean", "var"]' in construction_code(model)
+    for other in (np.ones(2), np.float32([1, 2])):
+        mixed = model_of(node, initializer=[*ones[:3], numpy_helper.from_array(other, "var")])
+        assert rebuilt(mixed) == normalise(mixed) and " for k in " not in construction_code(mixed)
+
+
 def test_the_arguments_of_a_long_node_stand_beside_each_other() -> None:
     names = [f"input_{at}" for at in range(5)]
     node = helper.make_node("BatchNormalization", names, ["output", "running_mean", "running_var"], training_mode=1)
