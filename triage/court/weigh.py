@@ -54,6 +54,21 @@ def _uninitialised(evidence: Sequence[Evidence]) -> Decision | None:
     return (Ruling.COMPILER_BUG, found.sentence) if found and found.figures.get("depends") else None
 
 
+def _erratic(evidence: Sequence[Evidence]) -> Decision | None:
+    """Every run is wrong, each in its own way and by far more than rounding, and all others agree with the reference.
+
+    What is random by definition was settled before; so it races, or reads what nobody wrote, in whatever place filling
+    fresh memory does not reach.
+    """
+    repeats, found = find(evidence, "repeats"), find(evidence, "float64")
+    if repeats is None or found is None or found.side is not Side.AGAINST:
+        return None
+    each = repeats.figures["same"] == repeats.figures["runs"] and repeats.figures["values_vary"]
+    far = _excess(found.figures["excess"]) >= thresholds().beyond
+    alone = _figure(evidence, "votes", "reference", []) and not _figure(evidence, "votes", "compiler", [])
+    return (Ruling.COMPILER_BUG, f"{repeats.sentence}: {found.sentence}") if each and far and alone else None
+
+
 def _unsteady(evidence: Sequence[Evidence]) -> Decision | None:
     """What does not fail every time, or never twice with the same values, proves nothing yet."""
     found = find(evidence, "repeats")
@@ -238,6 +253,7 @@ def _excess(value: float | None) -> float:
 RULES: tuple[Callable[[Sequence[Evidence]], Decision | None], ...] = (
     _settled,
     _uninitialised,
+    _erratic,
     _unsteady,
     _died,
     _by_the_words,

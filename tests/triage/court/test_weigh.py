@@ -135,6 +135,26 @@ CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
         Ruling.NONDETERMINISTIC,
         "unsteady",
     ),
+    "other values each time, all far off, and all others right": (
+        [charge(), repeats(3, True), float64(5e4), votes(BOTH)],
+        Ruling.COMPILER_BUG,
+        "erratic",
+    ),
+    "other values each time within what rounding nearly reaches": (
+        [charge(), repeats(3, True), float64(3.0), votes(BOTH)],
+        Ruling.NONDETERMINISTIC,
+        "unsteady",
+    ),
+    "other values each time, of which one is right": (
+        [charge(), repeats(2, True), float64(5e4), votes(BOTH)],
+        Ruling.NONDETERMINISTIC,
+        "unsteady",
+    ),
+    "other values each time, as another compiler": (
+        [charge(), repeats(3, True), float64(5e4), votes(BOTH, ["mnn"])],
+        Ruling.NONDETERMINISTIC,
+        "unsteady",
+    ),
     "other values each time, from memory": ([charge(), repeats(2, True), MEMORY], Ruling.COMPILER_BUG, "uninitialised"),
     "two against the reference": (
         [charge(), float64(5e4), votes((), ["openvino"])],
