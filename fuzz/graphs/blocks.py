@@ -9,6 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,21 @@ class Block:
     def is_subgraph(self) -> bool:
         """Whether it has several operators."""
         return len(self.operators) > 1
+
+    @cached_property
+    def fewest_ins(self) -> int:
+        """Its smallest in-degree."""
+        return min(self.degrees.ins)
+
+    @cached_property
+    def most_ins(self) -> int:
+        """Its largest in-degree."""
+        return max(self.degrees.ins)
+
+    @cached_property
+    def is_end(self) -> bool:
+        """Whether nothing may read it."""
+        return max(self.degrees.outs) == 0
 
 
 @dataclass(frozen=True)

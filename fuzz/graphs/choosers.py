@@ -1,7 +1,8 @@
 """Block choosers (section III-E): at random, or by Monte Carlo tree search under the operator-level coverage.
 
 A chooser decides which blocks a model must have (`begin`), which of those that fit a node of the graph it gets
-(`pick`), and which results a block reads where there are more than it takes (`keep`).
+(`pick`), which results a block reads where there are more than it takes (`keep`), and which draft of a node stays
+(`worth`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from fuzz.coverage.operator_level import OperatorLevel
 from fuzz.graphs import kept
 from fuzz.graphs.blocks import Block, Corpus
 from fuzz.graphs.experience import Experience
+from fuzz.graphs.pairwise import Pairwise
 from fuzz.graphs.tree import Node, Search, Tree
 
 
@@ -47,7 +49,12 @@ class Lesson:
 
 
 class Chooser(Protocol):
-    """What all choosers can do. The last argument draws where they leave something to chance."""
+    """What all choosers can do. `draw` draws where they leave something to chance.
+
+    `drafts`: so many drafts of a node are made at most, from which one is chosen.
+    """
+
+    drafts: int
 
     def begin(self, count: int, draw: random.Random) -> list[Block]:
         """Blocks that the next model of `count` blocks is to have, at most as many."""
@@ -57,6 +64,15 @@ class Chooser(Protocol):
 
     def keep(self, block: Block, sources: Sequence[str], count: int, draw: random.Random) -> list[int]:
         """Which `count` of the sources the block reads: their positions, in order."""
+
+    def worth(self, operator: str, values: tuple[int, ...]) -> float:
+        """What a draft of a node is worth whose operator has these values (`fuzz.graphs.pairwise`)."""
+
+    def enough(self, operator: str, worth: float) -> bool:
+        """Whether no further draft is needed."""
+
+    def settle(self, operator: str, values: tuple[int, ...]) -> None:
+        """The draft with these values was chosen."""
 
     def finish(self, operators: Sequence[str], gain: float) -> int:
         """The model of these operators is made, and the coverage grows by `gain` (0: it is discarded).
@@ -75,7 +91,9 @@ class Chooser(Protocol):
 
 
 class RandomChooser:
-    """Blocks, places and edges with equal probabilities."""
+    """Blocks, places and edges with equal probabilities, and the first draft."""
+
+    drafts = 1
 
     def begin(self, count: int, draw: random.Random) -> list[Block]:
         """No block is asked for."""
@@ -88,6 +106,17 @@ class RandomChooser:
     def keep(self, block: Block, sources: Sequence[str], count: int, draw: random.Random) -> list[int]:
         """Any."""
         return sorted(draw.sample(range(len(sources)), count))
+
+    def worth(self, operator: str, values: tuple[int, ...]) -> float:
+        """All the same."""
+        return 0.0
+
+    def enough(self, operator: str, worth: float) -> bool:
+        """Always."""
+        return True
+
+    def settle(self, operator: str, values: tuple[int, ...]) -> None:
+        """Nothing is learnt."""
 
     def finish(self, operators: Sequence[str], gain: float) -> int:
         """Nothing is learnt."""
@@ -110,15 +139,20 @@ _PENDING = 4096
 _FOLLOWING = 0.1
 #: How many blocks of the simulation look for failures; the others look for coverage.
 _FOR_FAILURES = 0.5
+#: What an operator may still show counts so much at least: other things than its values may be new.
+_LEAST = 0.05
+#: Drafts of a node. More find more that is new, and take more time.
+_DRAFTS = 3
 
 
 @dataclass(frozen=True)
 class _Pending:
-    """A model whose results are still to come: its node of the tree, its operators, its reward so far, and the kinds of
-    failures that it has shown."""
+    """A model whose results are still to come: its node of the tree, its operators, the settings of its blocks, its
+    reward so far, and the kinds of failures that it has shown."""
 
     node: Node
     operators: tuple[str, ...]
+    settled: tuple[tuple[str, tuple[int, ...]], ...]
     reward: float
     kinds: frozenset[str] = frozenset()
 
@@ -129,8 +163,11 @@ class TreeChooser:
     The reward of a model is the share that its gain in coverage has of itself and the usual gain, between 0 and 1,
     and 1 more for failures that are new. Failures that are known are worth nothing. A block of the simulation is the
     one that may add most to the coverage, or the one whose operators are the likeliest to fail in a new way, with equal
-    chances. Operators whose models are refused promise less.
+    chances. Operators whose models are refused promise less. Of the drafts of a node, the one with the most values and
+    pairs of values that its operator has not shown is taken, and none with one that no compiler takes.
     """
+
+    drafts = _DRAFTS
 
     def __init__(self, corpus: Corpus, coverage: OperatorLevel, search: Search | None = None) -> None:
         self._blocks = {block.name: block for block in corpus.blocks}
@@ -144,10 +181,13 @@ class TreeChooser:
         self._success: dict[str, float] = {}
         self._prior = self._experience.prior()
         self._sizes = _sizes(corpus)
+        self.pairwise = Pairwise()
+        self._settled: list[tuple[str, tuple[int, ...]]] = []
 
     def begin(self, count: int, draw: random.Random) -> list[Block]:
         """The blocks of a path: selection, then expansion by the block of lowest coverage that is not on it."""
         self._success = {name: self._succeeds(block) for name, block in self._blocks.items()}
+        self._settled = []
         leaf = self._tree.select()
         if self._tree.has_room(leaf):
             taken = {*leaf.path(), *(child.block for child in leaf.children)}
@@ -183,19 +223,22 @@ class TreeChooser:
         return best
 
     def _risk(self, block: Block, draw: random.Random) -> float:
-        """A rate of new failures, drawn; that of a subgraph is the highest of its operators'.
+        """A rate of new failures, drawn, times what the operator may still show; of a subgraph the highest.
 
         It is nothing as often as models of the block are refused.
         """
         if draw.random() >= self._success[block.name]:
             return 0.0
-        return max(self._experience.rate(name, self._prior, draw) for name in dict.fromkeys(block.operators))
+        return max(
+            self._experience.rate(name, self._prior, draw) * max(_LEAST, self.pairwise.lacking(name))
+            for name in dict.fromkeys(block.operators)
+        )
 
     def _promise(self, block: Block, site: Site) -> float:
         """What the block may add to the coverage there, by degrees and edges that it lacks."""
         first, last = block.operators[0], block.operators[-1]
         promise = self._wants[block.name]
-        reads = min(len(site.sources), max(block.degrees.ins, default=0))
+        reads = min(len(site.sources), block.most_ins)
         if self._coverage.lacks_in(first, reads):
             promise += self._sizes[first][0] / (1 + self._tried[first, -1 - reads])
         if self._coverage.lacks_out(last, site.out_degree):
@@ -210,7 +253,7 @@ class TreeChooser:
         return self._sizes[source][2] / (1 + self._tried[source, target])
 
     def _note(self, block: Block, site: Site) -> None:
-        reads = min(len(site.sources), max(block.degrees.ins, default=0))
+        reads = min(len(site.sources), block.most_ins)
         self._tried[block.operators[0], -1 - reads] += 1
         self._tried[block.operators[-1], site.out_degree] += 1
 
@@ -222,13 +265,27 @@ class TreeChooser:
             self._tried[sources[at], first] += 1
         return sorted(order[:count])
 
+    def worth(self, operator: str, values: tuple[int, ...]) -> float:
+        """How much of it is new."""
+        return self.pairwise.worth(operator, values)
+
+    def enough(self, operator: str, worth: float) -> bool:
+        """As much as the operator's last nodes."""
+        return self.pairwise.enough(operator, worth)
+
+    def settle(self, operator: str, values: tuple[int, ...]) -> None:
+        """What it shows is new no more."""
+        self.pairwise.show(operator, values)
+        self._settled.append((operator, values))
+
     def finish(self, operators: Sequence[str], gain: float) -> int:
         """Back-propagation of the gain in coverage."""
         self._usual += _FOLLOWING * (gain - self._usual) if self._made else gain
         reward = gain / (gain + self._usual) if gain else 0.0
         self._tree.visit(self._node, reward)
         self._made += 1
-        self._pending[self._made] = _Pending(self._node, tuple(dict.fromkeys(operators)), reward)
+        settled, self._settled = tuple(self._settled), []
+        self._pending[self._made] = _Pending(self._node, tuple(dict.fromkeys(operators)), settled, reward)
         if len(self._pending) > _PENDING:
             del self._pending[next(iter(self._pending))]
         return self._made
@@ -238,6 +295,8 @@ class TreeChooser:
         found = self._pending.get(number)
         if found is None:
             return
+        for operator, values in found.settled:
+            self.pairwise.ended(operator, values, taken=lesson.ended is Ended.PASSED)
         if lesson.ended is Ended.REFUSED:
             self._experience.refused(found.operators)
             return
@@ -258,10 +317,15 @@ class TreeChooser:
         return replace(found, reward=found.reward + reward, kinds=found.kinds | {lesson.kind})
 
     def state(self) -> dict[str, Any]:
-        """The tree, the experience, and what was tried in vain."""
-        tried = [[*key, count] for key, count in self._tried.items()]
-        gains = {"made": self._made, "usual": self._usual}
-        return {"tree": self._tree.state(), "experience": self._experience.state(), "tried": tried} | gains
+        """The tree, the experience, what was tried in vain, and the values that were shown."""
+        return {
+            "tree": self._tree.state(),
+            "experience": self._experience.state(),
+            "tried": [[*key, count] for key, count in self._tried.items()],
+            "made": self._made,
+            "usual": self._usual,
+            "pairwise": self.pairwise.state(),
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a `state`. What the corpus does not have any more is left out; pending models are forgotten.
@@ -276,6 +340,7 @@ class TreeChooser:
         self._tried = Counter(
             {(name, other): count for name, other, count in known if isinstance(other, int) or other in self._sizes}
         )
+        self.pairwise.restore({name: each for name, each in found.pairwise.items() if name in self._sizes})
         self._made, self._usual = found.made, found.usual
         self._pending.clear()
 

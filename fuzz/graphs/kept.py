@@ -43,13 +43,18 @@ class KeptExperience(BaseModel):
 
 
 class KeptChooser(BaseModel):
-    """What `fuzz.graphs.choosers.TreeChooser` knows; `tried` are operator, degree or reader, and count."""
+    """What `fuzz.graphs.choosers.TreeChooser` knows; `tried` are operator, degree or reader, and count.
+
+    `pairwise` are by operator the hashes of values and pairs, with the results that were no passes (-1: one was); files
+    of searches before it have none.
+    """
 
     tree: KeptTree
     experience: KeptExperience
     tried: list[tuple[str, str | int, _Count]]
     made: _Count
     usual: _Amount
+    pairwise: dict[str, dict[int, Annotated[int, Field(ge=-1, le=_MOST)]]] = {}
 
 
 #: Of an operator: in-degrees, out-degrees, readers, settings, and the share of the last nodes with new settings.

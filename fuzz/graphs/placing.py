@@ -56,13 +56,13 @@ def place(graph: Digraph, corpus: Corpus, chooser: Chooser, mutations: Mutations
 
 def fitting(blocks: Sequence[Block], in_degree: int, out_degree: int, draw: random.Random) -> Sequence[Block]:
     """The blocks that fit a node, as closely as there are any."""
-    leading = [block for block in blocks if not out_degree or max(block.degrees.outs) > 0] or blocks
+    leading = [block for block in blocks if not (out_degree and block.is_end)] or blocks
     if not in_degree:
         return leading
     exact = [block for block in leading if in_degree in block.degrees.ins]
     if exact and draw.random() < _EXACTLY:
         return exact
-    return [block for block in leading if 0 < min(block.degrees.ins) <= in_degree] or leading
+    return [block for block in leading if 0 < block.fewest_ins <= in_degree] or leading
 
 
 def reads(degrees: Degrees, sources: int, draw: random.Random) -> int:
@@ -84,7 +84,7 @@ def _spell(
 ) -> None:
     """Add the operators of a block, a subgraph's perhaps mutated."""
     if not block.is_subgraph:
-        placed.ends.append([len(placed.units)] if max(block.degrees.outs) else [])
+        placed.ends.append([] if block.is_end else [len(placed.units)])
         placed.units.append(Unit(block.name, tuple(sources), flows))
         return
     part = mutated(Part(block.operators, block.edges), corpus, mutations, draw)

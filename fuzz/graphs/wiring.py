@@ -16,9 +16,10 @@ from functools import lru_cache
 import onnx
 
 from fuzz.graphs.adapting import Adapter, Unfit, fill_within
+from fuzz.graphs.drafting import Drafting
 from fuzz.graphs.windows import EQUAL_SHAPES
 from fuzz.operators.dtypes import POOL
-from fuzz.operators.growth import Growth, Infeasible, Limits
+from fuzz.operators.growth import Infeasible, Limits
 from fuzz.operators.shapes import ANY_RANK, BROADCAST, LARGEST, SIZE, Shape
 from fuzz.operators.specification import Domain, Operator
 
@@ -29,10 +30,10 @@ _ASKED_TWICE = frozenset({"AffineGrid", "Col2Im", "DFT", "DepthToSpace", "Det", 
 _SHARED = 0.5
 
 
-class Wiring(Growth):
+class Wiring(Drafting):
     """A growing model that is told what each node reads. `shape` is one that its new inputs have where they can."""
 
-    __slots__ = ("_adapter", "_bodies", "_constants", "_due", "_fed", "_peeking", "_usual", "_wires", "results")
+    __slots__ = ("_adapter", "_bodies", "_constants", "_due", "_fed", "_peeking", "_usual", "_wires")
 
     def __init__(
         self,
@@ -52,13 +53,11 @@ class Wiring(Growth):
         self._constants = replace(limits, picking_rate=0.0, constants=1.0, parameters=1.0)
         # In a body there is no graph to say who reads whom: it grows as Isra's do, without inputs of its own.
         self._bodies = replace(limits, constants=1.0, parameters=1.0)
-        super().__init__(draw, palette, self._constants, operators=inner)
+        super().__init__(draw, palette, self._constants, inner)
         self._adapter = Adapter(self, draw, opset)
         self._usual = usual
         self._wires: list[int] = []
         self._due, self._peeking = 0, False
-        #: What the last node yields, where its shape is known.
-        self.results: list[int] = []
 
     @property
     def limits(self) -> Limits:
@@ -179,35 +178,6 @@ class Wiring(Growth):
         if SIZE[shape] > POOL:
             raise Infeasible(f"a tensor of shape {shape}")
         return super().placeholder(dtype, shape, low, high, parameter=parameter)
-
-    # ---- nodes
-
-    def node(
-        self,
-        operator: Operator,
-        inputs: Sequence[int],
-        attributes: bytes,
-        dtype: int,
-        shape: Shape,
-        low: float,
-        high: float,
-    ) -> None:
-        """Add a node with one output, which is then the result."""
-        super().node(operator, inputs, attributes, dtype, shape, low, high)
-        self.results = [len(self.dtype) - 1]
-
-    def nodes(
-        self,
-        operator: Operator,
-        inputs: Sequence[int],
-        attributes: bytes,
-        outputs: Sequence[tuple[int, Shape, float, float] | None],
-        open_outputs: Sequence[tuple[int, tuple[int | None, ...]]] = (),
-    ) -> None:
-        """Add a node with several outputs; those of known shape are the results."""
-        before = len(self.dtype)
-        super().nodes(operator, inputs, attributes, outputs, open_outputs)
-        self.results = list(range(before, len(self.dtype) - len(open_outputs)))
 
 
 def _broadcast_to(had: Shape, shape: Shape) -> Shape:

@@ -6,6 +6,7 @@ A model that adds nothing to the operator-level coverage is discarded.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from fuzz.graphs.adapting import OLDEST
 from fuzz.graphs.blocks import BlockError, Corpus
 from fuzz.graphs.choosers import Chooser, Lesson, RandomChooser, TreeChooser
 from fuzz.graphs.digraphs import Digraph
+from fuzz.graphs.drafting import End
 from fuzz.graphs.mutations import Mutations
 from fuzz.graphs.placing import Unit
 from fuzz.graphs.tree import Search
@@ -150,7 +152,7 @@ class Fuzzer:
         graph = mutations.remove_edges(_graph(count, self.settings.graphs, draw), chosen.ger, draw)
         graph = mutations.add_edges(graph, chosen.gea, draw)
         units = placing.place(graph, self.corpus, self.chooser, chosen, draw)
-        return build(units, self._usual(chosen, draw), chosen, self.settings, draw, self._inner)
+        return build(units, self._usual(chosen, draw), chosen, self.settings, draw, self._inner, self.chooser)
 
     def _usual(self, chosen: Mutations, draw: random.Random) -> Shape | None:
         """One of the usual shapes; with TSM, or where none is within the limits, any will do."""
@@ -176,8 +178,13 @@ def build(
     settings: Settings,
     draw: random.Random,
     inner: Sequence[Operator] = (),
+    chooser: Chooser | None = None,
 ) -> Wiring:
-    """The model of these operators: the calculator gives them shapes and parameters; `inner` are those of bodies."""
+    """The model of these operators: the calculator gives them shapes and parameters; `inner` are those of bodies.
+
+    A chooser chooses among drafts of each node; without one, there is one draft.
+    """
+    settler = chooser or RandomChooser()
     palette = (FLOAT,) if draw.random() < _FLOAT_ONLY else (FLOAT, draw.choice(_OTHERS))
     growth = Wiring(draw, palette, settings.opset, usual, settings.limits, inner)
     table = operators(settings.opset)
@@ -185,6 +192,28 @@ def build(
     for unit in units:
         operator = variant(table[unit.op_type], unit.flows, chosen.pm)
         wires = [draw.choice(results[at]) for at in unit.wires if results[at]]
-        growth.add(operator, wires, unit.flows)
+        _settle(growth, operator, wires, unit.flows, settler)
         results.append(growth.results)
     return growth
+
+
+def _settle(growth: Wiring, operator: Operator, wires: Sequence[int], flows: int, chooser: Chooser) -> None:
+    """Add a node of the operator: of several drafts the one that is worth most, or the first that is worth enough."""
+    if chooser.drafts == 1:
+        growth.add(operator, wires, flows)
+        return
+    mark, most = growth.mark(), -math.inf
+    kept: tuple[End, tuple[int, ...]] | None = None
+    for _ in range(chooser.drafts):
+        if not growth.add(operator, wires, flows):
+            growth.cut(mark)
+            continue
+        values = growth.values()
+        worth, end = chooser.worth(operator.op_type, values), growth.cut(mark)
+        if worth > most:
+            most, kept = worth, (end, values)
+        if chooser.enough(operator.op_type, worth):
+            break
+    if kept:
+        growth.append(kept[0])
+        chooser.settle(operator.op_type, kept[1])

@@ -39,6 +39,10 @@ def first(kept):
     return next(iter(kept["coverage"]))
 
 
+def settled(kept):
+    return next(iter(kept["chooser"]["pairwise"]))
+
+
 @pytest.mark.parametrize(
     ("where", "value"),
     [
@@ -56,6 +60,10 @@ def first(kept):
         (("chooser", "experience", "once"), 1e308),
         (("chooser", "experience", "once", "kind 0"), []),
         (("chooser", "experience", "results", "Conv"), 1e308),
+        (("chooser", "pairwise"), [1]),
+        (("chooser", "pairwise", settled), [1]),
+        (("chooser", "pairwise", settled), {"axis": 1}),
+        (("chooser", "pairwise", settled), {"1": -2}),
     ],
 )
 def test_a_damaged_value_is_told_when_the_file_is_read(kept, tmp_path, where, value):
@@ -90,6 +98,7 @@ def test_more_refusals_than_results_are_no_chance_below_zero(kept, tmp_path):
 def test_what_was_kept_of_a_larger_corpus_leaves_nothing_behind_that_the_corpus_lacks(kept, tmp_path):
     foreign = replaced(kept, ("coverage", "Unknown"), [[1], [1], ["Conv"], [5], 0.5])
     foreign["chooser"]["tried"] += [["Unknown", 1, 3], ["Conv", "Unknown", 3]]
+    foreign["chooser"]["pairwise"]["Unknown"] = {"1": 0}
     foreign["chooser"]["tree"]["root"][4].append(["Unknown", 1.0, 1, False, []])
     path = tmp_path / "h.db.mcts.json"
     path.write_text(json.dumps(foreign))
@@ -97,3 +106,24 @@ def test_what_was_kept_of_a_larger_corpus_leaves_nothing_behind_that_the_corpus_
     stream.keep(path)
     assert len(list(itertools.islice(stream, 5))) == 5
     assert "Unknown" not in json.dumps(stream._fuzzer.state())
+
+
+def test_a_file_of_a_search_that_knew_no_values_yet_is_read(kept, tmp_path):
+    older = copy.deepcopy(kept)
+    del older["chooser"]["pairwise"]
+    path = tmp_path / "h.db.mcts.json"
+    path.write_text(json.dumps(older))
+    stream = mcts.stream(0)
+    stream.keep(path)
+    assert stream._fuzzer.chooser.pairwise.count() == 0
+    assert stream._fuzzer.chooser.state()["tried"] == kept["chooser"]["tried"]
+    assert len(list(itertools.islice(stream, 5))) == 5
+    assert stream._fuzzer.chooser.pairwise.count() > 0
+
+
+def test_values_that_were_shown_are_known_to_the_next_campaign(kept, tmp_path):
+    path = tmp_path / "h.db.mcts.json"
+    path.write_text(json.dumps(kept))
+    stream = mcts.stream(0)
+    stream.keep(path)
+    assert stream._fuzzer.chooser.pairwise.count() == sum(map(len, kept["chooser"]["pairwise"].values())) > 0
