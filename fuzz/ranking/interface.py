@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
+from statistics import median
 
 import onnx
 from onnx.defs import OpSchema
 
 from fuzz.ranking.item import Call, Tensor
+
+
+def declared(operator: str) -> float:
+    """How much more than a usual operator of ONNX one has to tell apart: `branches` as multiples of the median.
+
+    1 for calls of a library, so that a file with both favours neither.
+    """
+    found = branches(operator)
+    return 1.0 if found == 1 and "." in operator else found / _median()
 
 
 @cache
@@ -38,6 +48,11 @@ def fits(call: Call) -> bool:
     )
     takes, gives = max(schema.max_input for schema in schemas), max(schema.max_output for schema in schemas)
     return given <= takes and len(call.results) <= gives
+
+
+@cache
+def _median() -> float:
+    return median(branches(name) for name in _schemas())
 
 
 @cache

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from fuzz.ranking.cover import Cover
 from fuzz.ranking.features import Kind, features, pairs
-from fuzz.ranking.interface import branches, fits
+from fuzz.ranking.interface import declared, fits
 from fuzz.ranking.item import Item, Tensor
 
 #: What a possibility weighs, by what it is about. Decided on own campaigns and planted faults (decision 009).
@@ -36,7 +36,7 @@ TESTED = 0.1
 #: Operators with many tests have many branches: their weights grow with the number of tests, (offset + tests) ** power.
 #: Tests of a library's calls are those that people thought worth writing; ONNX's enumerate types and variants, too.
 OF_LIBRARY, OF_ONNX = (1, 1.0), (20, 0.8)
-#: Operators with many declared attributes, inputs and revisions have many, too: `interface.branches` ** power.
+#: Operators with many declared attributes, inputs and revisions have many, too: `interface.declared` ** power.
 DECLARED = 0.2
 #: A model of several operators says little about each, and most of them have tests of their own.
 IN_COMPANY = 0.15
@@ -71,7 +71,7 @@ def queues(items: Sequence[Item], tested: Sequence[Item], seed: int) -> list[Que
     found = []
     for (company, operators), own in groups.items():
         offset, power = OF_LIBRARY if "." in items[own[0]].operator else OF_ONNX
-        factor = company * (offset + len(own)) ** power * branches(items[own[0]].operator) ** DECLARED
+        factor = company * (offset + len(own)) ** power * declared(items[own[0]].operator) ** DECLARED
         tests, gains = _covering([items[at] for at in own], known, rng)
         found.append(_queue(operators, [own[at] for at in tests], gains, factor, costs))
     rng.shuffle(found)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzz.ranking.interface import branches, fits
+from fuzz.ranking.interface import branches, declared, fits
 from fuzz.ranking.item import Call, Tensor
 from fuzz.ranking.suspicion import queues
 from tests.fuzz.ranking.support import item, tensor
@@ -19,6 +19,11 @@ def test_what_onnx_does_not_declare_has_one_branch_and_takes_anything() -> None:
     for operator in ("torch.nn.functional.conv2d", "Nothing", "com.example:Relu", ""):
         assert branches(operator) == 1
         assert fits(Call(operator, {f"input {at}": X for at in range(9)}, results=(X,) * 9))
+
+
+def test_a_library_s_calls_weigh_as_much_as_a_usual_operator() -> None:
+    """Else the second test of an operator of ONNX came before the first one of a call in the same file."""
+    assert declared("torch.relu") == 1 and declared("Resize") > 1 > declared("Abs") > declared("Nothing")
 
 
 def test_more_tensors_than_an_operator_takes_or_gives_are_of_a_model_of_several() -> None:
