@@ -218,11 +218,13 @@ def log_softmax(inputs: Inputs, given: Given, out: Shape) -> Optional[np.ndarray
     x = inputs[0]
     if not x.size:
         return None
-    if given["since"] < 13:
-        at = given.get("axis", 1) % x.ndim
-        rows = x.reshape(math.prod(x.shape[:at]), -1)
-        return log_softmax([rows], {"axis": 1, "since": 13}, rows.shape).reshape(x.shape)  # type: ignore[union-attr]
-    axis = given.get("axis", -1)
+    if given["since"] >= 13:
+        return _log_softmax(x, given.get("axis", -1))
+    at = given.get("axis", 1) % x.ndim
+    return _log_softmax(x.reshape(math.prod(x.shape[:at]), -1), 1).reshape(x.shape)
+
+
+def _log_softmax(x: np.ndarray, axis: int) -> np.ndarray:
     moved = x - x.max(axis=axis, keepdims=True)
     return np.asarray(moved - np.log(np.exp(moved).sum(axis=axis, keepdims=True)))
 
