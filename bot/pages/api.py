@@ -33,7 +33,7 @@ def router(store: Store) -> APIRouter:
     @found.get("/bugs/{number}", responses=missing)
     def bug(number: Number) -> WholeBug:
         """All that is known of one bug."""
-        return reading.whole(store, number)
+        return reading.told(store, number)
 
     @found.get("/campaigns")
     def campaigns() -> list[Campaign]:

@@ -126,8 +126,8 @@ def _entry(bug: Bug) -> dict[str, Any]:
         "conversion_function": bug.conversion_function,
         "count": bug.count,
         "nodes": bug.nodes,
-        "created": _utc(bug.created),
-        "updated": _utc(bug.updated),
+        "created": utc(bug.created),
+        "updated": utc(bug.updated),
     }
 
 
@@ -159,7 +159,7 @@ def _campaign(found: CampaignInfo) -> dict[str, Any]:
     told = found.parameters
     return {
         "id": found.id,
-        "started": _utc(found.started),
+        "started": utc(found.started),
         "finished": found.finished is not None,
         "sources": list(told.get("sources", [])),
         "targets": list(told.get("targets", [])),
@@ -179,6 +179,6 @@ def whole_campaign(found: CampaignInfo, counts: Counts) -> WholeCampaign:
     )
 
 
-def _utc(moment: datetime) -> datetime:
+def utc(moment: datetime) -> datetime:
     """SQLite keeps no zone; all times in a database are UTC."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

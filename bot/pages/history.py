@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
+from bot.pages.documents import utc
 from triage.ledger import Ledger
-from triage.ledger.records import Issue, Outgoing, OutKind, OutState
+from triage.ledger.records import Outgoing, OutKind, OutState
 from triage.life_picture import CLOSED, FOUND, OTHER, REOPENED, REPORTED, Event
 from triage.records import Bug
 
@@ -19,18 +19,13 @@ _NAMES = {OutKind.ISSUE: "the report", OutKind.STATE: "a change of the issue's s
 
 def events(ledger: Ledger, bug: Bug) -> list[Event]:
     """What happened to a bug, in order of time (UTC), and behind it what is still to happen."""
-    found = [Event(_utc(bug.created), FOUND, f"found in {bug.backend} {bug.revision}")]
+    found = [Event(utc(bug.created), FOUND, f"found in {bug.backend} {bug.revision}")]
     found += [event for one in ledger.outbox.listed(bug_id=bug.id) for event in _events(one)]
     return sorted(found, key=lambda event: (event.kind == OTHER, event.at))
 
 
-def issue(ledger: Ledger, bug: Bug) -> Issue | None:
-    """The bug's issue at GitHub."""
-    return ledger.issues.of_bug(bug.id)
-
-
 def _events(one: Outgoing) -> Iterator[Event]:
-    at = _utc(one.updated)
+    at = utc(one.updated)
     if one.state in _WAITING and one.kind in _NAMES:
         yield Event(at, OTHER, f"{_NAMES[one.kind]} {_WAITING[one.state]}")
     if one.state is not OutState.SENT:
@@ -43,7 +38,3 @@ def _events(one: Outgoing) -> Iterator[Event]:
         since = f" with {named['revision']}" if named else ""
         opened = bool(one.payload.get("open"))
         yield Event(at, REOPENED if opened else CLOSED, f"{'reopened' if opened else 'closed'}{since}")
-
-
-def _utc(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -16,6 +16,7 @@ from bot.pages.documents import WholeBug
 from fuzz.case import Case
 from triage import campaign_picture, life_picture, picture
 from triage.ledger import Ledger
+from triage.life_picture import Event
 from triage.lifecycle import State
 from triage.records import Bug, CampaignInfo, Counts
 from triage.store import Store, Unknown
@@ -90,15 +91,38 @@ def seen(store: Store, number: int) -> Seen:
     return Seen(told.counts, newest, len(shown), campaign_picture.svg(told.progress, told.sightings))
 
 
-def whole(store: Store, number: int) -> WholeBug:
+@dataclass(frozen=True)
+class Whole:
+    """One bug with its pictures (SVG, "" for none): its smallest model and its life line."""
+
+    told: WholeBug
+    drawing: str
+    life: str
+
+
+def whole(store: Store, number: int) -> Whole:
     """All that is known of one bug. Raises Unknown."""
-    bug, ledger = store.bug(number), Ledger(store)
-    return documents.whole(bug, store.draft(number), history.issue(ledger, bug), history.events(ledger, bug))
+    bug = store.bug(number)
+    events = history.events(Ledger(store), bug)
+    return Whole(_told(store, bug, events), drawing(smallest(store, bug)), _line(events))
+
+
+def told(store: Store, number: int) -> WholeBug:
+    """All that is known of one bug, without pictures. Raises Unknown."""
+    bug = store.bug(number)
+    return _told(store, bug, history.events(Ledger(store), bug))
+
+
+def _told(store: Store, bug: Bug, events: Sequence[Event]) -> WholeBug:
+    return documents.whole(bug, store.draft(bug.id), Ledger(store).issues.of_bug(bug.id), events)
 
 
 def life(store: Store, number: int) -> str:
     """The life line of a bug (SVG); "" while nothing is known but that it was found. Raises Unknown."""
-    events = history.events(Ledger(store), store.bug(number))
+    return _line(history.events(Ledger(store), store.bug(number)))
+
+
+def _line(events: Sequence[Event]) -> str:
     return life_picture.svg(events, datetime.now(UTC)) if len(events) > 1 else ""
 
 

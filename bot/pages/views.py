@@ -39,9 +39,9 @@ def router(store: Store) -> APIRouter:
 
     @found.get("/bugs/{number}")
     def bug(number: Number) -> HTMLResponse:
-        told, drawing = reading.whole(store, number), reading.drawing(reading.smallest(store, store.bug(number)))
+        whole = reading.whole(store, number)
         tests = list(dict.fromkeys(f"{each.generator}: {each.test}" for each in store.origins(number)))
-        return _page("bug.html.j2", bug=told, drawing=drawing, life=reading.life(store, number), tests=tests)
+        return _page("bug.html.j2", bug=whole.told, drawing=whole.drawing, life=whole.life, tests=tests)
 
     @found.get("/bugs/{number}/reproducer.py")
     def reproducer(number: Number) -> PlainTextResponse:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,14 @@ def test_two_reduced_models_of_the_same_operators_are_one_bug_where_no_function_
     assert found is not None and found.id == first.id
     assert twins.twin(store, second, signed("..."), ["Where", "ReduceMax"]) is None
     assert twins.twin(store, second, signed("...", symptom="wrong:inf"), ["Where", "Equal", "ReduceMax"]) is None
+
+
+def test_what_needs_passes_of_a_sequence_is_no_twin_of_what_needs_none(store: Store) -> None:
+    settled(store, bug(store, "a", ("Conv",), "conv.cpp"))
+    second = bug(store, "b", ("Conv",), "conv.cpp")
+    plain = signed("Conv", "conv.cpp")
+    assert twins.twin(store, second, plain, ["Conv"]) is not None
+    assert twins.twin(store, second, replace(plain, passes=("FoldConstant",)), ["Conv"]) is None
 
 
 def test_operators_say_nothing_before_a_bug_is_reduced(store: Store) -> None:
