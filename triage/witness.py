@@ -109,6 +109,10 @@ def _named(inquiry: Inquiry) -> Failure | None:
     return _if_it_fails(inquiry, handwritten.named(inquiry.failure.case))
 
 
+def _spelled(inquiry: Inquiry) -> Failure | None:
+    return _if_it_fails(inquiry, handwritten.spelled(inquiry.failure.case))
+
+
 def _if_it_fails(inquiry: Inquiry, case: Case | None) -> Failure | None:
     return _seen(inquiry, case, lambda found: True) if case else None
 
@@ -327,8 +331,8 @@ def _elements(failure: Failure) -> int:
 
 #: What is tried, by the kind of case and whether its result is wrong.
 _IMPROVEMENTS = {
-    ("onnx", True): (_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named),
-    ("onnx", False): (_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named),
+    ("onnx", True): (_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named, _spelled),
+    ("onnx", False): (_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named, _spelled),
     ("instance", True): (_plain_floats,),
     ("instance", False): (_plain_floats, _full),
 }
