@@ -6,6 +6,7 @@ it fails in the same way (`triage.contrasts`). An option counts as ignored only 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -19,7 +20,7 @@ from triage.contrasts import OR_EMPTY
 from triage.equality import equality
 from triage.extent import extent, shape_too
 from triage.ignoring import is_ignored
-from triage.inquiry import Condition, Inquiry
+from triage.inquiry import FUSE, Condition, Inquiry
 from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
 from triage.messages import part
@@ -34,10 +35,8 @@ from triage.wording import telling
 
 __all__ = ["Condition", "conditions"]
 
-#: Runs of the compiler that a report is worth, and the seconds after which no further one is started: only a machine
-#: that is far too busy takes so long, and the same bug is to get the same text.
+#: Runs of the compiler that a report is worth.
 MOST_RUNS = 48
-SECONDS = 60.0
 #: Neighbours that may be conditions.
 MOST_NEIGHBOURS = 16
 #: Other sizes that are tried where a model is invalid without an option.
@@ -53,6 +52,10 @@ _OPTIONS = ("attribute", "input")
 _FEEDING = ("constant ", "non-constant ")
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
+#: Said where an inquiry was cut off: on a quieter machine the report may say more.
+_CUT = Condition(
+    "cut", "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
+)
 #: What makes neighbours of a case.
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 #: Makers by case kind, those first that tell a maintainer most.
@@ -66,9 +69,9 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
 def conditions(
     judge: Judge,
     failure: Failure,
-    seconds: float = SECONDS,
     most_runs: int = MOST_RUNS,
     seen: Sequence[Case] = (),
+    clock: Callable[[], float] = time.monotonic,
 ) -> tuple[Condition, ...]:
     """The answers of the neighbours of a failing case, in the order of their weight.
 
@@ -78,7 +81,7 @@ def conditions(
     case = failure.case
     if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
         return ()
-    inquiry = Inquiry(judge, failure, seconds, most_runs)
+    inquiry = Inquiry(judge, failure, most_runs, clock)
     found: dict[Key, Condition] = {}
     variants: dict[Key, Variant] = {}
     makers = _makers(failure)
@@ -99,14 +102,25 @@ def conditions(
     typed = next((one.text for one in types if one.needed), "")
     ignored = any(one.ignored for one in found.values())
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
-    reach = extent(Inquiry(judge, failure, seconds / 2, min(MOST_SIBLINGS, most_runs)), cause, typed)
+    beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
+    reach = extent(beside, cause, typed)
     wider = [one for one in (like, reach) if one]
     told = list(_telling([*found.values(), *types, *wider]))
-    if ignored or like:
-        return tuple(told)
+    bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
+    return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
+
+
+def _bounds(
+    inquiry: Inquiry,
+    told: Sequence[Condition],
+    found: Mapping[Key, Condition],
+    variants: Mapping[Key, Variant],
+    makers: Sequence[_Maker],
+) -> list[Condition]:
+    """The conditions after other cases that have all of those that a title would state were tried."""
     causes = {condition: variants[key] for key, condition in found.items() if condition.needed and key in variants}
     stated = [causes[one] for one in told if one in causes]
-    return tuple(_bounded(inquiry, one, causes[one], stated, makers) if one in causes else one for one in told)
+    return [_bounded(inquiry, one, causes[one], stated, makers) if one in causes else one for one in told]
 
 
 def _makers(failure: Failure) -> tuple[_Maker, ...]:

@@ -1,6 +1,6 @@
 """Cases as readable Python source: the model, its inputs, and operator instances.
 
-The code uses `onnx.helper` the way a person would, and for models with bodies ONNX's textual syntax, in which each
+The code uses `onnx.helper` the way a person would, and for bodies and many nodes ONNX's textual syntax, in which each
 node is one line. What `onnx.helper` cannot say (quantisation
 annotations, training information, external data, damaged tensors …) and what would be too long
 to read is packed as base64 instead, so the code always defines the same model.
@@ -13,6 +13,7 @@ from itertools import groupby
 
 import onnx
 
+from fuzz.operators.graph import walk
 from fuzz.wire import Value
 from triage.construct_graph import Builder
 from triage.construct_meaning import normalise, parsed
@@ -26,7 +27,7 @@ __all__ = ["case_code", "construction_code", "normalise", "parsed", "values_code
 #: A model whose code is longer than this is packed.
 MOST_LINES = 120
 #: A script has some ten lines besides the model and is to have thirty: what takes more of them in calls of
-#: `onnx.helper`, as bodies do, is written in ONNX's textual syntax, if that is shorter.
+#: `onnx.helper`, as bodies and many nodes do, is written in ONNX's textual syntax, if that is shorter.
 MOST_STATEMENT_LINES = 14
 #: So many inputs of one value are written as one entry.
 _ALIKE = 3
@@ -50,7 +51,7 @@ def _construction(model: onnx.ModelProto, inputs: Mapping[str, Value]) -> list[s
         lines = Builder(inputs).model(model)
     except Inexpressible:
         return _packed_model(model)
-    if len(lines) > MOST_STATEMENT_LINES:
+    if len(lines) > MOST_STATEMENT_LINES and sum(1 for _ in walk(model.graph)) > 1:
         lines = min(lines, _as_text(model) or lines, key=len)
     packed = _packed_model(model) if len(lines) > MOST_LINES else lines
     return packed if len(packed) < len(lines) else lines

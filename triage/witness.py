@@ -30,9 +30,8 @@ from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
 from triage.variants import arguments, attributes, inputs
 
-#: Runs of the compiler, and seconds after which none is started.
+#: Runs of the compiler for each improvement.
 MOST_RUNS = 24
-SECONDS = 10.0
 #: More elements than this are too many to read.
 MOST_ELEMENTS = 64
 #: What a tensor that was empty is filled with.
@@ -48,7 +47,7 @@ def better(judge: Judge, failure: Failure) -> Failure:
         return failure
     wrong = failure.symptom.startswith("wrong:") and failure.reference is not None
     for improve in _IMPROVEMENTS.get((failure.case.kind, wrong), ()):
-        inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
+        inquiry = Inquiry(judge, failure, MOST_RUNS)
         failure = improve(inquiry) or failure
     return failure
 

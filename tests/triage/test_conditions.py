@@ -486,11 +486,11 @@ def test_an_empty_result_that_is_right_proves_nothing(judge: Judge) -> None:
     case = case_of("Relu", {"x": np.zeros((0, 2), np.float32)}, [0, 2])
     verdict = judge.examine(case, catalogue.target("reference"))
     failure = Failure(case, judge.reference, verdict.outcome, None, "inconsistency", "wrong:values", "")  # type: ignore[arg-type]
-    inquiry = Inquiry(judge, failure, 60, 2)
+    inquiry = Inquiry(judge, failure, 2)
     assert inquiry.passes(case) is None
     assert inquiry.passes(case_of("Relu", {"x": np.zeros((1, 2), np.float32)}, [1, 2])) is True
     crash = dataclasses.replace(failure, symptom="crash:SIGSEGV")
-    assert Inquiry(judge, crash, 60, 1).passes(case) is True, "to live is an answer, whatever comes out"
+    assert Inquiry(judge, crash, 1).passes(case) is True, "to live is an answer, whatever comes out"
     assert inquiry.over() and inquiry.passes(case_of("Abs", {"x": float32(1)}, [1])) is None
 
 

@@ -96,7 +96,7 @@ def asked(judge: Judge, case: Case, text: str, most_runs: int = 30) -> str:
     failure = Failure(case, judge.reference, verdict.outcome, None, "inconsistency", "wrong:values", "")  # type: ignore[arg-type]
     failure = dataclasses.replace(failure, reference=verdict.outcome)
     [variant] = [one for make in MAKERS for one in make(case) if one.text == text]
-    return passing(Inquiry(judge, failure, 60, most_runs), variant, [variant], MAKERS)
+    return passing(Inquiry(judge, failure, most_runs), variant, [variant], MAKERS)
 
 
 def pool(**attributes_: Any) -> Case:
