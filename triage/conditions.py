@@ -9,11 +9,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import TypeAlias
 
+import numpy as np
+
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge
+from fuzz.judge import values as values_of
 from triage.challenges import Key, settled
 from triage.construct_meaning import parsed
 from triage.contrasts import OR_EMPTY
@@ -25,12 +29,12 @@ from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
 from triage.messages import part
 from triage.misread import misread
-from triage.mutants import sizes
+from triage.mutants import sizes as other_sizes
 from triage.operators import value_names
 from triage.schemas import CASTS
 from triage.seen import same_operator
 from triage.sufficiency import passing
-from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, values
+from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, sizes, values
 from triage.wording import telling
 
 __all__ = ["Condition", "conditions"]
@@ -52,9 +56,10 @@ _OPTIONS = ("attribute", "input")
 _FEEDING = ("constant ", "non-constant ")
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
-#: Said where an inquiry was cut off: on a quieter machine the report may say more.
+#: The kind of what is said where an inquiry was cut off: on a quieter machine the report may say more.
+CUT = "cut"
 _CUT = Condition(
-    "cut", "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
+    CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
 )
 #: What makes neighbours of a case.
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
@@ -125,8 +130,12 @@ def _bounds(
 
 def _makers(failure: Failure) -> tuple[_Maker, ...]:
     """What makes the neighbours: of a wrong result few dimensions say nothing, since in one of them it may be right."""
-    fewer = failure.case.kind == "onnx" and not failure.symptom.startswith("wrong:")
-    return (*_MAKERS[failure.case.kind], *([relations.of_few_dimensions] if fewer else []))
+    if failure.case.kind != "onnx":
+        return _MAKERS[failure.case.kind]
+    results = values_of(failure.reference) if failure.reference else []
+    told = [partial(sizes.variants, result=one.shape) for one in results[:1] if isinstance(one, np.ndarray)]
+    fewer = [] if failure.symptom.startswith("wrong:") else [relations.of_few_dimensions]
+    return (*told, *_MAKERS["onnx"], *fewer)
 
 
 def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
@@ -158,8 +167,8 @@ def _resized(inquiry: Inquiry, variant: Variant) -> Condition | None:
     """
     if variant.kind != "attribute" or inquiry.failure.case.kind != "onnx":
         return None
-    with_option = {one.said: one.case for one in sizes(inquiry.failure.case)}
-    for mutant in islice(sizes(variant.cases[0]), MOST_SIZES):
+    with_option = {one.said: one.case for one in other_sizes(inquiry.failure.case)}
+    for mutant in islice(other_sizes(variant.cases[0]), MOST_SIZES):
         if inquiry.over():
             break
         if not inquiry.passes(mutant.case):
