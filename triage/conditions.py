@@ -65,7 +65,7 @@ _CUT = Condition(
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 #: Makers by case kind, those first that tell a maintainer most.
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
-    "onnx": (attributes.variants, values.variants, inputs.variants, relations.variants),
+    "onnx": (attributes.variants, sizes.of_parts, values.variants, inputs.variants, relations.variants),
     "instance": (arguments.variants,),
     "keras": (arguments.of_layers,),
 }
