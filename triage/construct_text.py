@@ -64,7 +64,7 @@ def _spellings(model: onnx.ModelProto) -> Iterator[str]:
 def _joined(printed: str) -> str:
     """The head on one line, and braces where a person has them."""
     headed = _HEAD.sub(lambda found: f"<{' '.join(filter(None, found.groups()))}>", printed)
-    return _BROKEN.sub(lambda found: ") " if ")" in found[0] else "" if "\n" not in found[0] else " ", headed)
+    return _BROKEN.sub(lambda found: ") " if ")" in found[0] else " " if "\n" in found[0] else "", headed)
 
 
 def _fitting(row: str) -> list[str]:

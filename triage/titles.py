@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 
 from fuzz.case import Case, Outcome, Stage
+from fuzz.operators.graph import bodies, walk
 from fuzz.oracles import refusal
 from fuzz.wire import Raw
 from triage import extent, keys, likeness
@@ -76,6 +77,8 @@ _CORE = re.compile(r" \(aten\.[\w.]+(?:(?P<more>; )|\))")
 OPTIONAL_INPUT = "optional input "
 #: How a value comes to an operator, in other words than its name's own.
 _FED = {"non-constant": "an input", "constant": "a constant"}
+#: What a body holds of necessity: copies, and numbers.
+_WIRING = ("Identity", "Constant")
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
 _JOINED = ("attribute", "input", "value", relations.KIND, relations.TYPES)
 
@@ -122,10 +125,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     The types of a cast are its meaning. What was seen to be needed and not enough is said to be "some".
     """
     conditions = [replace(one, text=_spoken(one.text)) for one in conditions]
-    named = (
-        " + ".join(_SPOKEN.get(name, name) for name in operators[:3]) + (" + …" if len(operators) > 3 else "")
-        or "the model"
-    )
+    named = _within(case, operators) or _joined([_SPOKEN.get(name, name) for name in operators]) or "the model"
     types = [one for one in conditions if one.kind == "dtype"]
     mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
     if not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
@@ -146,6 +146,27 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     telling = _fitting([*needed, *(settings if options or silent else [])])
     bounded = any(one.partly and one.text in telling for one in conditions)
     return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named
+
+
+def _joined(operators: Sequence[str]) -> str:
+    """``Conv + Relu``; the first three of more."""
+    return " + ".join(operators[:3]) + (" + …" if len(operators) > 3 else "")
+
+
+def _within(case: Case, operators: Sequence[str]) -> str:
+    """``Dropout + Sigmoid in a body of If`` for an operator that stands in a body alone; "" for any other.
+
+    Somebody who tries the operator by itself finds nothing wrong with it.
+    """
+    graph = parsed(case.model).graph if case.kind == "onnx" and len(operators) == 1 else onnx.GraphProto()
+    if any(node.op_type in operators for node in graph.node):
+        return ""
+    for node in walk(graph):
+        for body in bodies(node):
+            held = [inner.op_type for inner in body.node if inner.op_type not in _WIRING]
+            if operators[0] in held:
+                return f"{_joined(list(dict.fromkeys(held)))} in a body of {node.op_type}"
+    return ""
 
 
 def _spoken(text: str) -> str:
