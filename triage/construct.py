@@ -1,9 +1,8 @@
 """Cases as readable Python source: the model, its inputs, and operator instances.
 
 The code uses `onnx.helper` the way a person would, and for bodies and many nodes ONNX's textual syntax, in which each
-node is one line. What `onnx.helper` cannot say (quantisation
-annotations, training information, external data, damaged tensors …) and what would be too long
-to read is packed as base64 instead, so the code always defines the same model.
+node is one line. What `onnx.helper` cannot say (quantisation annotations, training information, external data, damaged
+tensors …) and what would be too long to read is packed as base64 instead, so the code always defines the same model.
 """
 
 from __future__ import annotations
