@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fuzz.case import Case, Failure, Status, Target
 from fuzz.judge import Judge
-from triage import causal, exported, plain, reduce
+from triage import causal, exported, haste, plain, reduce
 from triage.interesting import recorded, same_signature
 from triage.lifecycle import State
 from triage.localize.trial import Trial
@@ -83,8 +82,7 @@ def _begun(desk: Desk, bug: Bug) -> _Search | None:
     """None where the failure only shows beside others."""
     judge = replace(desk.judge, perturb=bug.perturb)
     hangs = bug.symptom == "hang"
-    limit = time.monotonic() + REDUCE_SECONDS * (HANGS_LONGER if hangs else 1.0)
-    deadline = limit if desk.deadline is None else min(limit, desk.deadline)
+    deadline = haste.ends(REDUCE_SECONDS * (HANGS_LONGER if hangs else 1.0), desk.deadline)
     own = plain.by_itself(judge, failure_of(desk, bug), deadline)
     if own is None:
         return None
