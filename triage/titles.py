@@ -116,19 +116,20 @@ def tells_of(title: str, operator: str) -> bool:
     return found is not None and operator in re.split(r", | and ", found[1])
 
 
-def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = ()) -> str:
+def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = (), *, typed: bool = True) -> str:
     """What the bug is about: ``AveragePool (float16) with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``.
 
     Of attributes, values and types only those are named whose absence was seen to make the bug go away;
     a dtype also where no other one could be tried, and a flag that the model cannot be without beside an attribute, or
     where nothing else is told.
-    The types of a cast are its meaning. What was seen to be needed and not enough is said to be "some".
+    The types of a cast are its meaning; without `typed` no type is named that was not asked about. What was seen to be
+    needed and not enough is said to be "some".
     """
     conditions = [replace(one, text=_spoken(one.text)) for one in conditions]
     named = _within(case, operators) or _joined([_SPOKEN.get(name, name) for name in operators]) or "the model"
     types = [one for one in conditions if one.kind == "dtype"]
     mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
-    if not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
+    if typed and not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
         named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
     called = [one.text for one in types if one.needed][:1] if case.kind == "instance" else []
     for text in (*called, *(one.text for one in conditions if one.kind == extent.KIND)):
@@ -253,12 +254,20 @@ def _one_type_only(case: Case) -> bool:
 
 
 def happening(
-    case: Case, outcome: Outcome, reference: Outcome | None, symptom: str, subject: str, *, message: bool = True
+    case: Case,
+    outcome: Outcome,
+    reference: Outcome | None,
+    symptom: str,
+    subject: str,
+    *,
+    message: bool = True,
+    rule: str = "",
 ) -> str:
     """What goes wrong in a clause: ``Segmentation fault when compiling Conv``, ``Gather returns zeros``.
 
-    An exception's own words are part of it when `message` is wanted.
+    An exception's own words are part of it when `message` is wanted, and so is the `rule` that an invalid model breaks.
     """
+    invalid = f"(invalid model: {rule})" if rule and message else "(invalid model)"
     kind, _, tail = symptom.partition(":")
     doing = f"{_STAGES[outcome.stage]} {subject}"
     if kind == "wrong":
@@ -268,11 +277,11 @@ def happening(
         return f"{_SIGNALS.get(tail, tail or 'Crash')} when {doing}"
     if kind == "dies-on-invalid":
         died = tail.rpartition(":")[2]
-        return f"{_SIGNALS.get(died, died or 'Crash')} instead of an error when {doing} (invalid model)"
+        return f"{_SIGNALS.get(died, died or 'Crash')} instead of an error when {doing} {invalid}"
     if kind == refusal.ASSERTS:
-        return f"{tail.rpartition('.')[2]} instead of a clear error when {doing} (invalid model)"
+        return f"{tail.rpartition('.')[2]} instead of a clear error when {doing} {invalid}"
     if kind == refusal.ACCEPTS:
-        return f"{subject} with an invalid {tail} is accepted without an error"
+        return f"{subject} with an invalid {tail} is accepted without an error{f': {rule}' * bool(rule and message)}"
     if kind in ("hang", "timeout"):
         return f"Hang when {doing}"
     if kind == "oom":
