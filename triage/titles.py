@@ -77,6 +77,8 @@ _CORE = re.compile(r" \(aten\.[\w.]+(?:(?P<more>; )|\))")
 OPTIONAL_INPUT = "optional input "
 #: How a value comes to an operator, in other words than its name's own.
 _FED = {"non-constant": "an input", "constant": "a constant"}
+#: A condition that does not hold, all that some exceptions say: ``u0 <= 100``.
+_BOUND = re.compile(r"[a-z]\w{0,9} ?(?:[<>]=?|[!=]=) ?\d{1,9}")
 #: What a body holds of necessity: copies, and numbers.
 _WIRING = ("Identity", "Constant")
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
@@ -340,8 +342,8 @@ def _exception(case: Case, outcome: Outcome, message: bool) -> str:
     name = (error.type if error else "").rpartition(".")[2] or "Exception"
     said = telling(part(error.message, error.operator), value_names(case)) if error and message else ""
     text = scrub(said).strip()
-    if error and message and not text and keys.key_of(error, name):
-        text = scrub(error.message.strip())  # too short for words, and yet what is missing
+    if error and message and not text and (keys.key_of(error, name) or _BOUND.fullmatch(error.message.strip())):
+        text = scrub(error.message.strip())  # too short for words, and yet what is missing or does not hold
     known = keys.told(case, error, name) if error and message else ""
     return f"{name}: {_cut(text)}{known}" if text else name
 

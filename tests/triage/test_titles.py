@@ -157,6 +157,13 @@ def test_an_operator_in_a_body_is_told_with_what_stands_there() -> None:
     assert titles.subject(case, ["If"]) == "If"
 
 
+def test_a_condition_that_does_not_hold_is_told_though_it_has_no_words() -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+    outcome = Outcome(Status.EXCEPTION, Stage.RUN, error=Error("RuntimeError", "u0 <= 100"))
+    title = titles.happening(case, outcome, None, "exception:RuntimeError", "Relu")
+    assert title == "Running Relu fails with RuntimeError: u0 <= 100"
+
+
 def test_inputs_of_different_types_have_no_type_of_their_own() -> None:
     case = case_of("Relu", TensorProto.INT64, TensorProto.INT64)
     assert titles.subject(case, ["Relu"], [condition("types", "inputs of different types")]) == (
