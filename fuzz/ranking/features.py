@@ -95,6 +95,7 @@ def _tensor(name: str, tensor: Tensor) -> Iterator[Feature]:
         yield Feature(name, "scalar", Kind.CORNER)
     if 0 in tensor.shape:
         yield Feature(name, "empty", Kind.EMPTY)
+        yield Feature(name, f"empty {tensor.dtype}", Kind.EMPTY)  # kernels are by type, and each may forget it
     if 1 in tensor.shape:
         yield Feature(name, "dimension of 1", Kind.DETAIL)
 

@@ -28,6 +28,8 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.DETAIL: 0.3,
     Kind.PLAIN: 0.09,
 }
+#: A library's tests have element types that are rare elsewhere as a matter of course.
+OF_LIBRARY_WEIGHTS = {**WEIGHTS, Kind.RARE: WEIGHTS[Kind.VALUE]}
 PAIR = 0.03
 #: What the first test of an operator adds, and the next ones beyond what they cover: faults in ways not thought of.
 FIRST, UNKNOWN, FADING = 1.0, 1.0, 0.7
@@ -127,12 +129,13 @@ def possibilities(item: Item) -> dict[Possibility, float]:
     found: dict[Possibility, float] = {}
     for call in item.calls:
         name, own = family(call.operator), features(call)
+        weights = OF_LIBRARY_WEIGHTS if "." in call.operator else WEIGHTS
         # What is known when a model is compiled is converted by other code than what is not, corners above all.
         known = any(isinstance(value, Tensor) and value.constant for value in call.parameters.values())
-        found[name, call.operator] = WEIGHTS[Kind.VALUE]
+        found[name, call.operator] = weights[Kind.VALUE]
         for feature in own:
             way = known and feature.kind in (Kind.CORNER, Kind.EMPTY)
-            found[name, feature.parameter, feature.property, way] = WEIGHTS[feature.kind]
+            found[name, feature.parameter, feature.property, way] = weights[feature.kind]
         if len(item.calls) == 1:
             for one, other in pairs(own):
                 found[name, one[:2], other[:2]] = PAIR
