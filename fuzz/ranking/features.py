@@ -36,6 +36,7 @@ class Kind(StrEnum):
     DETAIL = "detail"  # the exact value, the number of dimensions or entries, which parameters are given
     CORNER = "corner"  # what code forgets: scalar, negative, unequal, mixed
     EMPTY = "empty"  # what code forgets most: a tensor without elements, or of which not even the rank is known
+    TYPED = "typed"  # a tensor without elements of this type: kernels are by type, and each may forget it
 
 
 class Feature(NamedTuple):
@@ -95,6 +96,7 @@ def _tensor(name: str, tensor: Tensor) -> Iterator[Feature]:
         yield Feature(name, "scalar", Kind.CORNER)
     if 0 in tensor.shape:
         yield Feature(name, "empty", Kind.EMPTY)
+        yield Feature(name, f"empty {tensor.dtype}", Kind.TYPED)
     if 1 in tensor.shape:
         yield Feature(name, "dimension of 1", Kind.DETAIL)
 

@@ -25,9 +25,14 @@ WEIGHTS: Mapping[Kind, float] = {
     Kind.VALUE: 0.3,
     Kind.CORNER: 0.3,
     Kind.EMPTY: 0.6,
+    Kind.TYPED: 0.6,
     Kind.DETAIL: 0.3,
     Kind.PLAIN: 0.09,
 }
+#: A library's tests go through all element types as a matter of course: none is rare there, nor rarely empty.
+OF_LIBRARY_WEIGHTS = {**WEIGHTS, Kind.RARE: WEIGHTS[Kind.VALUE], Kind.TYPED: 0.0}
+#: What takes another way through a converter where something is known when the model is compiled.
+BY_WAY = (Kind.CORNER, Kind.EMPTY, Kind.TYPED)
 PAIR = 0.03
 #: What the first test of an operator adds, and the next ones beyond what they cover: faults in ways not thought of.
 FIRST, UNKNOWN, FADING = 1.0, 1.0, 0.7
@@ -126,13 +131,14 @@ def possibilities(item: Item) -> dict[Possibility, float]:
     """What may be wrong and would show in this test, with its weight."""
     found: dict[Possibility, float] = {}
     for call in item.calls:
-        name, own = family(call.operator), features(call)
+        weights = OF_LIBRARY_WEIGHTS if "." in call.operator else WEIGHTS
+        name, own = family(call.operator), [feature for feature in features(call) if weights[feature.kind]]
         # What is known when a model is compiled is converted by other code than what is not, corners above all.
         known = any(isinstance(value, Tensor) and value.constant for value in call.parameters.values())
-        found[name, call.operator] = WEIGHTS[Kind.VALUE]
+        found[name, call.operator] = weights[Kind.VALUE]
         for feature in own:
-            way = known and feature.kind in (Kind.CORNER, Kind.EMPTY)
-            found[name, feature.parameter, feature.property, way] = WEIGHTS[feature.kind]
+            way = known and feature.kind in BY_WAY
+            found[name, feature.parameter, feature.property, way] = weights[feature.kind]
         if len(item.calls) == 1:
             for one, other in pairs(own):
                 found[name, one[:2], other[:2]] = PAIR

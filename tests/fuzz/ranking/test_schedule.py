@@ -111,10 +111,22 @@ def test_a_corner_is_another_one_where_a_parameter_is_known_when_the_model_is_co
     assert list(Schedule([*given, frozen, *others], (), 0)).index(20) <= 4
 
 
+def test_an_empty_tensor_of_another_type_is_another_corner() -> None:
+    usual = [item(at, x=tensor(2, 3, dtype=("float", "bool")[at % 2])) for at in range(20)]
+    empty = [item(20, x=tensor(0, 3)), item(21, x=tensor(0, 3, dtype="bool"))]
+    assert all({20, 21} == set(list(Schedule([*usual, *empty], (), seed))[:2]) for seed in range(5))
+
+
 def test_a_rare_element_type_comes_before_another_usual_one() -> None:
     usual = [item(at, x=tensor(2, dtype=name)) for at, name in enumerate(("float", "int32", "int64", "double"))]
     rare = item(4, x=tensor(2, dtype="float8e4m3fn"))
     assert all(list(Schedule([*usual, rare], (), seed)).index(4) == 0 for seed in range(5))
+
+
+def test_an_element_type_that_a_library_tests_everywhere_is_none_of_the_rare() -> None:
+    types = ("float32", "int32", "int64", "bfloat16", "bool")
+    tests = [item(at, "torch.add", x=tensor(2, dtype=name)) for at, name in enumerate(types)]
+    assert {next(Schedule(tests, (), seed)) for seed in range(20)} == {1, 2, 3, 4}
 
 
 def test_what_the_compilers_own_tests_have_waits() -> None:
