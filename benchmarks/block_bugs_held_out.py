@@ -197,7 +197,7 @@ def _plant_area(blocks: Blocks) -> None:
 def _area(model: Model) -> bool:
     """A mean over an image of five rows or more."""
     shapes = shapes_of(model)
-    return any(shapes.get(node.input[0], (0, 0, 0))[2] >= 5 for node in view(model).of("GlobalAveragePool"))
+    return any((*shapes.get(node.input[0], ()), 0, 0, 0)[2] >= 5 for node in view(model).of("GlobalAveragePool"))
 
 
 def _plant_returned(blocks: Blocks) -> None:
