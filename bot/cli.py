@@ -32,6 +32,7 @@ from bot.commands import (
     init,
     instances,
     migrate,
+    moderators,
     mutate,
     pages,
     plot,
@@ -135,6 +136,7 @@ bench.register(app, _telling)
 suite.register(app, _telling)
 queue.register(app, _telling)
 plot.register(app, _telling)
+moderators.register(app, _telling)
 app.command("stop")(_telling(stop.stop))
 
 

@@ -11,7 +11,7 @@ from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
 #: The migration that makes the tables below.
-SCHEMA = "0007"
+SCHEMA = "0009"
 
 #: Written into the header of the SQLite file, so that no other program's database is taken for ours ("GWdn").
 APPLICATION_ID = 0x4757646E
@@ -66,6 +66,17 @@ class TallyRow(SQLModel, table=True):
     stage: str = Field(primary_key=True)
     results: int
     cases: int
+
+
+class ReachedRow(SQLModel, table=True):
+    """In which minute of a campaign an operator was first given to a compiler (-1: not known)."""
+
+    __tablename__ = "reached"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    campaign_id: int = Field(primary_key=True, foreign_key="campaign.id")
+    operator: str = Field(primary_key=True)
+    minute: int
 
 
 class CaseRow(SQLModel, table=True):
@@ -157,3 +168,18 @@ class DecisionRow(SQLModel, table=True):
     case_id: str = ""
     target_id: str = ""
     made: datetime
+
+
+class ActRow(SQLModel, table=True):
+    """What a person did (`triage.acts.Deed`), kept for good: who, when, to which bug or campaign, and in words."""
+
+    __tablename__ = "act"
+    __table_args__ = {"sqlite_autoincrement": True}
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime
+    by: str
+    deed: str
+    bug_id: int | None = Field(default=None, index=True)
+    campaign_id: int | None = Field(default=None, index=True)
+    text: str

@@ -21,7 +21,8 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, SQLModel, col, select
 
 from fuzz.case import Case, Origin, Status
-from triage import records, store_browse, store_decisions, store_results, store_rows, store_tally
+from triage import records, store_acts, store_browse, store_decisions, store_results, store_rows, store_tally
+from triage.acts import Deed, NewAct
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
 from triage.records import (
@@ -36,11 +37,12 @@ from triage.records import (
     StoredFailure,
 )
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
-from triage.store_browse import Wanted
+from triage.store_browse import Failing, Wanted
+from triage.store_decisions import Undecidable
 from triage.store_file import StoreError, one_line_errors, open_file
 from triage.store_results import Recorded
 
-__all__ = ["Conflict", "Store", "StoreError", "Unknown", "open_store"]
+__all__ = ["Conflict", "Store", "StoreError", "Undecidable", "Unknown", "open_store"]
 
 #: table -> the columns that name a row.
 _KEYS = {
@@ -222,6 +224,11 @@ class Store:
         with self.reading() as session:
             return [number for number in session.exec(query.order_by(*_SMALLEST_FIRST)) if number is not None]
 
+    def failing(self, bug: Bug, limit: int) -> list[Failing]:
+        """So many of the failures of a bug, without their values, the oldest first."""
+        with self.reading() as session:
+            return store_browse.failures(session, bug.fingerprint, limit)
+
     def failure(self, failure_id: int) -> StoredFailure:
         """One failure with its case and outcomes. Raises Unknown."""
         with self.reading() as session:
@@ -339,11 +346,18 @@ class Store:
         with self.reading() as session:
             return store_decisions.load(session)
 
-    def merge(self, kept_id: int, given_id: int) -> None:
-        """Give all failures of one bug to another, for good. Raises Unknown, Undecidable and IllegalMove."""
+    def merge(self, kept_id: int, given_id: int, by: str = "") -> bool:
+        """Give all failures of one bug to another, for good; False where that was done before.
+
+        `by` is kept with it. Raises Unknown, Undecidable and IllegalMove.
+        """
         with self.writing() as session:
-            store_decisions.merge(session, self._row(session, kept_id), self._row(session, given_id), _now())
-            _choose_best_failures(session)
+            done = store_decisions.merge(session, self._row(session, kept_id), self._row(session, given_id), _now())
+            if done:
+                _choose_best_failures(session)
+                _note(session, NewAct(by, Deed.MERGE, f"merged it into bug {kept_id}", given_id))
+                _note(session, NewAct(by, Deed.MERGE, f"merged bug {given_id} into it", kept_id))
+            return done
 
     def unmerge(self, given_id: int, why: str = "by hand") -> None:
         """Undo that a bug was merged: it is NEW and has its failures again, and is apart from the other for good.
@@ -354,8 +368,11 @@ class Store:
             store_decisions.unmerge(session, self._row(session, given_id), why, _now())
             _choose_best_failures(session)
 
-    def split(self, bug_id: int, failure_ids: Sequence[int], why: str = "by hand") -> int:
-        """Make a bug of its own, for good, of some failures of a bug; its id. Raises Unknown and Undecidable."""
+    def split(self, bug_id: int, failure_ids: Sequence[int], why: str = "by hand", by: str = "") -> int:
+        """Make a bug of its own, for good, of some failures of a bug; its id. `by` is kept with it.
+
+        Raises Unknown and Undecidable.
+        """
         with self.writing() as session:
             rows = []
             for number in dict.fromkeys(failure_ids):
@@ -365,12 +382,21 @@ class Store:
                 rows.append(row)
             new = store_decisions.split(session, self._row(session, bug_id), rows, why, _now())
             assert new.id is not None
+            told = f"split {len(rows)} failure{'s' if len(rows) > 1 else ''} off as bug {new.id}"
+            _note(session, NewAct(by, Deed.SPLIT, told, bug_id))
+            _note(session, NewAct(by, Deed.SPLIT, f"split it off bug {bug_id}", new.id))
             return new.id
 
-    def mute(self, bug_id: int, reason: str = "") -> None:
-        """Put a bug aside for good. Raises Unknown and IllegalMove."""
+    def mute(self, bug_id: int, reason: str = "", by: str = "") -> bool:
+        """Put a bug aside for good; False where it was before, and the first reason stands.
+
+        `by` is kept with it. Raises Unknown and IllegalMove.
+        """
         with self.writing() as session:
-            store_decisions.mute(session, self._row(session, bug_id), reason, _now())
+            done = store_decisions.mute(session, self._row(session, bug_id), reason, _now())
+            if done:
+                _note(session, NewAct(by, Deed.MUTE, "muted it" + (f": {reason}" if reason else ""), bug_id))
+            return done
 
     def _row(self, session: Session, bug_id: int) -> BugRow:
         row = session.get(BugRow, bug_id)
@@ -394,6 +420,12 @@ class Store:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _note(session: Session, new: NewAct) -> None:
+    """Keep what a person did; what the bot decides by itself is told elsewhere."""
+    if new.by:
+        store_acts.add(session, new)
 
 
 def _seen_in(campaign_id: int) -> ColumnElement[bool]:

@@ -51,7 +51,10 @@ class Report(BaseModel):
 
 
 class Happened(BaseModel):
-    """One thing in the life of a bug, in words; `kind` is found, reported, closed, reopened or other. Times are UTC."""
+    """One thing in the life of a bug, in words. Times are UTC.
+
+    `kind` is found, decided (by a person), reported, closed, reopened or other.
+    """
 
     at: datetime
     kind: str

@@ -20,10 +20,12 @@ from triage.life_picture import Event
 from triage.lifecycle import State
 from triage.records import Bug, CampaignInfo, Counts
 from triage.store import Store, Unknown
-from triage.store_browse import Wanted
+from triage.store_browse import Failing, Wanted
 
 #: Bugs on a page, and pages that can be asked for.
 PER_PAGE, MOST_PAGES = 50, 100_000
+#: Failures that a bug's page offers to split off.
+MOST_FAILURES = 100
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,12 @@ def life(store: Store, number: int) -> str:
 
 def _line(events: Sequence[Event]) -> str:
     return life_picture.svg(events, datetime.now(UTC)) if len(events) > 1 else ""
+
+
+def apart(store: Store, number: int) -> list[Failing]:
+    """Failures that may be split off a bug: all but the one that it stands on, a hundred at most. Raises Unknown."""
+    bug = store.bug(number)
+    return [each for each in store.failing(bug, MOST_FAILURES + 1) if each.id != bug.best_failure_id][:MOST_FAILURES]
 
 
 def smallest(store: Store, bug: Bug) -> Case | None:

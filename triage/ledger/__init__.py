@@ -6,10 +6,13 @@ change together. Values of `triage.ledger.records` go in and out.
 
 from __future__ import annotations
 
+from triage.ledger.acts import Acts
+from triage.ledger.attempts import Attempts
 from triage.ledger.checks import Checks
 from triage.ledger.deliveries import Deliveries
 from triage.ledger.facts import Facts
 from triage.ledger.issues import Issues
+from triage.ledger.moderators import Moderators
 from triage.ledger.outbox import Outbox
 from triage.ledger.repositories import Repositories
 from triage.ledger.switches import Switches
@@ -30,3 +33,6 @@ class Ledger:
         self.facts = Facts(store)
         self.repositories = Repositories(store)
         self.switches = Switches(store)
+        self.acts = Acts(store)
+        self.moderators = Moderators(store)
+        self.attempts = Attempts(store)

@@ -157,3 +157,35 @@ class SwitchRow(SQLModel, table=True):
     value: str
     by: str = ""
     changed: datetime
+
+
+class ModeratorRow(SQLModel, table=True):
+    """Who may decide on the pages. `secret` is what a key-derivation function made of it, never the secret itself."""
+
+    __tablename__ = "moderator"
+
+    name: str = Field(primary_key=True)
+    secret: str
+    added: datetime
+
+
+class SignedInRow(SQLModel, table=True):
+    """A moderator who is signed in somewhere, until `expires` (UTC). `token` is the hash of what the browser has."""
+
+    __tablename__ = "signed_in"
+
+    token: str = Field(primary_key=True)
+    name: str = Field(foreign_key="moderator.name", index=True)
+    since: datetime
+    expires: datetime
+
+
+class AttemptRow(SQLModel, table=True):
+    """Failed sign-ins of one kind (`bot.pages.patience`): how many, and until when (UTC) the next one waits."""
+
+    __tablename__ = "attempt"
+
+    key: str = Field(primary_key=True)
+    failures: int
+    last: datetime = Field(index=True)
+    until: datetime
