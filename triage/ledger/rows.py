@@ -157,3 +157,23 @@ class SwitchRow(SQLModel, table=True):
     value: str
     by: str = ""
     changed: datetime
+
+
+class ScheduleRow(SQLModel, table=True):
+    """A regular campaign of the configuration; `sources` is JSON.
+
+    `rung` is when it was last due, whatever came of that; `cancelled` when a person ended what had been due until then.
+    """
+
+    __tablename__ = "schedule"
+
+    name: str = Field(primary_key=True)
+    project: str
+    cron: str
+    budget: str
+    sources: str
+    paused: bool = False
+    marked_by: str = ""
+    marked: datetime | None = None
+    rung: datetime | None = None
+    cancelled: datetime | None = None
