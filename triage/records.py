@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, TypedDict
 
 from fuzz import wire
@@ -22,11 +23,30 @@ from triage.localize.location import Location, Part
 OUTPUT_BYTES = 4 << 20
 
 
+class Mark(StrEnum):
+    """What was said of a campaign from outside the process that runs it."""
+
+    NONE = ""
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"  # its schedule hunts in a newer build now
+
+
+class Wish(StrEnum):
+    """What is wished of whoever runs a campaign."""
+
+    GO_ON = ""
+    PAUSE = "paused"
+    END = "cancelled"
+
+
 @dataclass(frozen=True)
 class CampaignInfo:
     """A campaign: its id, whether it goes on from an earlier process, its parameters and start (UTC).
 
-    `finished` is when its last case had been run, None before.
+    `finished` is when its last case had been run or it was ended otherwise, None before. `name` is that of its
+    schedule, "" for one begun by hand; `marked_by` and `marked` (UTC) are of the `mark`. `owner` is the process that
+    hunts, `seen` when that last said so.
     """
 
     id: int
@@ -34,6 +54,12 @@ class CampaignInfo:
     parameters: Mapping[str, Any]
     started: datetime
     finished: datetime | None = None
+    name: str = ""
+    mark: Mark = Mark.NONE
+    marked_by: str = ""
+    marked: datetime | None = None
+    owner: str = ""
+    seen: datetime | None = None
 
 
 @dataclass(frozen=True)

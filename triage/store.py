@@ -30,6 +30,7 @@ from triage.records import (
     BugFields,
     CampaignInfo,
     Counts,
+    Mark,
     NewFailure,
     Overview,
     Result,
@@ -121,17 +122,23 @@ class Store:
 
     # Campaigns
 
-    def begin_campaign(self, parameters: Mapping[str, Any], resume: bool = True) -> CampaignInfo:
-        """The newest unfinished campaign with equal `parameters` (a JSON document), else a new one."""
+    def begin_campaign(self, parameters: Mapping[str, Any], resume: bool = True, name: str = "") -> CampaignInfo:
+        """The newest unfinished campaign with equal `parameters` (a JSON document) and name, else a new one.
+
+        `name` is that of a schedule: what it has begun with other parameters is ended, since nobody goes on with it.
+        """
         text = records.dump(parameters)
-        same = select(CampaignRow).where(CampaignRow.parameters == text, col(CampaignRow.finished).is_(None))
+        unfinished = (col(CampaignRow.finished).is_(None), col(CampaignRow.name) == name)
+        same = select(CampaignRow).where(CampaignRow.parameters == text, *unfinished)
+        others = update(CampaignRow).where(col(CampaignRow.parameters) != text, *unfinished)
         with self.writing() as session:
+            if name:
+                session.connection().execute(others.values(finished=_now(), mark=Mark.SUPERSEDED, marked=_now()))
             found = session.exec(same.order_by(col(CampaignRow.id).desc())).first() if resume else None
-            row = found or CampaignRow(parameters=text, started=_now())
+            row = found or CampaignRow(parameters=text, started=_now(), name=name)
             session.add(row)
             session.flush()
-            assert row.id is not None
-            return CampaignInfo(row.id, found is not None, json.loads(text), row.started)
+            return store_results.campaign(row, resumed=found is not None)
 
     def finish_campaign(self, campaign_id: int) -> None:
         """Mark a campaign as done: it will not be resumed. Raises Unknown."""

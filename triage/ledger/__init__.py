@@ -1,4 +1,4 @@
-"""The bot's own rows: deliveries, work, the outbox, issues, check runs, facts and switches (issue 6, decision 013).
+"""The bot's own rows: deliveries, work, the outbox, issues, check runs, facts, schedules, switches (decision 013).
 
 The second place that knows SQL, beside `triage.store*`: they live in the same database, since a bug and its issue must
 change together. Values of `triage.ledger.records` go in and out.
@@ -15,6 +15,7 @@ from triage.ledger.issues import Issues
 from triage.ledger.moderators import Moderators
 from triage.ledger.outbox import Outbox
 from triage.ledger.repositories import Repositories
+from triage.ledger.schedules import Schedules
 from triage.ledger.switches import Switches
 from triage.ledger.work import Works
 from triage.store import Store
@@ -32,6 +33,7 @@ class Ledger:
         self.checks = Checks(store)
         self.facts = Facts(store)
         self.repositories = Repositories(store)
+        self.schedules = Schedules(store)
         self.switches = Switches(store)
         self.acts = Acts(store)
         self.moderators = Moderators(store)

@@ -181,7 +181,7 @@ class SignedInRow(SQLModel, table=True):
 
 
 class AttemptRow(SQLModel, table=True):
-    """Failed sign-ins of one kind (`bot.pages.patience`): how many, and until when (UTC) the next one waits."""
+    """Failed sign-ins of one kind (`triage.ledger.attempts`): how many, and until when (UTC) the next one waits."""
 
     __tablename__ = "attempt"
 
@@ -189,3 +189,23 @@ class AttemptRow(SQLModel, table=True):
     failures: int
     last: datetime = Field(index=True)
     until: datetime
+
+
+class ScheduleRow(SQLModel, table=True):
+    """A regular campaign of the configuration; `sources` is JSON.
+
+    `rung` is when it was last due, whatever came of that; `cancelled` when a person ended what had been due until then.
+    """
+
+    __tablename__ = "schedule"
+
+    name: str = Field(primary_key=True)
+    project: str
+    cron: str
+    budget: str
+    sources: str
+    paused: bool = False
+    marked_by: str = ""
+    marked: datetime | None = None
+    rung: datetime | None = None
+    cancelled: datetime | None = None
