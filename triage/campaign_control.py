@@ -15,13 +15,19 @@ from enum import StrEnum
 
 from sqlmodel import Session
 
+from triage import store_acts
+from triage.acts import Deed, NewAct
 from triage.ledger import Ledger, steering
 from triage.ledger.owners import LEASE, free, me
 from triage.ledger.records import OPEN, Schedule, Work, WorkState
 from triage.ledger.rows import ScheduleRow
+from triage.ledger.steering import Unsteerable as Unsteerable
 from triage.records import CampaignInfo, Mark, Wish
 from triage.rows import CampaignRow
 from triage.store import Store
+
+#: What a person did, in words that follow the name.
+_DONE = {Deed.PAUSE: "paused it", Deed.RESUME: "let it go on", Deed.CANCEL: "cancelled it"}
 
 _Act = Callable[[Session, ScheduleRow | None, CampaignRow | None, str], None]
 
@@ -55,17 +61,17 @@ class Line:
 
 def pause(store: Store, name: str, by: str = "") -> Line:
     """Nothing more is run until it is resumed; all that was found and the place stay. Raises Unsteerable."""
-    return _told(store, name, steering.pause, by)
+    return _told(store, name, steering.pause, by, Deed.PAUSE)
 
 
 def resume(store: Store, name: str, by: str = "") -> Line:
     """It goes on where it was. Raises Unsteerable."""
-    return _told(store, name, steering.resume, by)
+    return _told(store, name, steering.resume, by, Deed.RESUME)
 
 
 def cancel(store: Store, name: str, by: str = "") -> Line:
     """It ends for good; bugs and drafts stay, and its schedule rings again when it is due. Raises Unsteerable."""
-    return _told(store, name, steering.cancel, by)
+    return _told(store, name, steering.cancel, by, Deed.CANCEL)
 
 
 def start(store: Store, name: str, by: str = "") -> Line:
@@ -103,12 +109,19 @@ def leave(store: Store, campaign_id: int) -> None:
         steering.attend(session, campaign_id, "")
 
 
-def _told(store: Store, name: str, act: _Act, by: str) -> Line:
+def _told(store: Store, name: str, act: _Act, by: str, deed: Deed | None = None) -> Line:
     with store.writing() as session:
         schedule, campaign = steering.find(session, name)
+        before = _wished(session, campaign)
         act(session, schedule, campaign, by)
+        if by and deed and campaign and _wished(session, campaign) is not before:
+            store_acts.add(session, NewAct(by, deed, _DONE[deed], campaign_id=campaign.id))
         meant = schedule.name if schedule else str(campaign.id if campaign else name)
     return next(line for line in listed(store) if line.name == meant)
+
+
+def _wished(session: Session, campaign: CampaignRow | None) -> Wish | None:
+    return None if campaign is None or campaign.id is None else steering.wish(session, campaign.id)
 
 
 def _line(schedule: Schedule | None, campaign: CampaignInfo | None, work: Work | None) -> Line:

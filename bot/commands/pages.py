@@ -44,10 +44,10 @@ def pages(
     with open_store(db, create=False) as store, _listening(host, port) as listening:
         name, taken = listening.getsockname()[:2]
         err.print(f"graphwarden: http://{f'[{name}]' if ':' in name else name}:{taken}/ shows {db}", markup=False)
-        settings = uvicorn.Config(
-            make_app(store, projects, sweep), log_level="warning", access_log=False, server_header=False
-        )
-        uvicorn.Server(settings).run([listening])
+        app = make_app(store, projects, sweep)
+        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
+        app.state.ending = lambda: server.should_exit  # nobody's open page keeps the process
+        server.run([listening])
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -15,7 +15,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from bot.moderation import Projects
-from bot.pages import api, deciding, gates, metrics, signing, views, waiting
+from bot.pages import api, campaigns, deciding, gates, live, metrics, signing, views, waiting
 from bot.pages import sweeps as pages_of_sweeps
 from bot.pages.door import Door, known, signed_in
 from bot.pages.rendering import STATIC, page
@@ -36,7 +36,7 @@ def make_app(store: Store, projects: Projects | None = None, sweeps: Sequence[Pa
     """The application over one database; `projects` are those of the bot's configuration, `sweeps` files to show."""
     app = FastAPI(title="Graphwarden", version="1", docs_url=None, redoc_url=None, openapi_url="/api/v1/openapi.json")
     ledger = Ledger(store)
-    app.state.door = Door(ledger)
+    app.state.door, app.state.ending = Door(ledger), lambda: False
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     for router in (
         api.router(store),
@@ -44,6 +44,8 @@ def make_app(store: Store, projects: Projects | None = None, sweeps: Sequence[Pa
         waiting.router(ledger, projects),
         pages_of_sweeps.router(sweeps),
         views.router(store),
+        campaigns.router(ledger),
+        live.router(store),
         deciding.router(ledger),
         signing.router(app.state.door),
         metrics.router(store),

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from bot import describe
+from triage.campaign_control import Line, Standing
 from triage.ledger.records import Issue
 from triage.life_picture import Event
 from triage.lifecycle import State
@@ -86,7 +87,7 @@ class WholeBug(BugEntry):
 
 
 class Campaign(BaseModel):
-    """A hunt. `finished` means that every case was run."""
+    """A hunt. `finished` means that every case was run, `standing_by` is who paused or cancelled it."""
 
     id: int
     started: datetime
@@ -94,6 +95,8 @@ class Campaign(BaseModel):
     sources: list[str]
     targets: list[str]
     seed: int
+    standing: str = Field(description="running, waiting (nobody is at it now), paused, done, cancelled, superseded")
+    standing_by: str
 
 
 class WholeCampaign(Campaign):
@@ -153,27 +156,29 @@ def _report(draft: StoredDraft) -> Report:
     return Report(title=draft.title, body=draft.body, script=draft.script, labels=list(draft.labels))
 
 
-def campaign(found: CampaignInfo) -> Campaign:
-    """One hunt in a list."""
-    return Campaign(**_campaign(found))
+def campaign(found: CampaignInfo, line: Line | None) -> Campaign:
+    """One hunt in a list; `line` is how it stands, None for what a suite recorded."""
+    return Campaign(**_campaign(found, line))
 
 
-def _campaign(found: CampaignInfo) -> dict[str, Any]:
-    told = found.parameters
+def _campaign(found: CampaignInfo, line: Line | None) -> dict[str, Any]:
+    told, standing = found.parameters, Standing.WAITING if found.finished is None else Standing.DONE
     return {
         "id": found.id,
         "started": utc(found.started),
-        "finished": found.finished is not None,
+        "finished": found.finished is not None and not found.mark,
         "sources": list(told.get("sources", [])),
         "targets": list(told.get("targets", [])),
         "seed": int(told.get("seed", 0)),
+        "standing": str(line.standing if line else standing),
+        "standing_by": line.by if line and line.standing in (Standing.PAUSED, Standing.CANCELLED) else "",
     }
 
 
-def whole_campaign(found: CampaignInfo, counts: Counts) -> WholeCampaign:
+def whole_campaign(found: CampaignInfo, line: Line | None, counts: Counts) -> WholeCampaign:
     """One hunt with its numbers."""
     return WholeCampaign(
-        **_campaign(found),
+        **_campaign(found, line),
         cases=counts.cases,
         statuses={str(status): number for status, number in sorted(counts.statuses.items())},
         failures=counts.failures,

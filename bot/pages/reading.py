@@ -12,9 +12,10 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from bot.pages import documents, history
-from bot.pages.documents import WholeBug
+from bot.pages.documents import Campaign, WholeBug
 from fuzz.case import Case
-from triage import campaign_picture, life_picture, picture
+from triage import campaign_control, campaign_picture, life_picture, picture
+from triage.campaign_control import Line
 from triage.ledger import Ledger
 from triage.life_picture import Event
 from triage.lifecycle import State
@@ -73,6 +74,18 @@ def campaign(store: Store, number: int) -> CampaignInfo:
         if each.id == number:
             return each
     raise Unknown(f"{store.path}: no campaign {number}")
+
+
+def campaigns(store: Store) -> list[Campaign]:
+    """All hunts, the newest first."""
+    lines = {line.campaign.id: line for line in campaign_control.listed(store) if line.campaign}
+    return [documents.campaign(each, lines.get(each.id)) for each in reversed(store.campaigns())]
+
+
+def standing(store: Store, number: int) -> Line | None:
+    """How a hunt stands; None for what a suite recorded."""
+    lines = campaign_control.listed(store)
+    return next((line for line in lines if line.campaign and line.campaign.id == number), None)
 
 
 @dataclass(frozen=True)

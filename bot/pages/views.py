@@ -1,4 +1,4 @@
-"""The pages that only show: the list of bugs, one bug, the hunts."""
+"""The pages of bugs: the list, one bug, and its files."""
 
 from __future__ import annotations
 
@@ -61,18 +61,6 @@ def router(store: Store) -> APIRouter:
             raise Unknown(f"bug {number}: has no case")
         name, kind = _MODEL[case.kind]
         return Response(case.model, media_type=kind, headers=_file(name))
-
-    @found.get("/campaigns")
-    def campaigns(who: Anybody) -> HTMLResponse:
-        told = [documents.campaign(each) for each in reversed(store.campaigns())]
-        return _page("campaigns.html.j2", who, campaigns=told)
-
-    @found.get("/campaigns/{number}")
-    def campaign(number: Number, who: Anybody) -> HTMLResponse:
-        known, seen = reading.campaign(store, number), reading.seen(store, number)
-        bugs = [documents.entry(each) for each in seen.bugs]
-        told = documents.whole_campaign(known, seen.counts)
-        return _page("campaign.html.j2", who, campaign=told, seen=seen, bugs=bugs)
 
     return found
 
