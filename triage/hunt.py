@@ -19,6 +19,7 @@ from fuzz.runner import Runner
 from triage import recognising
 from triage.jury import Jury
 from triage.localize import order
+from triage.reaching import Reach
 from triage.recognising import Recognised
 from triage.records import CampaignInfo, NewFailure, Result
 from triage.signing import Signer
@@ -55,7 +56,7 @@ def hunt(
     `keep` is called once all results of a chunk were told: an interrupted process may have seconds to end.
     """
     done = store.done(campaign.id)
-    signer, judge = Signer(runner), Judge(runner, reference)
+    signer, judge, reach = Signer(runner), Judge(runner, reference), Reach(runner)
     results, failures = len(done), 0
     for chunk in Campaign(runner, targets, reference, policy).run(source, lambda c, t: (c, t) in done):
         rows = [row for entry in chunk for row in _results(entry, targets)]
@@ -64,7 +65,8 @@ def hunt(
         shown = [order.minimised(judge, failure, policy.deadline) for failure in found]
         described = [signer.describe(failure) for failure in shown]
         shorter = [new for new, old in zip(shown, found, strict=True) if new.target != old.target]
-        store.record(campaign.id, [*rows, *map(_with_fewer_passes, shorter)], described)
+        reached = reach.of(entry for entry in chunk if isinstance(entry, Verdict))
+        store.record(campaign.id, [*rows, *map(_with_fewer_passes, shorter)], described, reached=reached)
         bugs = {(old.case.id, old.target.id): recognise(new) for old, new in zip(found, described, strict=True)}
         for row in rows:
             known_by = bugs.get((row.case_id, row.target_id), _NOTHING)

@@ -106,6 +106,21 @@ class Progress:
     cases: int
 
 
+class Reachable(StrEnum):
+    """Parts of compilers that a campaign reaches."""
+
+    OPERATOR = "operator"
+    FUNCTION = "conversion function"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A part that was reached: an operator, or ``compiler:function``."""
+
+    part: Reachable
+    name: str
+
+
 @dataclass(frozen=True)
 class Sighting:
     """A bug that a campaign saw: how many of its failures, and first in which minute (-1: not known)."""
@@ -152,11 +167,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class Overview:
-    """All that is told of one campaign, from one moment: its numbers, its bugs by id, and what it did when."""
+    """All that is told of one campaign, from one moment: its numbers, its bugs by id, and what it did when.
+
+    `reached` is for each kind of parts how many were reached for the first time in a minute (-1: not known in which).
+    """
 
     counts: Counts
     sightings: Sequence[Sighting]
     progress: Sequence[Progress]
+    reached: Mapping[Reachable, Mapping[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -86,13 +86,14 @@ class TallyRow(SQLModel, table=True):
 
 
 class ReachedRow(SQLModel, table=True):
-    """In which minute of a campaign an operator was first given to a compiler (-1: not known)."""
+    """In which minute (-1: not known) a campaign first reached a part of the compilers (`triage.records.Reachable`)."""
 
     __tablename__ = "reached"
     __table_args__ = {"sqlite_with_rowid": False}
 
     campaign_id: int = Field(primary_key=True, foreign_key="campaign.id")
-    operator: str = Field(primary_key=True)
+    part: str = Field(primary_key=True)
+    name: str = Field(primary_key=True)
     minute: int
 
 

@@ -33,6 +33,7 @@ from triage.records import (
     Mark,
     NewFailure,
     Overview,
+    Reached,
     Result,
     StoredDraft,
     StoredFailure,
@@ -167,9 +168,10 @@ class Store:
             ends, cases = store_tally.ends(session, campaign_id)
             seen = store_results.sightings(session, campaign_id)
             progress = store_tally.progress(session, campaign_id)
+            reached = store_tally.reached(session, campaign_id)
         drafts = sum(each.state in WITH_DRAFT for each in seen)
         counts = Counts(ends, cases, sum(each.failures for each in seen), len(seen), drafts)
-        return Overview(counts, seen, progress)
+        return Overview(counts, seen, progress, reached)
 
     def totals(self) -> tuple[Mapping[Status, int], int]:
         """How many results of all campaigns have each status, and the sum of the campaigns' cases."""
@@ -199,11 +201,12 @@ class Store:
         results: Iterable[Result],
         failures: Iterable[NewFailure] = (),
         state: Literal[State.NEW, State.SLIP] = State.NEW,
+        reached: Iterable[Reached] = (),
     ) -> None:
         """Save a batch, all or nothing.
 
         What is recorded again replaces what was there. A failure whose fingerprint is unknown makes a bug in `state`;
-        a slip that is recorded as NEW becomes a NEW bug.
+        a slip that is recorded as NEW becomes a NEW bug. `reached` are parts of the compilers that were given cases.
         """
         now = _now()
         with self.writing() as session:
@@ -211,6 +214,7 @@ class Store:
             minute = store_tally.minute(session, campaign_id, now)
             rows = [store_rows.result_columns(campaign_id, result, minute) for result in results]
             store_tally.count(session, campaign_id, rows)
+            store_tally.reach(session, campaign_id, reached, minute)
             _upsert(session, "result", rows)
             _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])
             _insert(session, "bug", [store_rows.new_bug_columns(new, state, now) for new in failures])

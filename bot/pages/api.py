@@ -44,6 +44,6 @@ def router(store: Store) -> APIRouter:
     def campaign(number: Number) -> WholeCampaign:
         """One hunt with its numbers."""
         found = reading.campaign(store, number)
-        return documents.whole_campaign(found, reading.standing(store, number), store.counts(number))
+        return documents.whole_campaign(found, reading.standing(store, number), store.overview(number))
 
     return found

@@ -43,7 +43,7 @@ def router(ledger: Ledger) -> APIRouter:
         known, seen = reading.campaign(store, number), reading.seen(store, number)
         line = reading.standing(store, number)
         values = {
-            "campaign": documents.whole_campaign(known, line, seen.counts),
+            "campaign": documents.whole_campaign(known, line, seen.told),
             "seen": seen,
             "bugs": [documents.entry(each) for each in seen.bugs],
             "offered": _OFFERED.get(line.standing, {}) if line else {},

@@ -13,7 +13,7 @@ from triage.campaign_control import Line, Standing
 from triage.ledger.records import Issue
 from triage.life_picture import Event
 from triage.lifecycle import State
-from triage.records import Bug, CampaignInfo, Counts, StoredDraft
+from triage.records import Bug, CampaignInfo, Overview, StoredDraft
 
 
 class BugEntry(BaseModel):
@@ -100,13 +100,17 @@ class Campaign(BaseModel):
 
 
 class WholeCampaign(Campaign):
-    """A hunt with its numbers: results are pairs of case and target, `statuses` counts them."""
+    """A hunt with its numbers: results are pairs of case and target, `statuses` counts them.
+
+    `reached` counts the operators that compilers were given, and the functions that convert those.
+    """
 
     cases: int
     statuses: dict[str, int]
     failures: int
     bugs: int
     drafts: int
+    reached: dict[str, int]
 
 
 class Problem(BaseModel):
@@ -175,8 +179,9 @@ def _campaign(found: CampaignInfo, line: Line | None) -> dict[str, Any]:
     }
 
 
-def whole_campaign(found: CampaignInfo, line: Line | None, counts: Counts) -> WholeCampaign:
+def whole_campaign(found: CampaignInfo, line: Line | None, told: Overview) -> WholeCampaign:
     """One hunt with its numbers."""
+    counts = told.counts
     return WholeCampaign(
         **_campaign(found, line),
         cases=counts.cases,
@@ -184,6 +189,7 @@ def whole_campaign(found: CampaignInfo, line: Line | None, counts: Counts) -> Wh
         failures=counts.failures,
         bugs=counts.bugs,
         drafts=counts.drafts,
+        reached={str(part): sum(minutes.values()) for part, minutes in told.reached.items()},
     )
 
 

@@ -55,7 +55,7 @@ class Camera:
 
     def _taken(self, number: int) -> Shot:
         known, seen = reading.campaign(self._store, number), reading.seen(self._store, number)
-        told = documents.whole_campaign(known, reading.standing(self._store, number), seen.counts)
+        told = documents.whole_campaign(known, reading.standing(self._store, number), seen.told)
         html = rendered("_numbers.html.j2", Visitor(), campaign=told, seen=seen)
         return Shot(time.monotonic(), html, known.finished is not None)
 

@@ -19,7 +19,7 @@ from triage.campaign_control import Line
 from triage.ledger import Ledger
 from triage.life_picture import Event
 from triage.lifecycle import State
-from triage.records import Bug, CampaignInfo, Counts
+from triage.records import Bug, CampaignInfo, Overview
 from triage.store import Store, Unknown
 from triage.store_browse import Failing, Wanted
 
@@ -90,9 +90,9 @@ def standing(store: Store, number: int) -> Line | None:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a hunt saw: its numbers, the newest of its bugs, how many there are, and the picture of its time."""
+    """What a hunt saw: all that is told of it, the newest of its bugs, how many there are, the picture of its time."""
 
-    counts: Counts
+    told: Overview
     bugs: Sequence[Bug]
     total: int
     picture: str
@@ -103,7 +103,7 @@ def seen(store: Store, number: int) -> Seen:
     told, muted = store.overview(number), store.decisions().muted
     shown = [each.bug_id for each in told.sightings if each.state is not State.SLIP and each.fingerprint not in muted]
     newest, _ = store.browse(Wanted(ids=frozenset(shown[-PER_PAGE:])), 0, PER_PAGE)
-    return Seen(told.counts, newest, len(shown), campaign_picture.svg(told.progress, told.sightings))
+    return Seen(told, newest, len(shown), campaign_picture.svg(told))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Who may decide on the pages and is signed in, what people did, and when campaigns reached which operator."""
+"""Moderators, where they are signed in, what people did, and when campaigns reached which part of the compilers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ def upgrade() -> None:
     op.create_table(
         "reached",
         sa.Column("campaign_id", sa.Integer(), nullable=False),
-        sa.Column("operator", AutoString(), nullable=False),
+        sa.Column("part", AutoString(), nullable=False),
+        sa.Column("name", AutoString(), nullable=False),
         sa.Column("minute", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["campaign_id"], ["campaign.id"]),
-        sa.PrimaryKeyConstraint("campaign_id", "operator"),
+        sa.PrimaryKeyConstraint("campaign_id", "part", "name"),
         sqlite_with_rowid=False,
     )
 
