@@ -8,7 +8,8 @@ what cannot be done.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -19,7 +20,7 @@ from triage.ledger import Ledger, steering
 from triage.ledger.owners import LEASE, free, me
 from triage.ledger.records import OPEN, Schedule, Work, WorkState
 from triage.ledger.rows import ScheduleRow
-from triage.ledger.steering import Unsteerable
+from triage.ledger.steering import Unsteerable as Unsteerable
 from triage.records import CampaignInfo, Mark, Wish
 from triage.rows import CampaignRow
 from triage.store import Store
@@ -98,10 +99,15 @@ def attend(store: Store, campaign_id: int) -> None:
         steering.attend(session, campaign_id, me())
 
 
-def leave(store: Store, campaign_id: int) -> None:
-    """Say that nobody runs the campaign now."""
-    with store.writing() as session:
-        steering.attend(session, campaign_id, "")
+@contextmanager
+def attended(store: Store, campaign_id: int) -> Iterator[None]:
+    """This process runs the campaign inside, and nobody does so afterwards."""
+    attend(store, campaign_id)
+    try:
+        yield
+    finally:
+        with store.writing() as session:
+            steering.attend(session, campaign_id, "")
 
 
 def _told(store: Store, name: str, act: _Act, by: str) -> Line:
