@@ -22,6 +22,7 @@ from bot.commands import (
     bisect,
     bugs,
     calibrate,
+    campaigns,
     court,
     coverage,
     doctor,
@@ -38,6 +39,7 @@ from bot.commands import (
     plot,
     post,
     prioritize,
+    prune,
     queue,
     reduce,
     report,
@@ -115,6 +117,7 @@ for command in (
     migrate.migrate,
     instances.instances,
     prioritize.prioritize,
+    prune.prune,
     generate.generate,
     mutate.mutate,
     pages.pages,
@@ -135,6 +138,7 @@ revisions.register(app, _telling)
 bench.register(app, _telling)
 suite.register(app, _telling)
 queue.register(app, _telling)
+campaigns.register(app, _telling)
 plot.register(app, _telling)
 moderators.register(app, _telling)
 app.command("stop")(_telling(stop.stop))

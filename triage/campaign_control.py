@@ -8,7 +8,8 @@ what cannot be done.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -103,10 +104,15 @@ def attend(store: Store, campaign_id: int) -> None:
         steering.attend(session, campaign_id, me())
 
 
-def leave(store: Store, campaign_id: int) -> None:
-    """Say that nobody runs the campaign now."""
-    with store.writing() as session:
-        steering.attend(session, campaign_id, "")
+@contextmanager
+def attended(store: Store, campaign_id: int) -> Iterator[None]:
+    """This process runs the campaign inside, and nobody does so afterwards."""
+    attend(store, campaign_id)
+    try:
+        yield
+    finally:
+        with store.writing() as session:
+            steering.attend(session, campaign_id, "")
 
 
 def _told(store: Store, name: str, act: _Act, by: str, deed: Deed | None = None) -> Line:

@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.classes import Class, classify
+from fuzz.ranking.history import Meaning
 from fuzz.wire import Value
 from triage.bisect.found import Bisected
 from triage.court.evidence import Judgement, judgement_from
@@ -74,6 +75,26 @@ class Result:
     reason: str = ""
     seconds: float = 0.0
     peak_mb: float = 0.0
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Of what a result is: the compiler's name, and what its case stands for."""
+
+    case_id: str
+    target_id: str
+    backend: str
+    meaning: Meaning
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """That so many rows were taken away by a rule (`triage.pruning`), of one campaign or of none; `at` is UTC."""
+
+    at: datetime
+    rule: str
+    campaign_id: int | None
+    removed: int
 
 
 @dataclass(frozen=True)

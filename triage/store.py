@@ -7,7 +7,7 @@ transaction, so a process may be killed at any moment and other processes may wr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,18 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, SQLModel, col, select
 
 from fuzz.case import Case, Origin, Status
-from triage import records, store_acts, store_browse, store_decisions, store_results, store_rows, store_tally
+from fuzz.ranking.history import History
+from triage import (
+    records,
+    store_acts,
+    store_browse,
+    store_decisions,
+    store_learnt,
+    store_pruning,
+    store_results,
+    store_rows,
+    store_tally,
+)
 from triage.acts import Deed, NewAct
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
@@ -30,9 +41,11 @@ from triage.records import (
     BugFields,
     CampaignInfo,
     Counts,
+    Lesson,
     Mark,
     NewFailure,
     Overview,
+    Pruned,
     Reached,
     Result,
     StoredDraft,
@@ -183,6 +196,28 @@ class Store:
         with self.reading() as session:
             return store_results.campaigns(session)
 
+    def prune(self, rule: str) -> int:
+        """Take away one batch of what a rule allows (`triage.pruning`), with a record; how many rows that were."""
+        with self.writing() as session:
+            return store_pruning.prune(session, rule, _now())
+
+    def prunable(self, rule: str) -> int:
+        """How many rows a rule would take away now."""
+        with self.reading() as session:
+            return store_pruning.number(session, rule)
+
+    def pruned(self) -> list[Pruned]:
+        """What was taken away, the oldest first."""
+        with self.reading() as session:
+            return store_pruning.listed(session)
+
+    def history(self, targets: Collection[str]) -> History:
+        """What all campaigns so far taught of the compilers of these targets' ids."""
+        with self.reading() as session:
+            names = store_learnt.backends(session, targets)
+            bugs = frozenset(session.exec(select(BugRow.fingerprint)))
+            return History(store_learnt.covered(session, names), store_learnt.ends(session, names), bugs)
+
     # Results and failures
 
     def recorded(self, campaign_id: int) -> list[Recorded]:
@@ -201,9 +236,10 @@ class Store:
         results: Iterable[Result],
         failures: Iterable[NewFailure] = (),
         state: Literal[State.NEW, State.SLIP] = State.NEW,
+        lessons: Iterable[Lesson] = (),
         reached: Iterable[Reached] = (),
     ) -> None:
-        """Save a batch, all or nothing.
+        """Save a batch, all or nothing, with what it teaches the campaigns to come.
 
         What is recorded again replaces what was there. A failure whose fingerprint is unknown makes a bug in `state`;
         a slip that is recorded as NEW becomes a NEW bug. `reached` are parts of the compilers that were given cases.
@@ -214,6 +250,7 @@ class Store:
             minute = store_tally.minute(session, campaign_id, now)
             rows = [store_rows.result_columns(campaign_id, result, minute) for result in results]
             store_tally.count(session, campaign_id, rows)
+            store_learnt.learn(session, rows, failures, lessons)
             store_tally.reach(session, campaign_id, reached, minute)
             _upsert(session, "result", rows)
             _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])

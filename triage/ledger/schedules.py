@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from enum import StrEnum
 
 from sqlmodel import col, select
 
 from triage.ledger import steering
 from triage.ledger.owners import now
-from triage.ledger.records import Planned, Schedule
+from triage.ledger.records import Planned, Schedule, Work
 from triage.ledger.rows import ScheduleRow
 from triage.records import dump
 from triage.store import Store
@@ -62,6 +63,20 @@ class Schedules:
             rows = session.exec(query if names is None else query.where(col(ScheduleRow.name).in_(names)))
             return [_schedule(row) for row in rows]
 
+    def void(self, work: Work) -> str:
+        """Why work that a schedule once asked for is not to be done any more, "" where it is."""
+        rung = work.payload.get("rung")
+        if not rung:
+            return ""  # nobody's schedule
+        with self._store.reading() as session:
+            return _void(session.get(ScheduleRow, work.key), datetime.fromisoformat(str(rung)))
+
+    def paused(self, name: str) -> bool:
+        """Whether a person has paused the schedule."""
+        with self._store.reading() as session:
+            row = session.get(ScheduleRow, name)
+            return row is not None and row.paused
+
     def ring(self, name: str) -> Rung:
         """The schedule is due: its work is queued, unless it is paused or still at the one before."""
         with self._store.writing() as session:
@@ -73,6 +88,12 @@ class Schedules:
                 return Rung.PAUSED if row.paused else Rung.RUNNING
             steering.due(session, row)
             return Rung.QUEUED
+
+
+def _void(row: ScheduleRow | None, rung: datetime) -> str:
+    if row is None:
+        return "the configuration does not have this schedule any more"
+    return "cancelled" if row.cancelled is not None and rung <= row.cancelled else ""
 
 
 def _schedule(row: ScheduleRow) -> Schedule:

@@ -158,9 +158,7 @@ def test_a_sweep_that_is_written_anew_is_shown_anew(door: str, sweep: Path) -> N
         ('{"compiler": "tvm"}', "revisions: field required"),
     ],
 )
-def test_a_file_that_is_no_sweep_is_refused_at_once(
-    gw: Run, sweep: Path, tmp_path: Path, text: str, told: str
-) -> None:
+def test_a_file_that_is_no_sweep_is_refused_at_once(gw: Run, sweep: Path, tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "no.json"
     path.write_text(text)
     for file in (path, tmp_path / "missing.json"):
