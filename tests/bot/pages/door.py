@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 import requests
@@ -30,12 +29,16 @@ class Browser:
         self.site = site
         self.session = requests.Session()
         self.session.trust_env = False
-        # A proxy that takes https hands requests on as http.
-        self.session.cookies.set_policy(DefaultCookiePolicy(secure_protocols=("http", "https")))
         self.session.headers.update(headers)
 
     def get(self, path: str) -> requests.Response:
-        return self.session.get(self.site + path, allow_redirects=False)
+        return self._kept(self.session.get(self.site + path, allow_redirects=False))
+
+    def _kept(self, answer: requests.Response) -> requests.Response:
+        """A proxy that takes https hands requests on as http: cookies for https alone go along."""
+        for cookie in self.session.cookies:
+            cookie.secure = False
+        return answer
 
     def token(self, path: str) -> str:
         """What the forms of a page carry."""
@@ -46,7 +49,7 @@ class Browser:
     def post(self, path: str, fields: dict[str, Any], origin: str | None = None) -> requests.Response:
         """Send a form as it stands, from a page of the site itself where `origin` is not given."""
         headers = {"Origin": self.site if origin is None else origin}
-        return self.session.post(self.site + path, fields, headers=headers, allow_redirects=False)
+        return self._kept(self.session.post(self.site + path, fields, headers=headers, allow_redirects=False))
 
     def sign_in(self, name: str, secret: str, onward: str = "/queue") -> requests.Response:
         token = self.token("/sign-in")
