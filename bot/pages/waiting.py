@@ -87,7 +87,7 @@ def router(ledger: Ledger, projects: Projects | None) -> APIRouter:
     def listed(who: Reader) -> Queue:
         """What waits for a moderator, 50 at most; for moderators who have signed in."""
         total = ledger.outbox.counts().get(OutState.HELD, 0)
-        waiting = [each.told for each in _shown(ledger)]
+        waiting = [each.told for each in _held(ledger)]
         return Queue(total=total, waiting=waiting, stopped=ledger.switches.stopped())
 
     @found.get("/queue", include_in_schema=False)
@@ -96,13 +96,23 @@ def router(ledger: Ledger, projects: Projects | None) -> APIRouter:
             return RedirectResponse("/sign-in?next=/queue", 303)
         counts = ledger.outbox.counts()
         values = {
-            "waiting": _shown(ledger),
+            "waiting": _held(ledger),
             "total": counts.get(OutState.HELD, 0),
             "going": sum(counts.get(state, 0) for state in _GOING),
             "stopped": ledger.switches.stopped(),
             "lately": ledger.acts.last(_LATELY),
         }
         return HTMLResponse(rendered("queue.html.j2", who, **values))
+
+    @found.get("/queue/{number}", include_in_schema=False)
+    def one(number: Number, who: Anybody) -> Response:
+        if not who.name:
+            return RedirectResponse(f"/sign-in?next=/queue/{number}", 303)
+        held = ledger.outbox.get(number)
+        if held.state is not OutState.HELD:
+            ends = f" ({held.note})" if held.note else ""
+            raise HTTPException(409, f"{number} waits for no moderator any more: it is {held.state}{ends}")
+        return HTMLResponse(rendered("held.html.j2", who, one=_shown([held], ledger)[0], whole=True))
 
     @found.post("/queue/{number}/approve", include_in_schema=False)
     def approve(number: Number, who: Moderator, told: Form) -> Response:
@@ -137,7 +147,10 @@ def _late(problem: NotHeld) -> HTTPException:
     return HTTPException(409, f"{problem}. Nothing was changed by you.")
 
 
-def _shown(ledger: Ledger) -> list[_Shown]:
-    held = ledger.outbox.listed([OutState.HELD], limit=_MOST)
+def _held(ledger: Ledger) -> list[_Shown]:
+    return _shown(ledger.outbox.listed([OutState.HELD], limit=_MOST), ledger)
+
+
+def _shown(held: list[Outgoing], ledger: Ledger) -> list[_Shown]:
     places = moderation.places(held, ledger)
     return [_Shown(document(one, places[one.id]), one.kind) for one in held]

@@ -64,12 +64,14 @@ def told(store: Store, bug: int) -> list[str]:
 
 def test_what_waits_is_shown_as_it_would_be_posted_and_let_go(ada: Browser, store: Store) -> None:
     number = held(store, "issue:a", 11, body=f"Some **words**. {HOSTILE}")
-    page = ada.get("/queue").text
+    assert "issue:a is wrong" in ada.get("/queue").text
+    page = ada.get(f"/queue/{number}").text
     assert "issue:a is wrong" in page and "<strong>words</strong>" in page and "<script>document" not in page
     answer = ada.say(f"/queue/{number}/approve", version=1)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/queue")
     assert Ledger(store).outbox.get(number).state is OutState.READY
     assert told(store, 11) == ["ada approved the report for o/r"]
+    assert "approved by ada" in ada.get(f"/queue/{number}").text
     assert f'id="out-{number}"' not in ada.get("/queue").text and "ada approved the report" in ada.get("/queue").text
     assert "ada approved the report for o/r" in ada.get("/bugs/11").text
 
