@@ -110,6 +110,7 @@ def test_a_paused_hunt_keeps_its_place_and_goes_on_there(tiny_shop: Shop) -> Non
     [waits] = tiny_shop.queued("hunt")
     assert hunt.run(waits, tiny_shop.desk) == Again(60.0, "paused") and store.done(campaign.id) == before
     control.resume(store, "nightly")
+    tiny_shop.ledger.work.cancel("triage", "bug:*", "else it goes first")
     again = tiny_shop.ledger.work.claim(["hunt"])
     assert again is not None
     cancelling = replace(tiny_shop.desk, say=once(tiny_shop, lambda: control.cancel(store, "nightly", "me")))
