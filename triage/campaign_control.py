@@ -151,4 +151,4 @@ def _of_campaign(campaign: CampaignInfo) -> Standing:
     if campaign.mark is Mark.PAUSED:
         return Standing.PAUSED
     seen = None if campaign.seen is None else campaign.seen + LEASE
-    return Standing.WAITING if free(campaign.owner, seen) else Standing.RUNNING
+    return Standing.WAITING if not campaign.owner or free(campaign.owner, seen) else Standing.RUNNING
