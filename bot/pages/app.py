@@ -84,4 +84,5 @@ def make_app(store: Store, projects: Projects | None = None, sweeps: Sequence[Pa
 def _problem(request: Request, status: int, why: str) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"detail": why}, status)
-    return HTMLResponse(page("problem.html.j2", known(request), why=why, status=status), status)
+    html = page("problem.html.j2", known(request), why=why, status=status)
+    return HTMLResponse(html, status, {"HX-Push-Url": "false"})  # what went wrong has no address of its own
