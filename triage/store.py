@@ -54,7 +54,8 @@ from triage.records import (
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
 from triage.store_browse import Failing, Wanted
 from triage.store_decisions import Undecidable
-from triage.store_file import StoreError, one_line_errors, open_file
+from triage.store_error import StoreError
+from triage.store_file import one_line_errors, open_file
 from triage.store_results import Recorded
 
 __all__ = ["Conflict", "Store", "StoreError", "Undecidable", "Unknown", "open_store"]

@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from triage.rows import APPLICATION_ID, SCHEMA
+from triage.store_error import StoreError
 
 #: How long a transaction waits for another process's before it gives up.
 BUSY_SECONDS = 30.0
@@ -30,10 +31,6 @@ _ADVICE = {
     "database disk image is malformed": "the file is damaged: restore a copy or start a new one",
     "database or disk is full": "free some space; what was committed is safe",
 }
-
-
-class StoreError(Exception):
-    """The database cannot do what was asked. The text is one line: what, where, how to mend it."""
 
 
 @contextmanager

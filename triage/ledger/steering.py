@@ -17,7 +17,7 @@ from triage.ledger.rows import ScheduleRow, WorkRow
 from triage.ledger.work import queue
 from triage.records import Mark, Wish
 from triage.rows import CampaignRow
-from triage.store_file import StoreError
+from triage.store_error import StoreError
 
 #: The kind of work that a schedule asks for; its key is the schedule's name.
 KIND = "hunt"
