@@ -8,29 +8,19 @@ what cannot be done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlmodel import Session
-
-from triage import store_acts
-from triage.acts import Deed, NewAct
+from triage.acts import Deed
 from triage.ledger import Ledger, steering
 from triage.ledger.owners import LEASE, free, me
 from triage.ledger.records import OPEN, Schedule, Work, WorkState
-from triage.ledger.rows import ScheduleRow
 from triage.ledger.steering import Unsteerable as Unsteerable
 from triage.records import CampaignInfo, Mark, Wish
-from triage.rows import CampaignRow
 from triage.store import Store
-
-#: What a person did, in words that follow the name.
-_DONE = {Deed.PAUSE: "paused it", Deed.RESUME: "let it go on", Deed.CANCEL: "cancelled it"}
-
-_Act = Callable[[Session, ScheduleRow | None, CampaignRow | None, str], None]
 
 
 class Standing(StrEnum):
@@ -115,19 +105,9 @@ def attended(store: Store, campaign_id: int) -> Iterator[None]:
             steering.attend(session, campaign_id, "")
 
 
-def _told(store: Store, name: str, act: _Act, by: str, deed: Deed | None = None) -> Line:
-    with store.writing() as session:
-        schedule, campaign = steering.find(session, name)
-        before = _wished(session, campaign)
-        act(session, schedule, campaign, by)
-        if by and deed and campaign and _wished(session, campaign) is not before:
-            store_acts.add(session, NewAct(by, deed, _DONE[deed], campaign_id=campaign.id))
-        meant = schedule.name if schedule else str(campaign.id if campaign else name)
+def _told(store: Store, name: str, act: steering.Act, by: str, deed: Deed | None = None) -> Line:
+    meant = steering.steer(store, name, act, by, deed)
     return next(line for line in listed(store) if line.name == meant)
-
-
-def _wished(session: Session, campaign: CampaignRow | None) -> Wish | None:
-    return None if campaign is None or campaign.id is None else steering.wish(session, campaign.id)
 
 
 def _line(schedule: Schedule | None, campaign: CampaignInfo | None, work: Work | None) -> Line:

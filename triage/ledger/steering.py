@@ -7,16 +7,19 @@ function runs inside a write transaction; all of them may be called again withou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sqlmodel import Session, col, select
 
+from triage import store_acts
+from triage.acts import Deed, NewAct
 from triage.ledger.owners import now
 from triage.ledger.records import OPEN, NewWork, WorkState
 from triage.ledger.rows import ScheduleRow, WorkRow
 from triage.ledger.work import queue
 from triage.records import Mark, Wish
 from triage.rows import CampaignRow
+from triage.store import Store
 from triage.store_error import StoreError
 
 #: The kind of work that a schedule asks for; its key is the schedule's name.
@@ -27,8 +30,29 @@ PRIORITY = 90
 _DIGITS = 18
 
 
+#: What a person did, in words that follow the name.
+_DONE = {Deed.PAUSE: "paused it", Deed.RESUME: "let it go on", Deed.CANCEL: "cancelled it"}
+
+Act = Callable[[Session, ScheduleRow | None, CampaignRow | None, str], None]
+
+
 class Unsteerable(StoreError):
     """What was asked of a campaign cannot be done; the text says why, and what can."""
+
+
+def steer(store: Store, name: str, act: Act, by: str, deed: Deed | None) -> str:
+    """Do something to what a name means, in one transaction with who did it; its own name. Raises Unsteerable."""
+    with store.writing() as session:
+        schedule, campaign = find(session, name)
+        before = _wished(session, campaign)
+        act(session, schedule, campaign, by)
+        if by and deed and campaign and _wished(session, campaign) is not before:
+            store_acts.add(session, NewAct(by, deed, _DONE[deed], campaign_id=campaign.id))
+        return schedule.name if schedule else str(campaign.id if campaign else name)
+
+
+def _wished(session: Session, campaign: CampaignRow | None) -> Wish | None:
+    return None if campaign is None or campaign.id is None else wish(session, campaign.id)
 
 
 def find(session: Session, name: str) -> tuple[ScheduleRow | None, CampaignRow | None]:
