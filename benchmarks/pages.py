@@ -2,21 +2,23 @@
 
     python -m benchmarks.pages [--bugs N] [--outcomes N] [--db FILE]
 
-Tells for each page the CPU time that the server spent on it as a share of the goal (median of 9) and how many queries
-it made, which must not depend on how many rows there are. With --db the made database is kept, and used when it is
-there already.
+A moderator looks at them, who sees most. Tells for each page the CPU time that the server spent on it as a share of the
+goal (median of 9) and how many queries it made, which must not depend on how many rows there are. With --db the made
+database is kept, and used when it is there already.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import hashlib
 import resource
 import statistics
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,13 +29,19 @@ from sqlalchemy import event, insert
 from sqlmodel import SQLModel
 from starlette.types import Message
 
+from bot.checks import run
 from bot.pages.app import make_app
 from fuzz.case import Origin, Revision, Status, Target
 from triage import records
+from triage.ledger import Ledger
+from triage.ledger.records import Check, NewOutgoing, OutKind
 from triage.lifecycle import State
 from triage.store import Store, open_store
 
 GOAL, REPEATS, CHUNK = 100.0, 9, 20_000
+#: A moderator looks; the token of the session, and what the database has of it.
+TOKEN, KEPT = "measuring", hashlib.sha256(b"measuring").hexdigest()
+GATES, GATE = 1000, "graphwarden-7"
 PAGES = (
     "/bugs",
     "/bugs?page=150",
@@ -44,8 +52,14 @@ PAGES = (
     "/campaigns",
     "/campaigns/1",
     "/campaigns/2",
+    "/gates?page=7",
+    f"/gates/{GATE}",
+    "/queue",
+    f"/queue/{GATES + 1}",
     "/api/v1/bugs?page=7",
     "/api/v1/campaigns/1",
+    "/api/v1/gates",
+    "/api/v1/queue",
 )
 TARGETS = tuple(Target(name, Revision("1.0")) for name in ("tvm", "openvino", "onnxruntime", "inductor"))
 
@@ -77,6 +91,22 @@ def fill(store: Store, bugs: int, outcomes: int) -> None:
                     part = []
             if part:
                 session.connection().execute(insert(tables[name]), part)
+
+
+def fill_ledger(store: Store) -> None:
+    """A moderator who is signed in, check runs of which something is said, and reports that wait."""
+    ledger = Ledger(store)
+    ledger.moderators.add("ada", "no hash")
+    ledger.moderators.sign_in("ada", KEPT, timedelta(hours=12))
+    words = run.Words("Breaks 1 case", "| case | before | now |\n|---|---|---|\n" + "| a | pass | wrong |\n" * 50)
+    for at in range(GATES):
+        began = datetime.now(UTC) - timedelta(minutes=at)
+        check = Check("o/r", f"{at:040x}", f"graphwarden-{at}", "tvm", at, "b", state="done", since=began)
+        ledger.checks.put(replace(check, conclusion="failure"))
+        ledger.outbox.add(run.completed(check, "failure", words))
+    for at in range(100):
+        payload = {"title": f"Gather {at}", "body": "Some *words*. " * 300, "labels": []}
+        ledger.outbox.add(NewOutgoing(OutKind.ISSUE, f"i:{at}", "o/r", payload, f"bug:{at}", bug_id=at + 1, held=True))
 
 
 def _results(outcomes: int, bugs: int, rng: np.random.Generator) -> Iterator[dict[str, object]]:
@@ -183,7 +213,7 @@ async def get(app: FastAPI, address: str) -> int:
         "raw_path": path.encode(),
         "scheme": "http",
         "query_string": query.encode(),
-        "headers": [(b"host", b"here")],
+        "headers": [(b"host", b"here"), (b"cookie", f"graphwarden={TOKEN}".encode())],
         "server": ("here", 80),
         "root_path": "",
     }
@@ -234,6 +264,7 @@ def main() -> None:
         with open_store(path, create=True) as store:
             if not there:
                 fill(store, asked.bugs, asked.outcomes)
+                fill_ledger(store)
             good = asyncio.run(measure(store))
     print(f"goal, each below {GOAL:.0f} ms: {'met' if good else 'missed'}")
 

@@ -15,7 +15,7 @@ from bot import builds, cron, same, suitefile
 from bot.failures import Refusal
 from bot.github.auth import Access
 from bot.github.errors import GitHubError
-from bot.settings import Project, Settings
+from bot.settings import Project, Schedule, Settings
 from fuzz import confine, generators, registry
 from triage.ledger import Ledger
 from triage.revisions import listing
@@ -174,14 +174,21 @@ def _known(sources: Sequence[str]) -> None:
             generators.load(name)
         except generators.UnknownGenerator as problem:
             raise Bad(f"sources: {problem}") from problem
+        if name.endswith(generators.FILES) and not Path(name).is_file():
+            raise Bad(f"sources: {name}: there is no such file")
 
 
 def _schedule(settings: Settings) -> str:
     for each in settings.schedule:
         _known(each.sources)
-        if cron.trigger(each.cron).get_next_fire_time(None, datetime.now(UTC)) is None:
+        if not cron.comes(each.cron):
             raise Bad(f"cron {each.cron!r} names no day that ever comes")
-    return ", ".join(f"{each.kind} of {each.project} at {each.cron}" for each in settings.schedule)
+    return "; ".join(map(_due, settings.schedule))
+
+
+def _due(each: Schedule) -> str:
+    following = cron.following(each.cron, datetime.now(UTC))
+    return f"{each.kind} of {each.project} at {each.cron} ({each.name}), next {following:%Y-%m-%d %H:%M} UTC"
 
 
 @contextmanager

@@ -37,6 +37,7 @@ COMMANDS = (
     "migrate",
     "instances",
     "prioritize",
+    "prune",
     "generate",
     "mutate",
     "pages",
@@ -55,7 +56,9 @@ COMMANDS = (
     "bench",
     "suite",
     "queue",
+    "campaigns",
     "plot",
+    "moderators",
     "stop",
 )
 _INTERRUPTED = "interrupted; what was recorded is safe, the same command goes on from there"

@@ -20,7 +20,7 @@ from apscheduler.triggers.interval import IntervalTrigger
 from bot import cron
 from bot.settings import Settings
 from triage.ledger import Ledger
-from triage.ledger.records import NewWork
+from triage.ledger.records import NewWork, Planned
 
 log = structlog.get_logger()
 
@@ -39,11 +39,12 @@ def due(settings: Settings) -> list[tuple[BaseTrigger, NewWork]]:
     for project in settings.projects.values():
         look = NewWork("release", project.name, project.name, {"version": ""}, _PRIORITY)
         found.append((_every(6 * 60), look))
-    for number, each in enumerate(settings.schedule):
-        payload = {"budget": each.budget, "sources": list(each.sources)}
-        hunt = NewWork(each.kind, f"{each.project}:{number}", each.project, payload, _PRIORITY)
-        found.append((cron.trigger(each.cron), hunt))
     return found
+
+
+def planned(settings: Settings) -> list[Planned]:
+    """The regular campaigns of the configuration."""
+    return [Planned(each.name, each.project, each.cron, each.budget, each.sources) for each in settings.schedule]
 
 
 @contextmanager
@@ -59,6 +60,13 @@ def running(settings: Settings, ledger: Ledger) -> Iterator[bool]:
             # What is due in a moment is due at once where starting took longer than that, and not a whole turn later.
             first = {"next_run_time": trigger.start_date} if isinstance(trigger, IntervalTrigger) else {}
             scheduler.add_job(_ring, trigger, (ledger, work), coalesce=True, misfire_grace_time=3600, **first)
+        for each in ledger.schedules.agree(planned(settings)):
+            trigger, now = cron.trigger(each.planned.cron), datetime.now(UTC)
+            # What was due while nobody had the clock is due now, and once however often that was.
+            late = each.rung is not None and cron.missed(each.planned.cron, each.rung, now)
+            first = {"next_run_time": now if late else trigger.get_next_fire_time(None, now)}
+            ring = (_campaign, trigger, (ledger, each.planned.name))
+            scheduler.add_job(*ring, coalesce=True, misfire_grace_time=None, **first)
         scheduler.start()
         try:
             yield True
@@ -69,6 +77,10 @@ def running(settings: Settings, ledger: Ledger) -> Iterator[bool]:
 def _ring(ledger: Ledger, work: NewWork) -> None:
     number = ledger.work.add(work)
     log.info("due", kind=work.kind, key=work.key, work=number)
+
+
+def _campaign(ledger: Ledger, name: str) -> None:
+    log.info("campaign_due", schedule=name, answer=str(ledger.schedules.ring(name)))
 
 
 def _every(minutes: float) -> IntervalTrigger:

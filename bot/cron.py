@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import UTC
+from datetime import UTC, datetime
 
 from apscheduler.triggers.cron import CronTrigger
 
@@ -24,6 +24,23 @@ def trigger(text: str) -> CronTrigger:
     return CronTrigger(
         minute=minute, hour=hour, day=day, month=month, day_of_week=_weekdays(weekday.lower()), timezone=UTC
     )
+
+
+def comes(text: str) -> bool:
+    """Whether the expression names any moment from now on. Raises ValueError."""
+    return trigger(text).get_next_fire_time(None, datetime.now(UTC)) is not None
+
+
+def missed(text: str, last: datetime, now: datetime) -> bool:
+    """Whether it was due after `last`, until now. Raises ValueError."""
+    due = trigger(text).get_next_fire_time(last, now)
+    return due is not None and due <= now
+
+
+def following(text: str, now: datetime) -> datetime | None:
+    """When it is due next (UTC). Raises ValueError."""
+    found: datetime | None = trigger(text).get_next_fire_time(None, now)
+    return found
 
 
 def _weekdays(field: str) -> str:

@@ -11,9 +11,12 @@ from pydantic import AfterValidator
 from bot import cron
 from bot.durations import seconds
 from bot.failures import Refusal
+from fuzz import generators
 
 REPOSITORY = re.compile(r"(?!\.{1,2}/)[\w.-]{1,100}/(?!\.{1,2}$)[\w.-]{1,100}")
 _PATH = re.compile(r"/[\w/-]*")
+#: What can be typed behind `graphwarden campaigns pause` without quotes.
+_SCHEDULE = re.compile(r"(?!-)[\w.-]{1,100}")
 #: What git takes for a branch, and for no option of its own.
 _BRANCH = re.compile(r"(?!-)[^\s~^:?*\[\\]+")
 
@@ -37,6 +40,8 @@ def _cron(text: str) -> str:
         cron.trigger(text)
     except ValueError as problem:
         raise ValueError(f"no cron expression ({problem}): write five fields, e.g. '0 2 * * *'") from problem
+    if not cron.comes(text):
+        raise ValueError(f"{text!r} names no day that ever comes")
     return text
 
 
@@ -75,6 +80,20 @@ def _label(text: str) -> str:
     return text
 
 
+def _schedule(text: str) -> str:
+    if not _SCHEDULE.fullmatch(text) or text.isdecimal():
+        raise ValueError(f"{text!r} is no name of a schedule: letters, digits, ., _ and -, and no number alone")
+    return text
+
+
+def _source(text: str) -> str:
+    try:
+        generators.check(text)
+    except generators.UnknownGenerator as problem:
+        raise ValueError(str(problem)) from problem
+    return text
+
+
 Repository = Annotated[str, AfterValidator(_repository)]
 Duration = Annotated[str, AfterValidator(_duration)]
 Cron = Annotated[str, AfterValidator(_cron)]
@@ -83,3 +102,5 @@ WebPath = Annotated[str, AfterValidator(_path)]
 Branch = Annotated[str, AfterValidator(_branch)]
 Remote = Annotated[str, AfterValidator(_remote)]
 Label = Annotated[str, AfterValidator(_label)]
+ScheduleName = Annotated[str, AfterValidator(_schedule)]
+Source = Annotated[str, AfterValidator(_source)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from bot import wrong_settings
 from bot.failures import Refusal
-from bot.setting_types import Address, Branch, Cron, Duration, Label, Remote, Repository, WebPath
+from bot.setting_types import Address, Branch, Cron, Duration, Label, Remote, Repository, ScheduleName, Source, WebPath
+from fuzz.generators import FILES
 
 #: Where a secret may come from instead of a file.
 SECRET_VARIABLE, TOKEN_VARIABLE = "GRAPHWARDEN_WEBHOOK_SECRET", "GRAPHWARDEN_GITHUB_TOKEN"
@@ -114,13 +116,17 @@ class Project(_Table):
 
 
 class Schedule(_Table):
-    """One regular hunt: a five-field cron expression (UTC)."""
+    """One regular campaign: a five-field cron expression (UTC), on the newest build of a project's compiler.
 
+    Without a `name` it has its project's, from the second one of a project on with a number behind.
+    """
+
+    name: ScheduleName = ""
     project: str
     cron: Cron
     kind: Literal["hunt"] = "hunt"
     budget: Duration = "1h"
-    sources: tuple[str, ...] = ("onnx_node",)
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)] = ("onnx_node",)
 
 
 class Settings(_Table):
@@ -141,6 +147,9 @@ class Settings(_Table):
                 raise ValueError(
                     f"schedule: there is no project {each.project!r} (projects: {', '.join(self.projects)})"
                 )
+        names = [each.name for each in self.schedule]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"schedule: {twice[0]!r} is the name of two; give each a `name` of its own")
         return self
 
     def of_repository(self, repository: str) -> list[Project]:
@@ -169,7 +178,7 @@ def load(path: Path) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{path}: no TOML: {error}") from error
     try:
-        settings = Settings.model_validate(_named(told) | {"source": path.resolve()})
+        settings = Settings.model_validate(_scheduled(_named(told)) | {"source": path.resolve()})
     except ValidationError as error:
         raise BadSettings(f"{path}: {'; '.join(wrong_settings.told(error))}") from error
     if not settings.projects:
@@ -184,6 +193,21 @@ def _named(told: dict[str, Any]) -> dict[str, Any]:
         return told
     named = {name: {**each, "name": name} if isinstance(each, dict) else each for name, each in projects.items()}
     return told | {"projects": named}
+
+
+def _scheduled(told: dict[str, Any]) -> dict[str, Any]:
+    """Schedules have names: people pause and cancel them by these."""
+    schedule = told.get("schedule")
+    if not isinstance(schedule, list) or not all(isinstance(each, dict) for each in schedule):
+        return told
+    seen: Counter[str] = Counter()
+    named = []
+    for each in schedule:
+        project = str(each.get("project", ""))
+        seen[project] += 1
+        number = f"-{seen[project]}" if seen[project] > 1 else ""
+        named.append({"name": f"{project}{number}", **each} if project else each)
+    return told | {"schedule": named}
 
 
 def _placed(settings: Settings, folder: Path) -> Settings:
@@ -208,8 +232,18 @@ def _placed(settings: Settings, folder: Path) -> Settings:
             "reports": absolute(settings.reports),
             "github": github,
             "projects": projects,
+            "schedule": tuple(_with_files(each, folder) for each in settings.schedule),
         }
     )
+
+
+def _with_files(schedule: Schedule, folder: Path) -> Schedule:
+    """Files of instances count from the configuration's folder, too."""
+    sources = (
+        str((folder / Path(name).expanduser()).absolute()) if name.endswith(FILES) else name
+        for name in schedule.sources
+    )
+    return schedule.model_copy(update={"sources": tuple(sources)})
 
 
 def placed(name: str, folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""A campaign over its time as a picture: different cases and different bugs, minute by minute. Pure."""
+"""A campaign over its time as a picture: cases, bugs and what it reached of the compilers, by the minute. Pure."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ from collections.abc import Iterable, Sequence
 from triage import chart
 from triage.chart import COLOURS, Panel
 from triage.lifecycle import State
-from triage.records import Progress, Sighting
+from triage.records import Overview, Reachable
 
 #: Bugs that turned out to be none, or another.
 _ASIDE = (State.DUPLICATE, State.INVALID, State.STALE, State.SLIP, State.FLAKY)
+#: What of the compilers was reached: in which panel, of which colour.
+_PARTS = (
+    (Reachable.OPERATOR, "Operators that were reached", COLOURS[3]),
+    (Reachable.FUNCTION, "Conversion functions that were reached", COLOURS[7]),
+)
 #: Minutes without a result after which a campaign was not at work: it counts as one.
 _PAUSE = 10
 
 
-def svg(progress: Sequence[Progress], sightings: Iterable[Sighting]) -> str:
+def svg(told: Overview) -> str:
     """The picture; "" for a campaign of which nothing is known by time, or nothing yet."""
-    at = _working(sorted(each.minute for each in progress if each.minute >= 0))
+    progress = [each for each in told.progress if each.minute >= 0]
+    at = _working(sorted(each.minute for each in progress))
     if not at:
         return ""
     across = max(at.values()) + 1.0
-    cases = _growing((at[each.minute], each.cases) for each in progress if each.minute >= 0)
-    first = (each.minute for each in sightings if each.state not in _ASIDE)
+    cases = _growing((at[each.minute], each.cases) for each in progress)
+    first = (each.minute for each in told.sightings if each.state not in _ASIDE)
     bugs = _growing((at[minute], 1) for minute in sorted(first) if minute in at)
     panels = [_panel("Cases", cases, across, COLOURS[5]), _panel("Bugs that stand", bugs, across, COLOURS[6])]
+    for part, title, colour in _PARTS:
+        if minutes := told.reached.get(part):
+            growing = _growing((at[minute], number) for minute, number in sorted(minutes.items()) if minute in at)
+            panels.append(_panel(title, growing, across, colour))
     return chart.svg(panels)
 
 

@@ -15,12 +15,14 @@ from fuzz.campaign import Campaign, Policy
 from fuzz.case import Case, Failure, Origin, Stage, Status, Target, Verdict
 from fuzz.generators import Skip
 from fuzz.judge import Judge
+from fuzz.ranking.history import Meaning, meaning
 from fuzz.runner import Runner
 from triage import recognising
 from triage.jury import Jury
 from triage.localize import order
+from triage.reaching import Reach
 from triage.recognising import Recognised
-from triage.records import CampaignInfo, NewFailure, Result
+from triage.records import CampaignInfo, Lesson, NewFailure, Result
 from triage.signing import Signer
 from triage.store import Store
 
@@ -48,14 +50,16 @@ def hunt(
     learn: Callable[[str, Status, str, Collection[str]], None] = lambda case_id, status, key, suspects: None,
     keep: Callable[[], None] = lambda: None,
     recognise: Callable[[NewFailure], Recognised] = recognising.fingerprint,
+    mean: Callable[[Case], Meaning] = meaning,
 ) -> bool:
     """Run the source on the targets and record every chunk; true when the source was exhausted.
 
     `learn` is told of every result: the case's id, its status, by what a failure is recognised, and its suspects.
-    `keep` is called once all results of a chunk were told: an interrupted process may have seconds to end.
+    `keep` is called once all results of a chunk were told: an interrupted process may have seconds to end. `mean` tells
+    what a case stands for, which is kept for later campaigns with its results.
     """
     done = store.done(campaign.id)
-    signer, judge = Signer(runner), Judge(runner, reference)
+    signer, judge, reach = Signer(runner), Judge(runner, reference), Reach(runner)
     results, failures = len(done), 0
     for chunk in Campaign(runner, targets, reference, policy).run(source, lambda c, t: (c, t) in done):
         rows = [row for entry in chunk for row in _results(entry, targets)]
@@ -64,7 +68,9 @@ def hunt(
         shown = [order.minimised(judge, failure, policy.deadline) for failure in found]
         described = [signer.describe(failure) for failure in shown]
         shorter = [new for new, old in zip(shown, found, strict=True) if new.target != old.target]
-        store.record(campaign.id, [*rows, *map(_with_fewer_passes, shorter)], described)
+        written = [*rows, *map(_with_fewer_passes, shorter)]
+        reached = reach.of(each for each in chunk if isinstance(each, Verdict))
+        store.record(campaign.id, written, described, lessons=_lessons(chunk, mean), reached=reached)
         bugs = {(old.case.id, old.target.id): recognise(new) for old, new in zip(found, described, strict=True)}
         for row in rows:
             known_by = bugs.get((row.case_id, row.target_id), _NOTHING)
@@ -74,6 +80,13 @@ def hunt(
         failures += len(found)
         tell(Progress(results, failures))
     return not policy.over()
+
+
+def _lessons(chunk: Sequence[Verdict | Skip], mean: Callable[[Case], Meaning]) -> list[Lesson]:
+    """What the chunk's verdicts are about. A mutant stands for itself: it may differ in what it shows."""
+    verdicts = [entry for entry in chunk if isinstance(entry, Verdict) and entry.outcome is not None]
+    meanings = {case.id: mean(case) for case in {entry.case.id: entry.case for entry in verdicts}.values()}
+    return [Lesson(each.case.id, each.target.id, each.target.backend, meanings[each.case.id]) for each in verdicts]
 
 
 def _against_reference(chunk: Sequence[Verdict | Skip], jury: Jury) -> list[Failure]:

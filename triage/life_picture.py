@@ -10,7 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.data import data_path
 
-FOUND, REPORTED, CLOSED, REOPENED, OTHER = "found", "reported", "closed", "reopened", "other"
+FOUND, DECIDED, REPORTED, CLOSED, REOPENED = "found", "decided", "reported", "closed", "reopened"
+OTHER = "other"
 #: What has an end of the line, or changes its colour.
 _MARKED = (FOUND, REPORTED, CLOSED, REOPENED)
 WIDTH, _LEFT, _RIGHT, _ROW, _LINE = 720, 20, 20, 18, 28

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, TypedDict
 
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.classes import Class, classify
+from fuzz.ranking.history import Meaning
 from fuzz.wire import Value
 from triage.bisect.found import Bisected
 from triage.court.evidence import Judgement, judgement_from
@@ -22,11 +24,30 @@ from triage.localize.location import Location, Part
 OUTPUT_BYTES = 4 << 20
 
 
+class Mark(StrEnum):
+    """What was said of a campaign from outside the process that runs it."""
+
+    NONE = ""
+    PAUSED = "paused"
+    CANCELLED = "cancelled"
+    SUPERSEDED = "superseded"  # its schedule hunts in a newer build now
+
+
+class Wish(StrEnum):
+    """What is wished of whoever runs a campaign."""
+
+    GO_ON = ""
+    PAUSE = "paused"
+    END = "cancelled"
+
+
 @dataclass(frozen=True)
 class CampaignInfo:
     """A campaign: its id, whether it goes on from an earlier process, its parameters and start (UTC).
 
-    `finished` is when its last case had been run, None before.
+    `finished` is when its last case had been run or it was ended otherwise, None before. `name` is that of its
+    schedule, "" for one begun by hand; `marked_by` and `marked` (UTC) are of the `mark`. `owner` is the process that
+    hunts, `seen` when that last said so.
     """
 
     id: int
@@ -34,6 +55,12 @@ class CampaignInfo:
     parameters: Mapping[str, Any]
     started: datetime
     finished: datetime | None = None
+    name: str = ""
+    mark: Mark = Mark.NONE
+    marked_by: str = ""
+    marked: datetime | None = None
+    owner: str = ""
+    seen: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +75,26 @@ class Result:
     reason: str = ""
     seconds: float = 0.0
     peak_mb: float = 0.0
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Of what a result is: the compiler's name, and what its case stands for."""
+
+    case_id: str
+    target_id: str
+    backend: str
+    meaning: Meaning
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """That so many rows were taken away by a rule (`triage.pruning`), of one campaign or of none; `at` is UTC."""
+
+    at: datetime
+    rule: str
+    campaign_id: int | None
+    removed: int
 
 
 @dataclass(frozen=True)
@@ -78,6 +125,21 @@ class Progress:
     minute: int
     results: int
     cases: int
+
+
+class Reachable(StrEnum):
+    """Parts of compilers that a campaign reaches."""
+
+    OPERATOR = "operator"
+    FUNCTION = "conversion function"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A part that was reached: an operator, or ``compiler:function``."""
+
+    part: Reachable
+    name: str
 
 
 @dataclass(frozen=True)
@@ -126,11 +188,15 @@ class Counts:
 
 @dataclass(frozen=True)
 class Overview:
-    """All that is told of one campaign, from one moment: its numbers, its bugs by id, and what it did when."""
+    """All that is told of one campaign, from one moment: its numbers, its bugs by id, and what it did when.
+
+    `reached` is for each kind of parts how many were reached for the first time in a minute (-1: not known in which).
+    """
 
     counts: Counts
     sightings: Sequence[Sighting]
     progress: Sequence[Progress]
+    reached: Mapping[Reachable, Mapping[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Index
+from sqlalchemy import BigInteger, Index
 from sqlmodel import Field, SQLModel
 
 #: The migration that makes the tables below.
-SCHEMA = "0007"
+SCHEMA = "0009"
 
 #: Written into the header of the SQLite file, so that no other program's database is taken for ours ("GWdn").
 APPLICATION_ID = 0x4757646E
@@ -19,9 +19,16 @@ APPLICATION_ID = 0x4757646E
 #: The minute of results that were recorded before minutes were.
 UNKNOWN_MINUTE = -1
 
+#: What a result adds to coverage that was recorded without that.
+UNKNOWN_GAIN = -1
+
 
 class CampaignRow(SQLModel, table=True):
-    """One hunt; `parameters` is canonical JSON, `finished` is empty while it may be resumed."""
+    """One hunt; `parameters` is canonical JSON, `finished` is empty while it may be resumed.
+
+    `name` is that of its schedule ("": begun by hand), `mark` what a person said of it (`triage.records.Mark`), `owner`
+    the process that hunts and `seen` when that last said so.
+    """
 
     __tablename__ = "campaign"
     __table_args__ = {"sqlite_autoincrement": True}
@@ -30,10 +37,19 @@ class CampaignRow(SQLModel, table=True):
     parameters: str
     started: datetime
     finished: datetime | None = None
+    name: str = ""
+    mark: str = ""
+    marked_by: str = ""
+    marked: datetime | None = None
+    owner: str = ""
+    seen: datetime | None = None
 
 
 class ResultRow(SQLModel, table=True):
-    """What one case did on one target in one campaign, in which minute of it. `origin` is JSON."""
+    """What one case did on one target in one campaign, in which minute of it. `origin` is JSON.
+
+    `adds` is how many possibilities its case was the first to cover on that compiler.
+    """
 
     __tablename__ = "result"
     # Three quarters of a result is its key; without row ids it is stored once instead of twice.
@@ -49,6 +65,7 @@ class ResultRow(SQLModel, table=True):
     seconds: float
     peak_mb: float
     minute: int = UNKNOWN_MINUTE
+    adds: int = UNKNOWN_GAIN
 
 
 class TallyRow(SQLModel, table=True):
@@ -66,6 +83,54 @@ class TallyRow(SQLModel, table=True):
     stage: str = Field(primary_key=True)
     results: int
     cases: int
+
+
+class ReachedRow(SQLModel, table=True):
+    """In which minute (-1: not known) a campaign first reached a part of the compilers (`triage.records.Reachable`)."""
+
+    __tablename__ = "reached"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    campaign_id: int = Field(primary_key=True, foreign_key="campaign.id")
+    part: str = Field(primary_key=True)
+    name: str = Field(primary_key=True)
+    minute: int
+
+
+class CoveredRow(SQLModel, table=True):
+    """A possibility (`triage.learnt`) that some campaign has run on a compiler."""
+
+    __tablename__ = "covered"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    backend: str = Field(primary_key=True)
+    possibility: int = Field(primary_key=True, sa_type=BigInteger)
+
+
+class ExperienceRow(SQLModel, table=True):
+    """How often cases of the same operators (a JSON list) ended how on a compiler, in all campaigns."""
+
+    __tablename__ = "experience"
+    __table_args__ = {"sqlite_with_rowid": False}
+
+    backend: str = Field(primary_key=True)
+    operators: str = Field(primary_key=True)
+    passed: int = 0
+    new: int = 0
+    again: int = 0
+    refused: int = 0
+
+
+class PruningRow(SQLModel, table=True):
+    """That so many rows were taken away by a rule (`triage.pruning`), of one campaign or of none."""
+
+    __tablename__ = "pruning"
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime
+    rule: str
+    campaign_id: int | None = Field(default=None, foreign_key="campaign.id")
+    removed: int
 
 
 class CaseRow(SQLModel, table=True):
@@ -157,3 +222,18 @@ class DecisionRow(SQLModel, table=True):
     case_id: str = ""
     target_id: str = ""
     made: datetime
+
+
+class ActRow(SQLModel, table=True):
+    """What a person did (`triage.acts.Deed`), kept for good: who, when, to which bug or campaign, and in words."""
+
+    __tablename__ = "act"
+    __table_args__ = {"sqlite_autoincrement": True}
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime
+    by: str
+    deed: str
+    bug_id: int | None = Field(default=None, index=True)
+    campaign_id: int | None = Field(default=None, index=True)
+    text: str

@@ -8,6 +8,7 @@ from pathlib import Path
 from fuzz import generators
 from fuzz.case import Case, Status, Target
 from fuzz.generators import Feedback, Kept, Skip
+from fuzz.ranking.history import History, Meaning, meaning, meaning_of
 from fuzz.ranking.stream import Mixed, Ordered
 from fuzz.runner import Runner
 from triage import recognising
@@ -37,18 +38,19 @@ class Sources:
         self._store, self._campaign = store, campaign
         self._learns = any(map(generators.learns, names))
         self._known = {key for bug in store.bugs() for key in recognising.keys(bug)} if self._learns else set[str]()
-        failed = store.failed()
-        found = {name: self._source(name, strategy, failed) for name in names}
+        failed, history = store.failed(), store.history(campaign.parameters.get("targets", ()))
+        found = {name: self._source(name, strategy, failed, history) for name in names}
+        self._ordered = [each for each in found.values() if isinstance(each, Ordered)]
         self._kept = {name: each for name, each in found.items() if isinstance(each, Kept)}
         for name, each in self._kept.items():
             _keep(name, each, beside or store.path)
         self._mixed = Mixed([(each, generators.per_turn(name)) for name, each in found.items()])
 
-    def _source(self, name: str, strategy: str, failed: Collection[str]) -> Feedback:
+    def _source(self, name: str, strategy: str, failed: Collection[str], history: History) -> Feedback:
         seed = int(self._campaign.parameters["seed"])
         if generators.learns(name) and (learning := generators.stream(name, seed, self._known, self._begun(name))):
             return learning
-        found = Ordered(generators.load(name)(seed), strategy, seed, failed)
+        found = Ordered(generators.load(name)(seed), strategy, seed, failed, history)
         if name not in generators.names() and not found.has_cases:
             raise SourceError(f"{name}: holds no case{found.why_none}")
         return found
@@ -64,6 +66,11 @@ class Sources:
     def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
         """Tell every source what a case did."""
         self._mixed.observe(case_id, status, bug, suspects)
+
+    def mean(self, case: Case) -> Meaning:
+        """What a case stands for; sources that had to read theirs to order them know it."""
+        read = next((item for each in self._ordered if (item := each.item(case.id))), None)
+        return meaning_of(read) if read else meaning(case)
 
     def write(self) -> None:
         """Keep what was learnt so far for the next hunt."""

@@ -7,7 +7,7 @@ transaction, so a process may be killed at any moment and other processes may wr
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +21,19 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, SQLModel, col, select
 
 from fuzz.case import Case, Origin, Status
-from triage import records, store_browse, store_decisions, store_results, store_rows, store_tally
+from fuzz.ranking.history import History
+from triage import (
+    records,
+    store_acts,
+    store_browse,
+    store_decisions,
+    store_learnt,
+    store_pruning,
+    store_results,
+    store_rows,
+    store_tally,
+)
+from triage.acts import Deed, NewAct
 from triage.decisions import Decisions
 from triage.lifecycle import WITH_DRAFT, State, check_move
 from triage.records import (
@@ -29,19 +41,24 @@ from triage.records import (
     BugFields,
     CampaignInfo,
     Counts,
+    Lesson,
+    Mark,
     NewFailure,
     Overview,
+    Pruned,
+    Reached,
     Result,
     StoredDraft,
     StoredFailure,
 )
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
-from triage.store_browse import Wanted
+from triage.store_browse import Failing, Wanted
+from triage.store_decisions import Undecidable
 from triage.store_error import StoreError
 from triage.store_file import one_line_errors, open_file
 from triage.store_results import Recorded
 
-__all__ = ["Conflict", "Store", "StoreError", "Unknown", "open_store"]
+__all__ = ["Conflict", "Store", "StoreError", "Undecidable", "Unknown", "open_store"]
 
 #: table -> the columns that name a row.
 _KEYS = {
@@ -120,17 +137,23 @@ class Store:
 
     # Campaigns
 
-    def begin_campaign(self, parameters: Mapping[str, Any], resume: bool = True) -> CampaignInfo:
-        """The newest unfinished campaign with equal `parameters` (a JSON document), else a new one."""
+    def begin_campaign(self, parameters: Mapping[str, Any], resume: bool = True, name: str = "") -> CampaignInfo:
+        """The newest unfinished campaign with equal `parameters` (a JSON document) and name, else a new one.
+
+        `name` is that of a schedule: what it has begun with other parameters is ended, since nobody goes on with it.
+        """
         text = records.dump(parameters)
-        same = select(CampaignRow).where(CampaignRow.parameters == text, col(CampaignRow.finished).is_(None))
+        unfinished = (col(CampaignRow.finished).is_(None), col(CampaignRow.name) == name)
+        same = select(CampaignRow).where(CampaignRow.parameters == text, *unfinished)
+        others = update(CampaignRow).where(col(CampaignRow.parameters) != text, *unfinished)
         with self.writing() as session:
+            if name:
+                session.connection().execute(others.values(finished=_now(), mark=Mark.SUPERSEDED, marked=_now()))
             found = session.exec(same.order_by(col(CampaignRow.id).desc())).first() if resume else None
-            row = found or CampaignRow(parameters=text, started=_now())
+            row = found or CampaignRow(parameters=text, started=_now(), name=name)
             session.add(row)
             session.flush()
-            assert row.id is not None
-            return CampaignInfo(row.id, found is not None, json.loads(text), row.started)
+            return store_results.campaign(row, resumed=found is not None)
 
     def finish_campaign(self, campaign_id: int) -> None:
         """Mark a campaign as done: it will not be resumed. Raises Unknown."""
@@ -159,9 +182,10 @@ class Store:
             ends, cases = store_tally.ends(session, campaign_id)
             seen = store_results.sightings(session, campaign_id)
             progress = store_tally.progress(session, campaign_id)
+            reached = store_tally.reached(session, campaign_id)
         drafts = sum(each.state in WITH_DRAFT for each in seen)
         counts = Counts(ends, cases, sum(each.failures for each in seen), len(seen), drafts)
-        return Overview(counts, seen, progress)
+        return Overview(counts, seen, progress, reached)
 
     def totals(self) -> tuple[Mapping[Status, int], int]:
         """How many results of all campaigns have each status, and the sum of the campaigns' cases."""
@@ -172,6 +196,28 @@ class Store:
         """Every campaign, the oldest first."""
         with self.reading() as session:
             return store_results.campaigns(session)
+
+    def prune(self, rule: str) -> int:
+        """Take away one batch of what a rule allows (`triage.pruning`), with a record; how many rows that were."""
+        with self.writing() as session:
+            return store_pruning.prune(session, rule, _now())
+
+    def prunable(self, rule: str) -> int:
+        """How many rows a rule would take away now."""
+        with self.reading() as session:
+            return store_pruning.number(session, rule)
+
+    def pruned(self) -> list[Pruned]:
+        """What was taken away, the oldest first."""
+        with self.reading() as session:
+            return store_pruning.listed(session)
+
+    def history(self, targets: Collection[str]) -> History:
+        """What all campaigns so far taught of the compilers of these targets' ids."""
+        with self.reading() as session:
+            names = store_learnt.backends(session, targets)
+            bugs = frozenset(session.exec(select(BugRow.fingerprint)))
+            return History(store_learnt.covered(session, names), store_learnt.ends(session, names), bugs)
 
     # Results and failures
 
@@ -191,11 +237,13 @@ class Store:
         results: Iterable[Result],
         failures: Iterable[NewFailure] = (),
         state: Literal[State.NEW, State.SLIP] = State.NEW,
+        lessons: Iterable[Lesson] = (),
+        reached: Iterable[Reached] = (),
     ) -> None:
-        """Save a batch, all or nothing.
+        """Save a batch, all or nothing, with what it teaches the campaigns to come.
 
         What is recorded again replaces what was there. A failure whose fingerprint is unknown makes a bug in `state`;
-        a slip that is recorded as NEW becomes a NEW bug.
+        a slip that is recorded as NEW becomes a NEW bug. `reached` are parts of the compilers that were given cases.
         """
         now = _now()
         with self.writing() as session:
@@ -203,6 +251,8 @@ class Store:
             minute = store_tally.minute(session, campaign_id, now)
             rows = [store_rows.result_columns(campaign_id, result, minute) for result in results]
             store_tally.count(session, campaign_id, rows)
+            store_learnt.learn(session, rows, failures, lessons)
+            store_tally.reach(session, campaign_id, reached, minute)
             _upsert(session, "result", rows)
             _insert(session, "case", [store_rows.case_columns(new.failure.case) for new in failures])
             _insert(session, "bug", [store_rows.new_bug_columns(new, state, now) for new in failures])
@@ -222,6 +272,11 @@ class Store:
         query = select(FailureRow.id).join(CaseRow).where(FailureRow.fingerprint == self.bug(bug_id).fingerprint)
         with self.reading() as session:
             return [number for number in session.exec(query.order_by(*_SMALLEST_FIRST)) if number is not None]
+
+    def failing(self, bug: Bug, limit: int) -> list[Failing]:
+        """So many of the failures of a bug, without their values, the oldest first."""
+        with self.reading() as session:
+            return store_browse.failures(session, bug.fingerprint, limit)
 
     def failure(self, failure_id: int) -> StoredFailure:
         """One failure with its case and outcomes. Raises Unknown."""
@@ -340,11 +395,18 @@ class Store:
         with self.reading() as session:
             return store_decisions.load(session)
 
-    def merge(self, kept_id: int, given_id: int) -> None:
-        """Give all failures of one bug to another, for good. Raises Unknown, Undecidable and IllegalMove."""
+    def merge(self, kept_id: int, given_id: int, by: str = "") -> bool:
+        """Give all failures of one bug to another, for good; False where that was done before.
+
+        `by` is kept with it. Raises Unknown, Undecidable and IllegalMove.
+        """
         with self.writing() as session:
-            store_decisions.merge(session, self._row(session, kept_id), self._row(session, given_id), _now())
-            _choose_best_failures(session)
+            done = store_decisions.merge(session, self._row(session, kept_id), self._row(session, given_id), _now())
+            if done:
+                _choose_best_failures(session)
+                _note(session, NewAct(by, Deed.MERGE, f"merged it into bug {kept_id}", given_id))
+                _note(session, NewAct(by, Deed.MERGE, f"merged bug {given_id} into it", kept_id))
+            return done
 
     def unmerge(self, given_id: int, why: str = "by hand") -> None:
         """Undo that a bug was merged: it is NEW and has its failures again, and is apart from the other for good.
@@ -355,8 +417,11 @@ class Store:
             store_decisions.unmerge(session, self._row(session, given_id), why, _now())
             _choose_best_failures(session)
 
-    def split(self, bug_id: int, failure_ids: Sequence[int], why: str = "by hand") -> int:
-        """Make a bug of its own, for good, of some failures of a bug; its id. Raises Unknown and Undecidable."""
+    def split(self, bug_id: int, failure_ids: Sequence[int], why: str = "by hand", by: str = "") -> int:
+        """Make a bug of its own, for good, of some failures of a bug; its id. `by` is kept with it.
+
+        Raises Unknown and Undecidable.
+        """
         with self.writing() as session:
             rows = []
             for number in dict.fromkeys(failure_ids):
@@ -366,12 +431,21 @@ class Store:
                 rows.append(row)
             new = store_decisions.split(session, self._row(session, bug_id), rows, why, _now())
             assert new.id is not None
+            told = f"split {len(rows)} failure{'s' if len(rows) > 1 else ''} off as bug {new.id}"
+            _note(session, NewAct(by, Deed.SPLIT, told, bug_id))
+            _note(session, NewAct(by, Deed.SPLIT, f"split it off bug {bug_id}", new.id))
             return new.id
 
-    def mute(self, bug_id: int, reason: str = "") -> None:
-        """Put a bug aside for good. Raises Unknown and IllegalMove."""
+    def mute(self, bug_id: int, reason: str = "", by: str = "") -> bool:
+        """Put a bug aside for good; False where it was before, and the first reason stands.
+
+        `by` is kept with it. Raises Unknown and IllegalMove.
+        """
         with self.writing() as session:
-            store_decisions.mute(session, self._row(session, bug_id), reason, _now())
+            done = store_decisions.mute(session, self._row(session, bug_id), reason, _now())
+            if done:
+                _note(session, NewAct(by, Deed.MUTE, "muted it" + (f": {reason}" if reason else ""), bug_id))
+            return done
 
     def _row(self, session: Session, bug_id: int) -> BugRow:
         row = session.get(BugRow, bug_id)
@@ -395,6 +469,12 @@ class Store:
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+def _note(session: Session, new: NewAct) -> None:
+    """Keep what a person did; what the bot decides by itself is told elsewhere."""
+    if new.by:
+        store_acts.add(session, new)
 
 
 def _seen_in(campaign_id: int) -> ColumnElement[bool]:

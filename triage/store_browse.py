@@ -9,8 +9,10 @@ from sqlalchemy import func, or_
 from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, col, select
 
+from fuzz.case import Origin
+from triage import records
 from triage.lifecycle import State
-from triage.rows import BugRow, FailureRow
+from triage.rows import BugRow, CaseRow, FailureRow
 
 #: Columns in which words are looked for.
 _SEARCHED = (BugRow.title, BugRow.symptom, BugRow.conversion_function, BugRow.operators, BugRow.message, BugRow.backend)
@@ -27,6 +29,23 @@ class Wanted:
     backend: str = ""
     words: tuple[str, ...] = ()
     ids: frozenset[int] | None = None
+
+
+@dataclass(frozen=True)
+class Failing:
+    """One failure of a bug, without its values."""
+
+    id: int
+    target_id: str
+    symptom: str
+    origin: Origin
+
+
+def failures(session: Session, fingerprint: str, limit: int) -> list[Failing]:
+    """So many of the failures of a bug, the oldest first."""
+    query = select(FailureRow.id, FailureRow.target_id, FailureRow.symptom, CaseRow.origin).join(CaseRow)
+    found = session.exec(query.where(FailureRow.fingerprint == fingerprint).order_by(col(FailureRow.id)).limit(limit))
+    return [Failing(number or 0, target, symptom, records.origin_from(text)) for number, target, symptom, text in found]
 
 
 def matching(wanted: Wanted, muted: Collection[str]) -> list[ColumnElement[bool]]:

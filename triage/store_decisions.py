@@ -32,8 +32,10 @@ def load(session: Session) -> Decisions:
     )
 
 
-def merge(session: Session, kept: BugRow, given: BugRow, now: datetime) -> None:
-    """Give all failures of one bug to another, now and whenever they are seen again. Raises Undecidable."""
+def merge(session: Session, kept: BugRow, given: BugRow, now: datetime) -> bool:
+    """Give all failures of one bug to another, now and whenever they are seen again; False where they were given
+    before. Raises Undecidable.
+    """
     if kept.id == given.id:
         raise Undecidable(f"bug {kept.id} cannot be merged with itself")
     if kept.backend != given.backend:
@@ -42,9 +44,13 @@ def merge(session: Session, kept: BugRow, given: BugRow, now: datetime) -> None:
         )
     if kept.state == State.DUPLICATE:
         raise Undecidable(f"bug {kept.id} is itself a duplicate ({kept.note}): name the bug that is kept")
+    before = _merged(session, given.fingerprint)
+    if before == kept.fingerprint:
+        return False
+    if before:
+        raise Undecidable(f"bug {given.id} was {given.note} already")
     _forget(session, Kind.APART, kept.fingerprint, given.fingerprint)
     _forget(session, Kind.APART, given.fingerprint, kept.fingerprint)
-    _forget(session, Kind.MERGE, given.fingerprint)
     session.add(DecisionRow(kind=Kind.MERGE, fingerprint=given.fingerprint, other=kept.fingerprint, made=now))
     _remember(session, given.fingerprint, now)
     _give(session, given.fingerprint, kept.fingerprint)
@@ -53,6 +59,13 @@ def merge(session: Session, kept: BugRow, given: BugRow, now: datetime) -> None:
         given.state = State.DUPLICATE
     given.note, given.updated, given.best_failure_id = f"merged into bug {kept.id} by hand", now, None
     kept.updated = now
+    return True
+
+
+def _merged(session: Session, fingerprint: str) -> str:
+    """The fingerprint that a bug was merged into by hand, "" for none."""
+    query = select(DecisionRow.other).where(DecisionRow.kind == Kind.MERGE, DecisionRow.fingerprint == fingerprint)
+    return session.exec(query).first() or ""
 
 
 def unmerge(session: Session, given: BugRow, why: str, now: datetime) -> str:
@@ -61,8 +74,7 @@ def unmerge(session: Session, given: BugRow, why: str, now: datetime) -> str:
     The two are apart from then on. What was seen for the first time since then stays where it is until it is seen
     again. Raises Undecidable.
     """
-    merged = select(DecisionRow).where(DecisionRow.kind == Kind.MERGE, DecisionRow.fingerprint == given.fingerprint)
-    if session.exec(merged).first() is None:
+    if not _merged(session, given.fingerprint):
         raise Undecidable(f"bug {given.id} was not merged with another")
     kept = load(session).fingerprint(given.fingerprint)
     _forget(session, Kind.MERGE, given.fingerprint)
@@ -110,14 +122,20 @@ def split(session: Session, bug: BugRow, failures: Sequence[FailureRow], why: st
     return new
 
 
-def mute(session: Session, bug: BugRow, reason: str, now: datetime) -> None:
-    """Put a bug aside for good: it is neither worked on nor shown, however often it is seen again."""
+def mute(session: Session, bug: BugRow, reason: str, now: datetime) -> bool:
+    """Put a bug aside for good: it is neither worked on nor shown, however often it is seen again.
+
+    False where that was decided before.
+    """
+    muted = select(DecisionRow.id).where(DecisionRow.kind == Kind.MUTE, DecisionRow.fingerprint == bug.fingerprint)
+    if session.exec(muted).first() is not None:
+        return False
     if bug.state != State.INVALID:
         check_move(State(bug.state), State.INVALID)
         bug.state = State.INVALID
-    _forget(session, Kind.MUTE, bug.fingerprint)
     session.add(DecisionRow(kind=Kind.MUTE, fingerprint=bug.fingerprint, other="", made=now))
     bug.note, bug.updated = "muted by hand" + (f": {reason}" if reason else ""), now
+    return True
 
 
 def _remember(session: Session, fingerprint: str, now: datetime) -> None:

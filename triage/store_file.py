@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -23,7 +24,6 @@ BUSY_SECONDS = 30.0
 #: processes that have the time do it earlier (`Store.checkpoint`).
 LOG_PAGES = 4000
 _MIGRATIONS = Path(__file__).with_name("migrations")
-_MAGIC = b"SQLite format 3\x00"
 _ADVICE = {
     "database is locked": f"another process has been writing for more than {BUSY_SECONDS:.0f} s",
     "attempt to write a readonly database": "give write permission on the file and its folder",
@@ -73,21 +73,27 @@ def _check_kind(path: Path, create: bool) -> None:
         return
     if not path.is_file():
         raise StoreError(f"{path}: is not a regular file")
-    try:
-        with path.open("rb") as file:
-            head = file.read(len(_MAGIC))
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}") from error
-    if head != _MAGIC and not (create and not head):
-        raise StoreError(f"{path}: is {'not a database' if head else 'empty'} (a hunt makes one: name another file)")
+    if not os.access(path, os.R_OK):
+        raise StoreError(f"{path}: Permission denied")
+    if not create and not path.stat().st_size:
+        raise StoreError(f"{path}: is empty (a hunt makes one: name another file)")
 
 
 def _check_owner(path: Path, create: bool) -> None:
-    """Raise StoreError if the database belongs to another program; it has not been written to then."""
+    """Raise StoreError if it is no database or another program's; it has not been written to then.
+
+    SQLite looks, and nobody else: whoever closes the file by himself takes from all connections of this process the
+    locks that tell other processes of them, and the first of those to end removes the log that is still written to.
+    """
     with closing(_connect(path, create)) as raw:
-        raw.execute("BEGIN")  # both answers from one moment: another process may be making the tables
-        (owner,) = raw.execute("PRAGMA application_id").fetchone()
-        (tables,) = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        try:
+            raw.execute("BEGIN")  # both answers from one moment: another process may be making the tables
+            (owner,) = raw.execute("PRAGMA application_id").fetchone()
+            (tables,) = raw.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorname != "SQLITE_NOTADB":
+                raise
+            raise StoreError(f"{path}: is not a database (a hunt makes one: name another file)") from error
     if owner != APPLICATION_ID and tables:
         raise StoreError(f"{path}: is a database of another program (name another file)")
 

@@ -13,7 +13,7 @@ from sqlmodel.sql.expression import Select
 from fuzz.case import FAILING, Origin, Status
 from triage import records
 from triage.lifecycle import State
-from triage.records import CampaignInfo, Sighting
+from triage.records import CampaignInfo, Mark, Sighting
 from triage.rows import BugRow, CampaignRow, FailureRow, ResultRow
 
 _FAILING = [status.value for status in FAILING]
@@ -37,12 +37,14 @@ class Recorded:
 
 def campaigns(session: Session) -> list[CampaignInfo]:
     """Every campaign, the oldest first. `resumed` tells nothing here."""
-    rows = session.exec(select(CampaignRow).order_by(col(CampaignRow.id)))
-    return [
-        CampaignInfo(row.id, False, json.loads(row.parameters), row.started, row.finished)
-        for row in rows
-        if row.id is not None
-    ]
+    return [campaign(row) for row in session.exec(select(CampaignRow).order_by(col(CampaignRow.id)))]
+
+
+def campaign(row: CampaignRow, resumed: bool = False) -> CampaignInfo:
+    """A campaign as it is told."""
+    assert row.id is not None
+    begun = (row.id, resumed, json.loads(row.parameters), row.started, row.finished)
+    return CampaignInfo(*begun, row.name, Mark(row.mark), row.marked_by, row.marked, row.owner, row.seen)
 
 
 def recorded(session: Session, campaign_id: int) -> list[Recorded]:

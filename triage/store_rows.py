@@ -11,7 +11,7 @@ from triage import records
 from triage.bisect import found
 from triage.lifecycle import State
 from triage.records import Bug, BugFields, NewFailure, Result
-from triage.rows import BugRow, CaseRow, FailureRow
+from triage.rows import UNKNOWN_GAIN, BugRow, CaseRow, FailureRow
 
 Columns = dict[str, Any]
 
@@ -33,6 +33,7 @@ def result_columns(campaign_id: int, result: Result, minute: int) -> Columns:
             "seconds": result.seconds,
             "peak_mb": result.peak_mb,
             "minute": minute,
+            "adds": UNKNOWN_GAIN,
         }
     )
 

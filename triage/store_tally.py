@@ -13,8 +13,8 @@ from sqlalchemy.dialects.sqlite import insert
 from sqlmodel import Session, SQLModel, col, select
 
 from fuzz.case import Stage, Status
-from triage.records import Progress
-from triage.rows import CampaignRow, ResultRow, TallyRow
+from triage.records import Progress, Reachable, Reached, clean
+from triage.rows import CampaignRow, ReachedRow, ResultRow, TallyRow
 
 #: How often a question about many cases is split: SQLite takes some thousand values at once.
 _AT_ONCE = 500
@@ -90,3 +90,21 @@ def progress(session: Session, campaign_id: int) -> list[Progress]:
     sums = (func.sum(TallyRow.results), func.sum(TallyRow.cases))
     query = select(TallyRow.minute, *sums).where(TallyRow.campaign_id == campaign_id)
     return [Progress(*row) for row in session.exec(query.group_by(col(TallyRow.minute)).order_by(col(TallyRow.minute)))]
+
+
+def reach(session: Session, campaign_id: int, parts: Iterable[Reached], minute: int) -> None:
+    """Note what was reached now; what was reached before stays where it was."""
+    told = {"campaign_id": campaign_id, "minute": minute}
+    rows = [told | {"part": each.part.value, "name": clean(each.name)} for each in parts]
+    if rows:
+        session.connection().execute(insert(SQLModel.metadata.tables["reached"]).on_conflict_do_nothing(), rows)
+
+
+def reached(session: Session, campaign_id: int) -> dict[Reachable, dict[int, int]]:
+    """For each kind of parts how many were reached for the first time in a minute."""
+    when = (col(ReachedRow.part), col(ReachedRow.minute))
+    query = select(*when, func.count()).where(ReachedRow.campaign_id == campaign_id).group_by(*when).order_by(*when)
+    found: dict[Reachable, dict[int, int]] = {}
+    for part, at, number in session.exec(query):
+        found.setdefault(Reachable(part), {})[at] = number
+    return found

@@ -47,6 +47,11 @@ def name(project: str) -> str:
     return f"Graphwarden ({project})"
 
 
+def said_under(check: Check) -> str:
+    """The key of what is said of a check run."""
+    return f"check:{external_id(check.repository, check.project, check.head_sha)}"
+
+
 def outgoing(check: Check, status: str, words: Words, **more: object) -> NewOutgoing:
     """The check run as it shall be now. `status`: queued, in_progress, completed; `more` are further fields."""
     shared = external_id(check.repository, check.project, check.head_sha)
@@ -63,7 +68,7 @@ def outgoing(check: Check, status: str, words: Words, **more: object) -> NewOutg
         payload["started_at"] = _time(check.since)
     if words.annotations:
         payload["annotations"] = list(words.annotations)
-    key = f"check:{shared}"
+    key = said_under(check)
     return NewOutgoing(OutKind.CHECK, key, check.repository, payload, key, number=None)
 
 

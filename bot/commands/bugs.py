@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from bot import describe
+from bot.commands import person
 from bot.commands.arguments import Database, Json
 from bot.console import out, print_json
 from bot.failures import Refusal
@@ -57,9 +58,12 @@ def merge(
 ) -> None:
     """Say that bug B is bug A: A takes all failures of B, those of later hunts too."""
     with _store(context, db) as store:
-        _decide(lambda: store.merge(kept, given))
+        done = _decide(lambda: store.merge(kept, given, person.name()))
         bug = store.bug(kept)
-    _tell(context, as_json, f"bug {given} is bug {kept} now, with {bug.count} failing cases", bug=kept, merged=given)
+    since = "now" if done else "already"
+    _tell(
+        context, as_json, f"bug {given} is bug {kept} {since}, with {bug.count} failing cases", bug=kept, merged=given
+    )
 
 
 def split(
@@ -71,7 +75,7 @@ def split(
 ) -> None:
     """Make a bug of its own of some failures of a bug; the next hunt confirms, reduces and drafts it."""
     with _store(context, db) as store:
-        new = _decide(lambda: store.split(bug, failures))
+        new = _decide(lambda: store.split(bug, failures, by=person.name()))
     told = f"failures {', '.join(map(str, failures))} are bug {new} now"
     _tell(context, as_json, told, bug=bug, new=new, failures=list(failures))
 
@@ -85,8 +89,8 @@ def mute(
 ) -> None:
     """Say that nobody wants to hear of a bug again: it is not worked on, drafted or listed any more."""
     with _store(context, db) as store:
-        _decide(lambda: store.mute(bug, reason))
-    _tell(context, as_json, f"bug {bug} is muted", bug=bug, muted=True)
+        done = _decide(lambda: store.mute(bug, reason, person.name()))
+    _tell(context, as_json, f"bug {bug} is muted" + ("" if done else " already"), bug=bug, muted=True)
 
 
 def pursue(context: typer.Context, bug: BugId, db: OwnDatabase = None, as_json: Json = False) -> None:

@@ -27,9 +27,10 @@ from fuzz.lane import Limits
 from fuzz.ranking.stream import LEARNS
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
-from triage import drafting, pipeline, related
+from triage import campaign_control, drafting, pipeline, related
 from triage.hunt import Progress
 from triage.hunt import hunt as run_hunt
+from triage.obeying import Obeying, Pace
 from triage.records import CampaignInfo
 from triage.sources import SourceError, Sources
 from triage.steps.desk import Desk
@@ -94,15 +95,18 @@ def hunt(
         targets += sequences.drawn(targets, drawn, seed)
         reference = catalogue.target("reference")
         campaign = _campaign(store, targets, source, seed, invalid)
-        cases = _sources(store, campaign, sources, strategy)
+        pace = Pace(store, campaign.id, started, total, _say)
         share = HUNTING_SHARE if drafts else 1.0
-        hunting_ends = None if total is None else started + total * share
-        with _bar() as bar:
-            complete = _hunt(store, campaign, cases, targets, reference, runner, Policy(invalid, hunting_ends), bar)
+        with _bar() as bar, campaign_control.attended(store, campaign.id):
+
+            def hunts() -> bool:
+                cases = _sources(store, campaign, sources, strategy)
+                policy = Obeying(invalid, pace.ends(share), pace.watch)
+                return _hunt(store, campaign, cases, targets, reference, runner, policy, bar)
+
+            complete = pace.through(hunts) or False
             if drafts:
-                ends = None if total is None else started + total
-                desk = Desk(store, runner, reference, output, ends)
-                _triage(desk, bar)
+                pace.through(lambda: _triage(Desk(store, runner, reference, output, pace.ends(), pace.watch), bar))
                 related.write(store, issues)
         document = _summary(store, campaign, time.monotonic() - started) | {"complete": complete}
         found = store.bugs(campaign_id=campaign.id)
@@ -112,8 +116,16 @@ def hunt(
         return
     print_table([bug for bug in found if bug.count])
     _say_numbers(document)
+    if pace.cancelled:
+        out.print("the campaign was cancelled; what it found stays")
+    elif not complete:
+        out.print("not all cases were run in this time; the same command goes on")
     if index:
         out.print(f"reports: {index}", markup=False)
+
+
+def _say(text: str) -> None:
+    err.print(f"graphwarden: {text}", markup=False, soft_wrap=True)
 
 
 def _check_folder(output: Path) -> None:
@@ -177,7 +189,7 @@ def _campaign(store: Store, targets: Sequence[Target], source: Sequence[str], se
     }
     campaign = store.begin_campaign(parameters)
     if campaign.resumed:
-        err.print(f"graphwarden: going on with campaign {campaign.id} where it stopped")
+        _say(f"going on with campaign {campaign.id} where it stopped")
     return campaign
 
 
@@ -198,7 +210,7 @@ def _hunt(
         bar.update(task, description=f"hunting: {progress.results} results, {progress.failures} failures")
 
     key = cases.recognise(runner, reference)
-    answers = (tell, cases.observe, cases.write, key)
+    answers = (tell, cases.observe, cases.write, key, cases.mean)
     complete = run_hunt(store, campaign, cases, targets, reference, runner, policy, *answers)
     if complete:
         store.finish_campaign(campaign.id)
@@ -240,5 +252,3 @@ def _say_numbers(document: dict[str, Any]) -> None:
     out.print(f"{document['cases']} cases; results by case and compiler: {', '.join(parts)}")
     out.print("by class: " + ", ".join(f"{number} {told}" for told, number in document["classes"].items()))
     out.print(f"{document['bugs']} bugs, {document['drafts']} drafts, {document['seconds']:.0f} s")
-    if not document["complete"]:
-        out.print("not all cases were run in this time; the same command goes on")

@@ -29,11 +29,10 @@ def bug(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
 
 
 def campaign(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
-    """Draw a hunt over its time: different cases and different bugs, minute by minute."""
+    """Draw a hunt over its time: cases, bugs, and the operators and conversion functions that it reached."""
 
     def drawn(store: Store) -> str:
-        told = store.overview(reading.campaign(store, number).id)
-        return campaign_picture.svg(told.progress, told.sightings)
+        return campaign_picture.svg(store.overview(reading.campaign(store, number).id))
 
     _draw(out, db, drawn, "nothing is known of it by time: it has no results yet, or is from before minutes were kept")
 

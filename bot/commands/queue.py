@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,13 +11,12 @@ import typer
 from rich.table import Column, Table
 from rich.text import Text
 
+from bot import moderation
 from bot.commands import bot_arguments as arguments
 from bot.commands import person
 from bot.commands.arguments import Json
 from bot.console import err, out, print_json
 from bot.failures import Refusal
-from bot.github.deliver import marked
-from bot.life import saying, sent
 from bot.settings import Settings
 from triage.ledger import Ledger
 from triage.ledger.outbox import NotHeld
@@ -28,7 +26,6 @@ from triage.store import open_store
 
 #: What `list` shows without --all.
 _UNSENT = (OutState.HELD, OutState.READY, OutState.SENDING)
-_TEXTS = frozenset({OutKind.ISSUE, OutKind.COMMENT, OutKind.EDIT_COMMENT})
 
 OwnConfig = Annotated[Path | None, typer.Option("--config", "-c", metavar="FILE", help="The bot's configuration.")]
 Everything = Annotated[bool, typer.Option("--all", help="Also what was sent, rejected or refused.")]
@@ -63,23 +60,27 @@ def show(
     """Print one thing exactly as it would be posted."""
     with _opened(_config(context, config)) as (_, ledger):
         one = ledger.outbox.get(number)
-        place = _place(one, ledger)
+        place = moderation.places([one], ledger)[one.id]
     if as_json:
-        print_json(_document(one, place) | {"payload": dict(one.payload), "posted": _posted(one)})
+        print_json(_document(one, place) | {"payload": dict(one.payload), "posted": moderation.posted(one)})
         return
     err.print(f"{one.kind} for {place}, {one.state}" + (f": {plain(one.note)}" if one.note else ""), markup=False)
-    out.print(plain(_posted(one)), markup=False, highlight=False, soft_wrap=True)
+    out.print(plain(moderation.posted(one)), markup=False, highlight=False, soft_wrap=True)
 
 
 def approve(context: typer.Context, numbers: Ids, config: OwnConfig = None, by: By = "") -> None:
     """Let things go, with whatever must go out before them in the same issue. A notice counts as read then."""
     with _opened(_config(context, config)) as (_, ledger):
-        wanted = [one for number in dict.fromkeys(numbers) for one in _held_before(ledger, ledger.outbox.get(number))]
-        for one in {one.id: one for one in wanted}.values():
-            with _decidable():
-                ledger.outbox.approve(one.id, by or person.name())
-            what = "read" if one.kind is OutKind.NOTICE else "approved"
-            out.print(f"{one.id}: {one.kind} for {_place(one, ledger)} is {what}", markup=False)
+        told: set[int] = set()  # what went along with another one is approved already
+        for number in dict.fromkeys(numbers):
+            if number not in told:
+                with _decidable():
+                    approved = moderation.approve(ledger, number, by or person.name())
+                told |= {one.id for one in approved}
+                places = moderation.places(approved, ledger)
+                for one in approved:
+                    what = "read" if one.kind is OutKind.NOTICE else "approved"
+                    out.print(f"{one.id}: {one.kind} for {places[one.id]} is {what}", markup=False)
 
 
 def reject(
@@ -92,11 +93,12 @@ def reject(
     """Do not say these things, for good. A bug that a comment would call known is then filed as one of its own."""
     with _opened(_config(context, config)) as (settings, ledger):
         for number in dict.fromkeys(numbers):
-            one = ledger.outbox.get(number)
             with _decidable():
-                ledger.outbox.reject(one.id, by or person.name(), reason)
-            out.print(f"{one.id}: {one.kind} for {_place(one, ledger)} is rejected", markup=False)
-            _file_instead(settings, ledger, one)
+                one = moderation.reject(ledger, settings.of_repository, number, by or person.name(), reason)
+            place = moderation.places([one], ledger)[one.id]
+            out.print(f"{one.id}: {one.kind} for {place} is rejected", markup=False)
+            if moderation.says_known(one) and one.bug_id is not None and settings.of_repository(one.repository):
+                out.print(f"bug {one.bug_id} is put forward as an issue of its own", markup=False)
 
 
 def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
@@ -121,13 +123,6 @@ def _opened(config: Path) -> Iterator[tuple[Settings, Ledger]]:
         yield settings, Ledger(store)
 
 
-def _held_before(ledger: Ledger, one: Outgoing) -> list[Outgoing]:
-    """What waits for a moderator in its stream before this one, and this one whatever it waits for."""
-    held = ledger.outbox.listed([OutState.HELD], limit=10_000)
-    before = [other for other in held if other.stream == one.stream and other.id < one.id]
-    return [*before, one]
-
-
 @contextmanager
 def _decidable() -> Iterator[None]:
     try:
@@ -136,17 +131,11 @@ def _decidable() -> Iterator[None]:
         raise Refusal(str(error)) from error
 
 
-def _file_instead(settings: Settings, ledger: Ledger, one: Outgoing) -> None:
-    projects = settings.of_repository(one.repository)
-    if one.key.startswith(sent.KNOWN) and one.bug_id is not None and projects:
-        ledger.work.add(saying.to_file(one.bug_id, projects[0].name))
-        out.print(f"bug {one.bug_id} is put forward as an issue of its own", markup=False)
-
-
 def _list(config: Path, everything: bool, as_json: bool) -> None:
     with _opened(config) as (_, ledger):
         found = ledger.outbox.listed(None if everything else _UNSENT, limit=1000)
-        documents = [_document(one, _place(one, ledger)) for one in found]
+        places = moderation.places(found, ledger)
+        documents = [_document(one, places[one.id]) for one in found]
         stopped = ledger.switches.stopped()
     if as_json:
         print_json(documents)
@@ -172,12 +161,6 @@ def _print(documents: Sequence[dict[str, Any]]) -> None:
     out.print(shown)
 
 
-def _place(one: Outgoing, ledger: Ledger) -> str:
-    issue = None if one.bug_id is None else ledger.issues.of_bug(one.bug_id)
-    number = one.number or (issue.number if issue and one.kind is not OutKind.FILE else None)
-    return one.repository + (f"#{number}" if number else "")
-
-
 def _document(one: Outgoing, place: str) -> dict[str, Any]:
     return {
         "id": one.id,
@@ -185,29 +168,7 @@ def _document(one: Outgoing, place: str) -> dict[str, Any]:
         "kind": str(one.kind),
         "where": place,
         "bug": one.bug_id,
-        "text": " ".join(_headline(one).split())[:200],
+        "text": " ".join(moderation.headline(one).split())[:200],
         "note": one.note,
         "created": one.created.isoformat(),
     }
-
-
-def _headline(one: Outgoing) -> str:
-    told = one.payload
-    why = f" ({one.note})" if one.state is OutState.HELD and one.note else ""
-    if one.kind is OutKind.COMMENT and why:
-        return f"{one.note}; {told['body']}"
-    if one.kind is OutKind.STATE:
-        return f"{'reopen' if told['open'] else 'close'} as {told.get('reason', '')}{why}"
-    return str(told.get("title") or told.get("path") or told.get("body") or json.dumps(dict(told)))
-
-
-def _posted(one: Outgoing) -> str:
-    """The request's content: a text as it will stand there, anything else as JSON."""
-    if one.kind is OutKind.NOTICE:
-        return str(one.payload["body"])
-    if one.kind not in _TEXTS:
-        return json.dumps(dict(one.payload), indent=2)
-    head = ""
-    if one.kind is OutKind.ISSUE:
-        head = f"# {one.payload['title']}\n\nlabels: {', '.join(one.payload.get('labels', ())) or 'none'}\n\n"
-    return head + marked(one)

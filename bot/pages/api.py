@@ -38,11 +38,12 @@ def router(store: Store) -> APIRouter:
     @found.get("/campaigns")
     def campaigns() -> list[Campaign]:
         """All hunts, the newest first."""
-        return [documents.campaign(each) for each in reversed(store.campaigns())]
+        return reading.campaigns(store)
 
     @found.get("/campaigns/{number}", responses=missing)
     def campaign(number: Number) -> WholeCampaign:
         """One hunt with its numbers."""
-        return documents.whole_campaign(reading.campaign(store, number), store.counts(number))
+        found = reading.campaign(store, number)
+        return documents.whole_campaign(found, reading.standing(store, number), store.overview(number))
 
     return found

@@ -9,10 +9,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from bot import describe
+from triage.campaign_control import Line, Standing
 from triage.ledger.records import Issue
 from triage.life_picture import Event
 from triage.lifecycle import State
-from triage.records import Bug, CampaignInfo, Counts, StoredDraft
+from triage.records import Bug, CampaignInfo, Overview, StoredDraft
 
 
 class BugEntry(BaseModel):
@@ -51,7 +52,10 @@ class Report(BaseModel):
 
 
 class Happened(BaseModel):
-    """One thing in the life of a bug, in words; `kind` is found, reported, closed, reopened or other. Times are UTC."""
+    """One thing in the life of a bug, in words. Times are UTC.
+
+    `kind` is found, decided (by a person), reported, closed, reopened or other.
+    """
 
     at: datetime
     kind: str
@@ -83,7 +87,7 @@ class WholeBug(BugEntry):
 
 
 class Campaign(BaseModel):
-    """A hunt. `finished` means that every case was run."""
+    """A hunt. `finished` means that every case was run, `standing_by` is who paused or cancelled it."""
 
     id: int
     started: datetime
@@ -91,16 +95,22 @@ class Campaign(BaseModel):
     sources: list[str]
     targets: list[str]
     seed: int
+    standing: str = Field(description="running, waiting (nobody is at it now), paused, done, cancelled, superseded")
+    standing_by: str
 
 
 class WholeCampaign(Campaign):
-    """A hunt with its numbers: results are pairs of case and target, `statuses` counts them."""
+    """A hunt with its numbers: results are pairs of case and target, `statuses` counts them.
+
+    `reached` counts the operators that compilers were given, and the functions that convert those.
+    """
 
     cases: int
     statuses: dict[str, int]
     failures: int
     bugs: int
     drafts: int
+    reached: dict[str, int]
 
 
 class Problem(BaseModel):
@@ -150,32 +160,36 @@ def _report(draft: StoredDraft) -> Report:
     return Report(title=draft.title, body=draft.body, script=draft.script, labels=list(draft.labels))
 
 
-def campaign(found: CampaignInfo) -> Campaign:
-    """One hunt in a list."""
-    return Campaign(**_campaign(found))
+def campaign(found: CampaignInfo, line: Line | None) -> Campaign:
+    """One hunt in a list; `line` is how it stands, None for what a suite recorded."""
+    return Campaign(**_campaign(found, line))
 
 
-def _campaign(found: CampaignInfo) -> dict[str, Any]:
-    told = found.parameters
+def _campaign(found: CampaignInfo, line: Line | None) -> dict[str, Any]:
+    told, standing = found.parameters, Standing.WAITING if found.finished is None else Standing.DONE
     return {
         "id": found.id,
         "started": utc(found.started),
-        "finished": found.finished is not None,
+        "finished": found.finished is not None and not found.mark,
         "sources": list(told.get("sources", [])),
         "targets": list(told.get("targets", [])),
         "seed": int(told.get("seed", 0)),
+        "standing": str(line.standing if line else standing),
+        "standing_by": line.by if line and line.standing in (Standing.PAUSED, Standing.CANCELLED) else "",
     }
 
 
-def whole_campaign(found: CampaignInfo, counts: Counts) -> WholeCampaign:
+def whole_campaign(found: CampaignInfo, line: Line | None, told: Overview) -> WholeCampaign:
     """One hunt with its numbers."""
+    counts = told.counts
     return WholeCampaign(
-        **_campaign(found),
+        **_campaign(found, line),
         cases=counts.cases,
         statuses={str(status): number for status, number in sorted(counts.statuses.items())},
         failures=counts.failures,
         bugs=counts.bugs,
         drafts=counts.drafts,
+        reached={str(part): sum(minutes.values()) for part, minutes in told.reached.items()},
     )
 
 

@@ -1,4 +1,4 @@
-"""The life of a bug as far as the database tells it: found, reported, closed, reopened, and what waits to be said."""
+"""The life of a bug as the database tells it: found, decided about, reported, closed, reopened, and what waits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from bot.pages.documents import utc
 from triage.ledger import Ledger
 from triage.ledger.records import Outgoing, OutKind, OutState
-from triage.life_picture import CLOSED, FOUND, OTHER, REOPENED, REPORTED, Event
+from triage.life_picture import CLOSED, DECIDED, FOUND, OTHER, REOPENED, REPORTED, Event
 from triage.records import Bug
 
 #: The revision that the key of a closing or reopening ends with: ``close:bug:7:0.28.0`` (docs/life.md).
@@ -21,6 +21,7 @@ def events(ledger: Ledger, bug: Bug) -> list[Event]:
     """What happened to a bug, in order of time (UTC), and behind it what is still to happen."""
     found = [Event(utc(bug.created), FOUND, f"found in {bug.backend} {bug.revision}")]
     found += [event for one in ledger.outbox.listed(bug_id=bug.id) for event in _events(one)]
+    found += [Event(utc(act.at), DECIDED, f"{act.by} {act.text}") for act in ledger.acts.of_bug(bug.id)]
     return sorted(found, key=lambda event: (event.kind == OTHER, event.at))
 
 

@@ -12,18 +12,21 @@ import onnx
 from google.protobuf.message import DecodeError
 
 from bot.pages import documents, history
-from bot.pages.documents import WholeBug
+from bot.pages.documents import Campaign, WholeBug
 from fuzz.case import Case
-from triage import campaign_picture, life_picture, picture
+from triage import campaign_control, campaign_picture, life_picture, picture
+from triage.campaign_control import Line
 from triage.ledger import Ledger
 from triage.life_picture import Event
 from triage.lifecycle import State
-from triage.records import Bug, CampaignInfo, Counts
+from triage.records import Bug, CampaignInfo, Overview
 from triage.store import Store, Unknown
-from triage.store_browse import Wanted
+from triage.store_browse import Failing, Wanted
 
 #: Bugs on a page, and pages that can be asked for.
 PER_PAGE, MOST_PAGES = 50, 100_000
+#: Failures that a bug's page offers to split off.
+MOST_FAILURES = 100
 
 
 @dataclass(frozen=True)
@@ -73,11 +76,23 @@ def campaign(store: Store, number: int) -> CampaignInfo:
     raise Unknown(f"{store.path}: no campaign {number}")
 
 
+def campaigns(store: Store) -> list[Campaign]:
+    """All hunts, the newest first."""
+    lines = {line.campaign.id: line for line in campaign_control.listed(store) if line.campaign}
+    return [documents.campaign(each, lines.get(each.id)) for each in reversed(store.campaigns())]
+
+
+def standing(store: Store, number: int) -> Line | None:
+    """How a hunt stands; None for what a suite recorded."""
+    lines = campaign_control.listed(store)
+    return next((line for line in lines if line.campaign and line.campaign.id == number), None)
+
+
 @dataclass(frozen=True)
 class Seen:
-    """What a hunt saw: its numbers, the newest of its bugs, how many there are, and the picture of its time."""
+    """What a hunt saw: all that is told of it, the newest of its bugs, how many there are, the picture of its time."""
 
-    counts: Counts
+    told: Overview
     bugs: Sequence[Bug]
     total: int
     picture: str
@@ -88,7 +103,7 @@ def seen(store: Store, number: int) -> Seen:
     told, muted = store.overview(number), store.decisions().muted
     shown = [each.bug_id for each in told.sightings if each.state is not State.SLIP and each.fingerprint not in muted]
     newest, _ = store.browse(Wanted(ids=frozenset(shown[-PER_PAGE:])), 0, PER_PAGE)
-    return Seen(told.counts, newest, len(shown), campaign_picture.svg(told.progress, told.sightings))
+    return Seen(told, newest, len(shown), campaign_picture.svg(told))
 
 
 @dataclass(frozen=True)
@@ -124,6 +139,12 @@ def life(store: Store, number: int) -> str:
 
 def _line(events: Sequence[Event]) -> str:
     return life_picture.svg(events, datetime.now(UTC)) if len(events) > 1 else ""
+
+
+def apart(store: Store, number: int) -> list[Failing]:
+    """Failures that may be split off a bug: all but the one that it stands on, a hundred at most. Raises Unknown."""
+    bug = store.bug(number)
+    return [each for each in store.failing(bug, MOST_FAILURES + 1) if each.id != bug.best_failure_id][:MOST_FAILURES]
 
 
 def smallest(store: Store, bug: Bug) -> Case | None:

@@ -11,15 +11,16 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from bot.durations import ago
 from bot.pages import markdown
+from bot.pages.door import Visitor
 from fuzz.data import data_path
 
 TEMPLATES = data_path().parent / "templates" / "pages"
 STATIC: Path = TEMPLATES / "static"
 
 
-def page(template: str, **values: Any) -> str:
-    """A page; whatever is no template's own text is escaped."""
-    return _environment().get_template(template).render(now=datetime.now(UTC), **values)
+def page(template: str, who: Visitor, **values: Any) -> str:
+    """A page for a visitor; whatever is no template's own text is escaped."""
+    return _environment().get_template(template).render(now=datetime.now(UTC), who=who, **values)
 
 
 @cache

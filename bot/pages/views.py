@@ -1,4 +1,4 @@
-"""The pages themselves: the list of bugs, one bug, the hunts."""
+"""The pages of bugs: the list, one bug, and its files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse
 
 from bot.pages import documents, reading
 from bot.pages.api import Number, Page, Word
+from bot.pages.door import Anybody, Visitor
 from bot.pages.reading import Question
 from bot.pages.rendering import page as rendered
 from triage.lifecycle import State
@@ -31,17 +32,20 @@ def router(store: Store) -> APIRouter:
     found = APIRouter(include_in_schema=False)
 
     @found.get("/bugs")
-    def bugs(asked: Annotated[Question, Depends(question)]) -> HTMLResponse:
+    def bugs(asked: Annotated[Question, Depends(question)], who: Anybody) -> HTMLResponse:
         told = reading.bugs(store, asked)
         states, backends = reading.kinds(store)
         entries = [documents.entry(each) for each in told.bugs]
-        return _page("bugs.html.j2", asked=asked, found=told, bugs=entries, kinds=(states, backends), link=_link(asked))
+        values = {"asked": asked, "found": told, "bugs": entries, "kinds": (states, backends), "link": _link(asked)}
+        return _page("bugs.html.j2", who, **values)
 
     @found.get("/bugs/{number}")
-    def bug(number: Number) -> HTMLResponse:
+    def bug(number: Number, who: Anybody) -> HTMLResponse:
         whole = reading.whole(store, number)
         tests = list(dict.fromkeys(f"{each.generator}: {each.test}" for each in store.origins(number)))
-        return _page("bug.html.j2", bug=whole.told, drawing=whole.drawing, life=whole.life, tests=tests)
+        apart = reading.apart(store, whole.told.id) if who.name else []
+        values = {"bug": whole.told, "drawing": whole.drawing, "life": whole.life, "tests": tests, "apart": apart}
+        return _page("bug.html.j2", who, **values)
 
     @found.get("/bugs/{number}/reproducer.py")
     def reproducer(number: Number) -> PlainTextResponse:
@@ -58,21 +62,11 @@ def router(store: Store) -> APIRouter:
         name, kind = _MODEL[case.kind]
         return Response(case.model, media_type=kind, headers=_file(name))
 
-    @found.get("/campaigns")
-    def campaigns() -> HTMLResponse:
-        return _page("campaigns.html.j2", campaigns=[documents.campaign(each) for each in reversed(store.campaigns())])
-
-    @found.get("/campaigns/{number}")
-    def campaign(number: Number) -> HTMLResponse:
-        known, seen = reading.campaign(store, number), reading.seen(store, number)
-        told = documents.whole_campaign(known, seen.counts)
-        return _page("campaign.html.j2", campaign=told, seen=seen, bugs=[documents.entry(each) for each in seen.bugs])
-
     return found
 
 
-def _page(template: str, **values: Any) -> HTMLResponse:
-    return HTMLResponse(rendered(template, **values))
+def _page(template: str, who: Visitor, **values: Any) -> HTMLResponse:
+    return HTMLResponse(rendered(template, who, **values))
 
 
 def _file(name: str) -> dict[str, str]:

@@ -26,6 +26,8 @@ from typing import Protocol, runtime_checkable
 from fuzz.case import Case, Origin, Status
 
 GENERATORS = Path(__file__).parent
+#: How files of instances end.
+FILES = (".jsonl", ".jsonl.gz")
 #: The variant of cases that have an original.
 MUTANT = "mutant"
 
@@ -87,15 +89,20 @@ def load(name: str) -> Cases:
 
     Raises UnknownGenerator when there is neither.
     """
+    check(name)
     if _is_file(name):
         from fuzz.generators import _recorded  # which imports this module
 
         return functools.partial(_recorded.of_file, Path(name))
-    if name not in names():
-        known = ", ".join(names())
-        raise UnknownGenerator(f"unknown source {name!r}: choose one of {known}, or name a file of instances (.jsonl)")
     cases: Cases = _module(name).cases
     return cases
+
+
+def check(name: str) -> None:
+    """Raises UnknownGenerator when `name` is neither a generator nor names a file of instances; imports nothing."""
+    if not _is_file(name) and name not in names():
+        known = ", ".join(names())
+        raise UnknownGenerator(f"unknown source {name!r}: choose one of {known}, or name a file of instances (.jsonl)")
 
 
 def original(case: Case) -> Case | None:
@@ -134,7 +141,7 @@ def per_turn(name: str) -> int:
 
 
 def _is_file(name: str) -> bool:
-    return name.endswith((".jsonl", ".jsonl.gz"))
+    return name.endswith(FILES)
 
 
 def _module(name: str) -> ModuleType:

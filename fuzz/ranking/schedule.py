@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fuzz.ranking.history import FADED, NONE, Ends, History
 from fuzz.ranking.item import Item
 from fuzz.ranking.neighbours import Neighbours
 from fuzz.ranking.suspicion import Queue, queues
@@ -44,10 +45,16 @@ _EQUAL = 1e-9
 class _Record:
     """What was seen of an operator, or of several in one model."""
 
-    passed: int = 0
-    new: int = 0
-    again: int = 0
+    passed: float = 0.0
+    new: float = 0.0
+    again: float = 0.0
     refused: float = 0.0
+
+    @classmethod
+    def of(cls, ends: Ends) -> _Record:
+        """What earlier campaigns saw. Which refusals were of rare element types is not known any more."""
+        refused = min(REFUSED, REFUSED_RARE * ends.refused)
+        return cls(FADED * ends.passed, FADED * ends.new, FADED * ends.again, refused)
 
     def promise(self) -> float:
         """How much more or less it promises than before anything was seen."""
@@ -60,12 +67,21 @@ class _Record:
 class Schedule:
     """Tests by position, the most promising first; `failed` are those that failed on the previous revision.
 
-    Give and `observe` may alternate as they like: in a campaign several tests are under way at once.
+    `history` is what earlier campaigns taught: what they covered adds less, and their results count for operators as
+    this campaign's own do, `FADED`. Give and `observe` may alternate as they like: in a campaign several tests are
+    under way at once.
     """
 
-    def __init__(self, items: Sequence[Item], tested: Sequence[Item], seed: int, failed: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        items: Sequence[Item],
+        tested: Sequence[Item],
+        seed: int,
+        failed: Collection[int] = (),
+        history: History = NONE,
+    ) -> None:
         self._items = items
-        self._queues = queues(items, tested, seed)
+        self._queues = queues(items, tested, seed, history)
         self._of = {test: at for at, queue in enumerate(self._queues) for test in queue.tests}
         self._users: dict[str, list[int]] = defaultdict(list)
         for at, queue in enumerate(self._queues):
@@ -76,6 +92,7 @@ class Schedule:
         #: By queue: the tests that are left, last first.
         self._left = [[test for test in reversed(queue.tests) if test not in before] for queue in self._queues]
         self._seen: dict[object, _Record] = defaultdict(_Record)
+        self._seen.update({_key(operators): _Record.of(ends) for operators, ends in history.ends.items()})
         self._neighbours: Neighbours | None = None
         self._given: dict[int, float] = {}
         self._entries: list[_Entry | None] = [None] * len(self._queues)
@@ -109,8 +126,7 @@ class Schedule:
         """Learn what a test showed; one that this schedule has not given yet tells of its operators only."""
         neighbours = self._learning()
         queue = self._queues[self._of[test]]
-        # A model of several operators tells of their company, not which of them it was.
-        key = queue.operators[0] if len(queue.operators) == 1 else queue.operators
+        key = _key(queue.operators)
         record = self._seen[key]
         before = record.promise()
         match seen:
@@ -174,6 +190,11 @@ class Schedule:
     def _promise(self, operators: tuple[str, ...]) -> float:
         keys: list[object] = [*operators] if len(operators) == 1 else [*operators, operators]
         return math.prod(self._seen[key].promise() for key in keys if key in self._seen)
+
+
+def _key(operators: tuple[str, ...]) -> object:
+    """What is learnt about. A model of several operators tells of their company, not which of them it was."""
+    return operators[0] if len(operators) == 1 else operators
 
 
 def _by_queues(every: Sequence[Queue], wanted: Collection[int]) -> list[int]:

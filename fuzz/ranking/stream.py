@@ -9,6 +9,8 @@ from fuzz import prioritize
 from fuzz.case import FAILING, Case, Status
 from fuzz.generators import Feedback, Skip
 from fuzz.ranking import cases
+from fuzz.ranking.history import NONE, History
+from fuzz.ranking.item import Item
 from fuzz.ranking.schedule import Schedule, Seen
 
 #: The strategy that learns; the others are orders made before anything runs.
@@ -19,10 +21,17 @@ class Ordered:
     """The cases of one source. What has no case comes first: it costs nothing.
 
     All cases are made before the first is given, since an order needs them all. `failed` are ids of cases that failed
-    before: the strategy that learns gives them first.
+    before: the strategy that learns gives them first. It also goes on from the `history` of earlier campaigns.
     """
 
-    def __init__(self, source: Iterable[Case | Skip], strategy: str, seed: int, failed: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        source: Iterable[Case | Skip],
+        strategy: str,
+        seed: int,
+        failed: Collection[str] = (),
+        history: History = NONE,
+    ) -> None:
         """Raises UnknownStrategy."""
         order = prioritize.load(strategy)
         found = list(source)
@@ -34,14 +43,20 @@ class Ordered:
         self.why_none = f" ({self._skips[0].reason})" if self._skips else ""
         items = [cases.item(case) for case in self._cases]
         before = [self._at[case_id] for case_id in failed if case_id in self._at]
-        self._schedule = Schedule(items, (), seed, before) if strategy == LEARNS else None
+        self._items = items
+        self._schedule = Schedule(items, (), seed, before, history) if strategy == LEARNS else None
         self._order: Iterator[int] = self._schedule or iter(order(items, (), seed))
-        self._bugs: set[str] = set()
+        self._bugs = set(history.bugs)
 
     def __iter__(self) -> Iterator[Case | Skip]:
         yield from self._skips
         for at in self._order:
             yield self._cases[at]
+
+    def item(self, case_id: str) -> Item | None:
+        """What was read of a case of this source, None for a foreign one."""
+        at = self._at.get(case_id)
+        return None if at is None else self._items[at]
 
     def observe(self, case_id: str, status: Status, bug: str = "", suspects: Collection[str] = ()) -> None:
         """Learn what a case did on some target; `bug` is a failure's fingerprint. Foreign cases are ignored."""

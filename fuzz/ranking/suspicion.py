@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import statistics
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fuzz.ranking.cover import Cover
@@ -65,10 +65,15 @@ class Queue:
     worth: tuple[float, ...]
 
 
-def queues(items: Sequence[Item], tested: Sequence[Item], seed: int) -> list[Queue]:
-    """The tests as queues, one for each set of operators. Equal ones are shuffled by `seed`."""
+def queues(
+    items: Sequence[Item], tested: Sequence[Item], seed: int, covered: Container[Possibility] = ()
+) -> list[Queue]:
+    """The tests as queues, one for each set of operators. Equal ones are shuffled by `seed`.
+
+    What tests of the compiler's own test, or is `covered` by earlier campaigns, adds little.
+    """
     rng = random.Random(seed)
-    known = {possibility for item in tested for possibility in possibilities(item)}
+    known = _Known({possibility for item in tested for possibility in possibilities(item)}, covered)
     costs = relative_costs(items)
     groups: dict[tuple[float, tuple[str, ...]], list[int]] = defaultdict(list)
     for at, item in enumerate(items):
@@ -81,6 +86,17 @@ def queues(items: Sequence[Item], tested: Sequence[Item], seed: int) -> list[Que
         found.append(_queue(operators, [own[at] for at in tests], gains, factor, costs))
     rng.shuffle(found)
     return found
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What is in either of two collections."""
+
+    tested: Container[Possibility]
+    covered: Container[Possibility]
+
+    def __contains__(self, possibility: Possibility) -> bool:
+        return possibility in self.tested or possibility in self.covered
 
 
 def _company(item: Item) -> float:
@@ -101,7 +117,7 @@ def _queue(
 
 
 def _covering(
-    items: Sequence[Item], known: Collection[Possibility], rng: random.Random
+    items: Sequence[Item], known: Container[Possibility], rng: random.Random
 ) -> tuple[list[int], list[float]]:
     """Tests of one queue by what each adds, and what that is; those that add nothing last, shuffled."""
     numbers: dict[Possibility, int] = {}

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
-from bot import clock, settings
+from bot import clock, cron, settings
 from bot.settings import Settings
+from triage import campaign_control
 from triage.ledger import Ledger
+from triage.ledger.records import Planned, Work
+from triage.ledger.rows import ScheduleRow
 from triage.store import open_store
 
+START = datetime(2026, 1, 1, tzinfo=UTC)
 CONFIGURATION = """
 [projects.tvm]
 repository = "apache/tvm"
@@ -38,9 +44,51 @@ def ledger(known: Settings) -> Iterator[Ledger]:
 
 
 def test_hunts_are_due_by_their_cron_expression_and_know_their_budget(known: Settings) -> None:
-    ((trigger, hunt),) = [each for each in clock.due(known) if each[1].kind == "hunt"]
-    assert "day_of_week='mon'" in str(trigger) and "hour='2'" in str(trigger) and "minute='30'" in str(trigger)
-    assert (hunt.project, hunt.payload) == ("tvm", {"budget": "2h", "sources": ["onnx_node"]})
+    assert clock.planned(known) == [Planned("tvm", "tvm", "30 2 * * 1", "2h", ("onnx_node",))]
+
+
+def wound_back(ledger: Ledger, days: int) -> None:
+    """As if the last ring had been so many days ago."""
+    with ledger.store.writing() as session:
+        for row in session.exec(select(ScheduleRow)):
+            row.rung = datetime.now(UTC) - timedelta(days=days)
+
+
+def hunts(ledger: Ledger) -> list[Work]:
+    return ledger.work.listed(kind="hunt")
+
+
+def test_what_was_due_while_nobody_had_the_clock_is_made_up_for_once(known: Settings, ledger: Ledger) -> None:
+    ledger.schedules.agree(clock.planned(known))
+    wound_back(ledger, days=22)  # three Mondays
+    for _ in range(2):
+        with clock.running(known, ledger):
+            deadline = time.monotonic() + 300
+            while not hunts(ledger):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+    [work] = hunts(ledger)
+    rung = ledger.schedules.listed()[0].rung
+    assert rung is not None and work.payload["rung"] == rung.isoformat(), "it rang when it was made up for"
+
+
+def test_a_schedule_that_is_new_does_not_ring_for_the_past(known: Settings, ledger: Ledger) -> None:
+    with clock.running(known, ledger):
+        time.sleep(1)
+    assert not [each for each in hunts(ledger) if datetime.now(UTC).strftime("%a %H:%M") != "Mon 02:30"]
+
+
+def test_what_was_due_while_it_was_paused_is_not_made_up_for(known: Settings, ledger: Ledger) -> None:
+    ledger.schedules.agree(clock.planned(known))
+    campaign_control.pause(ledger.store, "tvm")
+    wound_back(ledger, days=22)
+    with clock.running(known, ledger):
+        deadline = time.monotonic() + 300
+        while cron.missed("30 2 * * 1", ledger.schedules.listed()[0].rung or START, datetime.now(UTC)):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    campaign_control.resume(ledger.store, "tvm")
+    assert hunts(ledger) == []
 
 
 def rung(ledger: Ledger) -> set[tuple[str, str]]:

@@ -91,7 +91,7 @@ def test_what_is_rejected_is_never_said(gw: Run, config: Path, ledger: Ledger) -
     assert states(ledger) == ["held", "rejected", "rejected"]
     assert ledger.outbox.get(2).note == "rejected by ada: no bug"
     done = gw("queue", "approve", 2, "--config", config)
-    assert done.code == 2 and "outgoing 2 is rejected, it waits for no moderator" in done.err
+    assert done.code == 2 and "is rejected (rejected by ada: no bug), it waits for no moderator" in done.err
     assert len(gw("queue", "--all", "--config", config, "--json").json) == 3
     assert len(gw("queue", "--config", config, "--json").json) == 1
 

@@ -14,6 +14,7 @@ LEAST = """
 repository = "apache/tvm"
 compiler = "tvm"
 """
+NIGHTLY = "[[schedule]]\nproject = 'tvm'\ncron = '0 2 * * *'\n"
 
 
 def written(folder: Path, text: str) -> Path:
@@ -74,6 +75,16 @@ def test_paths_count_from_the_file_and_compilers_may_be_names(tmp_path: Path) ->
         (LEAST + "[schedule]\nproject = 'tvm'", "schedule: write a list: [values in brackets], tables as [[NAME]]"),
         (LEAST + "[[schedule]]\nproject = 'x'\ncron = '0 2 * * *'", "there is no project 'x' (projects: tvm)"),
         (LEAST + "[[schedule]]\nproject = 'tvm'\ncron = 'daily'", "schedule.0.cron: no cron expression"),
+        (
+            LEAST + NIGHTLY.replace("0 2 * * *", "0 2 31 2 *"),
+            "schedule.0.cron: '0 2 31 2 *' names no day that ever comes",
+        ),
+        (LEAST + NIGHTLY + "sources = ['nosuch']", "schedule.0.sources.0: unknown source 'nosuch': choose one of docs"),
+        (LEAST + NIGHTLY + "sources = []", "schedule.0.sources: "),
+        (LEAST + NIGHTLY + "budget = 'soon'", "schedule.0.budget: 'soon' is not a duration"),
+        (LEAST + NIGHTLY + "name = '7'", "schedule.0.name: '7' is no name of a schedule: letters, digits"),
+        (LEAST + NIGHTLY + "name = 'a b'", "schedule.0.name: 'a b' is no name of a schedule"),
+        (LEAST + NIGHTLY + NIGHTLY + "name = 'tvm'", "schedule: 'tvm' is the name of two; give each a `name`"),
         (LEAST + "[projects.tvm.filing]\nrefused_share = 2", "projects.tvm.filing.refused_share"),
     ],
 )
@@ -84,6 +95,16 @@ def test_what_is_wrong_is_told_in_one_line_with_its_place(tmp_path: Path, text: 
     assert str(problem.value).startswith(f"{path}: ")
     assert told in str(problem.value)
     assert "\n" not in str(problem.value)
+
+
+def test_schedules_without_a_name_have_their_projects(tmp_path: Path) -> None:
+    found = settings.load(written(tmp_path, LEAST + NIGHTLY + NIGHTLY + NIGHTLY + "name = 'own'"))
+    assert [each.name for each in found.schedule] == ["tvm", "tvm-2", "own"]
+
+
+def test_files_that_are_sources_of_a_schedule_count_from_the_configurations_folder(tmp_path: Path) -> None:
+    found = settings.load(written(tmp_path, LEAST + NIGHTLY + "sources = ['mine.jsonl', 'isra']"))
+    assert found.schedule[0].sources == (str(tmp_path / "mine.jsonl"), "isra")
 
 
 def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:

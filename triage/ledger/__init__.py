@@ -1,4 +1,4 @@
-"""The bot's own rows: deliveries, work, the outbox, issues, check runs, facts and switches (issue 6, decision 013).
+"""The bot's own rows: deliveries, work, the outbox, issues, check runs, facts, schedules, switches (decision 013).
 
 The second place that knows SQL, beside `triage.store*`: they live in the same database, since a bug and its issue must
 change together. Values of `triage.ledger.records` go in and out.
@@ -6,12 +6,16 @@ change together. Values of `triage.ledger.records` go in and out.
 
 from __future__ import annotations
 
+from triage.ledger.acts import Acts
+from triage.ledger.attempts import Attempts
 from triage.ledger.checks import Checks
 from triage.ledger.deliveries import Deliveries
 from triage.ledger.facts import Facts
 from triage.ledger.issues import Issues
+from triage.ledger.moderators import Moderators
 from triage.ledger.outbox import Outbox
 from triage.ledger.repositories import Repositories
+from triage.ledger.schedules import Schedules
 from triage.ledger.switches import Switches
 from triage.ledger.work import Works
 from triage.store import Store
@@ -29,4 +33,8 @@ class Ledger:
         self.checks = Checks(store)
         self.facts = Facts(store)
         self.repositories = Repositories(store)
+        self.schedules = Schedules(store)
         self.switches = Switches(store)
+        self.acts = Acts(store)
+        self.moderators = Moderators(store)
+        self.attempts = Attempts(store)

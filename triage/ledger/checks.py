@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
+from sqlalchemy import func
 from sqlmodel import col, select
 
 from triage.ledger.records import Check
@@ -69,6 +70,13 @@ class Checks:
         with self._store.reading() as session:
             row = session.get(CheckRow, external_id)
             return None if row is None else _check(row)
+
+    def listed(self, offset: int, limit: int) -> tuple[list[Check], int]:
+        """So many of the check runs, the one that began last first, and how many there are."""
+        query = select(CheckRow).order_by(col(CheckRow.since).desc(), col(CheckRow.external_id))
+        with self._store.reading() as session:
+            total = session.exec(select(func.count()).select_from(CheckRow)).one()
+            return [_check(row) for row in session.exec(query.offset(offset).limit(limit))], total
 
     def of_head(self, repository: str, head_sha: str) -> list[Check]:
         """The check runs of a commit."""

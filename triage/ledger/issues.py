@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlmodel import col, select
@@ -49,6 +49,12 @@ class Issues:
                     fixed_by=issue.fixed_by,
                 )
             )
+
+    def of_bugs(self, bug_ids: Collection[int]) -> dict[int, Issue]:
+        """The issues that these bugs have, by bug."""
+        with self._store.reading() as session:
+            rows = session.exec(select(IssueRow).where(col(IssueRow.bug_id).in_(bug_ids)))
+            return {row.bug_id: _issue(row) for row in rows}
 
     def of_bug(self, bug_id: int) -> Issue | None:
         """The issue of a bug."""

@@ -16,6 +16,8 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
+from triage import store_acts
+from triage.acts import Deed, NewAct
 from triage.ledger.owners import LEASE, free, me, now
 from triage.ledger.records import REPLACED, Counted, NewOutgoing, Outgoing, OutKind, OutState
 from triage.ledger.rows import OutgoingRow, SwitchRow
@@ -29,6 +31,19 @@ _HEARD = "heard"
 _UNSENT = (OutState.HELD.value, OutState.READY.value, OutState.SENDING.value)
 _GOING = (OutState.READY.value, OutState.SENDING.value)
 _NEVER_SAID = (OutState.REJECTED.value, OutState.FAILED.value, OutState.WITHDRAWN.value)
+
+
+#: What a moderator decides about, in words.
+_SAID = {
+    OutKind.ISSUE: "the report",
+    OutKind.COMMENT: "a comment",
+    OutKind.EDIT_COMMENT: "a comment",
+    OutKind.STATE: "a change of the issue's state",
+    OutKind.LABELS: "labels",
+    OutKind.CHECK: "a check run",
+    OutKind.FILE: "a file",
+    OutKind.NOTICE: "a notice",
+}
 
 
 class Outbox:
@@ -125,21 +140,33 @@ class Outbox:
                 row.state, row.note, row.updated = OutState.WITHDRAWN.value, clean(why), now()
             return len(rows)
 
-    def approve(self, outgoing_id: int, by: str) -> None:
-        """A moderator lets it go, or has read it (NOTICE). Raises Unknown, NotHeld."""
+    def approve(self, outgoing_id: int, by: str, version: int | None = None) -> None:
+        """A moderator lets it go, or has read it (NOTICE). `version` as for `check`. Raises Unknown, NotHeld."""
         read = self.get(outgoing_id).kind is OutKind.NOTICE
-        self._moderate(
-            outgoing_id, OutState.SENT if read else OutState.READY, f"{'read' if read else 'approved'} by {by}"
-        )
+        self._moderate(outgoing_id, OutState.SENT if read else OutState.READY, Deed.APPROVE, by, version=version)
 
-    def reject(self, outgoing_id: int, by: str, why: str = "") -> None:
-        """A moderator does not let it go. Raises Unknown, NotHeld."""
-        self._moderate(outgoing_id, OutState.REJECTED, f"rejected by {by}" + (f": {why}" if why else ""))
+    def reject(self, outgoing_id: int, by: str, why: str = "", version: int | None = None) -> None:
+        """A moderator does not let it go. `version` as for `check`. Raises Unknown, NotHeld."""
+        self._moderate(outgoing_id, OutState.REJECTED, Deed.REJECT, by, why, version)
+
+    def check(self, outgoing_id: int, version: int | None = None) -> None:
+        """See whether it waits for a moderator, and is as one has seen it (`version`; None: whatever it is by now).
+
+        Raises Unknown, NotHeld.
+        """
+        with self._store.reading() as session:
+            _check_held(_row(session, outgoing_id), version)
 
     def get(self, outgoing_id: int) -> Outgoing:
         """One outgoing thing. Raises Unknown."""
         with self._store.reading() as session:
             return _outgoing(_row(session, outgoing_id))
+
+    def by_keys(self, keys: Collection[str]) -> dict[str, Outgoing]:
+        """What was put in under these keys, as far as there is any."""
+        with self._store.reading() as session:
+            rows = session.exec(select(OutgoingRow).where(col(OutgoingRow.key).in_(keys)))
+            return {row.key: _outgoing(row) for row in rows}
 
     def by_key(self, key: str) -> Outgoing | None:
         """What was put in under a key."""
@@ -178,12 +205,25 @@ class Outbox:
             row.attempts = 0 if newer else row.attempts
             row.note, row.owner, row.lease, row.updated = clean(why), "", None, now()
 
-    def _moderate(self, outgoing_id: int, state: OutState, note: str) -> None:
+    def _moderate(
+        self, outgoing_id: int, state: OutState, deed: Deed, by: str, why: str = "", version: int | None = None
+    ) -> None:
+        done = "rejected" if deed is Deed.REJECT else "read" if state is OutState.SENT else "approved"
         with self._store.writing() as session:
             row = _row(session, outgoing_id)
-            if row.state != OutState.HELD:
-                raise NotHeld(f"outgoing {outgoing_id} is {row.state}, it waits for no moderator")
-            row.state, row.note, row.updated = state.value, clean(note), now()
+            _check_held(row, version)
+            reason = f": {why}" if why else ""
+            row.state, row.note, row.updated = state.value, clean(f"{done} by {by}{reason}"), now()
+            named = _SAID.get(OutKind(row.kind), row.kind)
+            store_acts.add(session, NewAct(by, deed, f"{done} {named} for {row.repository}{reason}", row.bug_id))
+
+
+def _check_held(row: OutgoingRow, version: int | None) -> None:
+    if row.state != OutState.HELD:
+        note = f" ({row.note})" if row.note else ""
+        raise NotHeld(f"outgoing {row.id} is {row.state}{note}, it waits for no moderator")
+    if version not in (None, row.version):
+        raise NotHeld(f"outgoing {row.id} has changed since it was looked at: look again")
 
 
 class NotHeld(Exception):

@@ -31,6 +31,11 @@ def free(owner: str, lease: datetime | None) -> bool:
     return lease is None or lease <= now() or _gone(owner)
 
 
+def here(owner: str) -> bool:
+    """Whether a process of this machine is the owner."""
+    return owner.rpartition("/")[0] == _place()
+
+
 def _gone(owner: str) -> bool:
     place, _, rest = owner.rpartition("/")
     pid = rest.partition("@")[0]

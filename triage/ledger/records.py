@@ -219,3 +219,25 @@ class Check:
     since: datetime | None = None
     fork: bool = True
     newest: bool = False
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A regular campaign as the configuration has it. `cron` is in UTC."""
+
+    name: str
+    project: str
+    cron: str
+    budget: str
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A regular campaign as stored. `rung` is when it was last due, `marked_by` and `marked` who paused it and when."""
+
+    planned: Planned
+    paused: bool = False
+    marked_by: str = ""
+    marked: datetime | None = None
+    rung: datetime | None = None

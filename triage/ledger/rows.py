@@ -157,3 +157,55 @@ class SwitchRow(SQLModel, table=True):
     value: str
     by: str = ""
     changed: datetime
+
+
+class ModeratorRow(SQLModel, table=True):
+    """Who may decide on the pages. `secret` is what a key-derivation function made of it, never the secret itself."""
+
+    __tablename__ = "moderator"
+
+    name: str = Field(primary_key=True)
+    secret: str
+    added: datetime
+
+
+class SignedInRow(SQLModel, table=True):
+    """A moderator who is signed in somewhere, until `expires` (UTC). `token` is the hash of what the browser has."""
+
+    __tablename__ = "signed_in"
+
+    token: str = Field(primary_key=True)
+    name: str = Field(foreign_key="moderator.name", index=True)
+    since: datetime
+    expires: datetime
+
+
+class AttemptRow(SQLModel, table=True):
+    """Failed sign-ins of one kind (`triage.ledger.attempts`): how many, and until when (UTC) the next one waits."""
+
+    __tablename__ = "attempt"
+
+    key: str = Field(primary_key=True)
+    failures: int
+    last: datetime = Field(index=True)
+    until: datetime
+
+
+class ScheduleRow(SQLModel, table=True):
+    """A regular campaign of the configuration; `sources` is JSON.
+
+    `rung` is when it was last due, whatever came of that; `cancelled` when a person ended what had been due until then.
+    """
+
+    __tablename__ = "schedule"
+
+    name: str = Field(primary_key=True)
+    project: str
+    cron: str
+    budget: str
+    sources: str
+    paused: bool = False
+    marked_by: str = ""
+    marked: datetime | None = None
+    rung: datetime | None = None
+    cancelled: datetime | None = None

@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import SelectOfScalar
 
 from triage.ledger import outbox
-from triage.ledger.owners import LEASE, free, me, now
+from triage.ledger.owners import LEASE, free, here, me, now
 from triage.ledger.records import OPEN, Counted, NewOutgoing, NewWork, Work, WorkState
 from triage.ledger.rows import WorkRow
 from triage.records import clean, dump
@@ -140,6 +140,19 @@ class Works:
         )
         with self._store.reading() as session:
             return session.exec(same).first() is not None
+
+    def ahead(self, work: Work, kinds: Collection[str], alone: Collection[str]) -> str:
+        """The kind and key of what comes before a piece of work that runs, "" for nothing.
+
+        That is more urgent work of these `kinds` that may begin now, and work of a kind in `alone` that runs here: it
+        shall have the machine for itself.
+        """
+        with self._store.reading() as session:
+            for row in session.exec(_claimable(kinds)):
+                waits = row.state == WorkState.QUEUED or free(row.owner, row.lease)
+                if row.priority < work.priority and (waits or (row.kind in alone and here(row.owner))):
+                    return f"{row.kind} {row.key}"
+        return ""
 
     def counts(self) -> dict[tuple[str, WorkState], int]:
         """How many pieces of work of each kind there are in each state."""

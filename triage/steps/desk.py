@@ -24,13 +24,14 @@ settling = threading.Lock()
 
 @dataclass(frozen=True)
 class Desk:
-    """Everything a step needs."""
+    """Everything a step needs. `stops` is asked, between two steps, whether to leave the rest for later."""
 
     store: Store
     runner: Runner
     reference: Target
     reports: Path
     deadline: float | None = None
+    stops: Callable[[], bool] = lambda: False
 
     @property
     def judge(self) -> Judge:
@@ -38,8 +39,8 @@ class Desk:
         return Jury(self.runner, self.reference)
 
     def over(self) -> bool:
-        """Whether the time for triage has ended."""
-        return self.deadline is not None and time.monotonic() >= self.deadline
+        """Whether the time for triage has ended, or something else is wished."""
+        return self.stops() or (self.deadline is not None and time.monotonic() >= self.deadline)
 
 
 Step = Callable[[Desk, Bug], None]

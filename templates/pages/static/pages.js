@@ -15,3 +15,12 @@ document.addEventListener("click", async (event) => {
   }
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 });
+
+// While the server sends what is new, the page need not ask for it.
+document.addEventListener("htmx:sseOpen", (event) => { event.target.dataset.live = "yes"; });
+for (const gone of ["htmx:sseError", "htmx:sseClose"]) {
+  document.addEventListener(gone, (event) => { delete event.target.dataset.live; });
+}
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.target.id === "live" && event.target.querySelector("[data-live]")) event.preventDefault();
+});

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from bot.kinds import Done, hunt
+from bot.kinds import Again, Done, hunt
+from fuzz.case import Origin, Status
 from tests.bot.checks.support import Shop
-from triage.ledger.records import NewWork, WorkState
+from triage import campaign_control as control
+from triage.ledger.records import NewWork, Planned, Work, WorkState
+from triage.ledger.schedules import Rung
 from triage.lifecycle import State
+from triage.records import Mark, Result
 
 
 def test_a_hunt_runs_the_newest_build_that_works_and_gives_way_to_a_gate(tiny_shop: Shop) -> None:
@@ -69,3 +74,76 @@ def test_a_hunt_with_a_source_that_learns_goes_on_from_what_the_one_before_it_le
 def _models(kept: Path) -> int:
     """How many models the search that was kept has seen."""
     return int(json.loads(kept.read_text())["chooser"]["made"])
+
+
+def claimed(shop: Shop, **payload: object) -> Work:
+    """A schedule's work, claimed."""
+    shop.ledger.schedules.agree([Planned("nightly", "tiny", "0 2 * * *", "1h", ("onnx_node",))])
+    shop.ledger.schedules.ring("nightly")
+    work = shop.ledger.work.claim(["hunt"])
+    assert work is not None
+    return replace(work, payload={**work.payload, **payload})
+
+
+def once(shop: Shop, act: Callable[[], object]) -> Callable[[str], None]:
+    """A way to say how it goes that acts as soon as there are results."""
+    done: list[object] = []
+
+    def say(note: str) -> None:
+        if not done and (found := shop.ledger.store.campaigns()) and shop.ledger.store.done(found[-1].id):
+            done.append(act())
+
+    return say
+
+
+def test_a_paused_hunt_keeps_its_place_and_goes_on_there(tiny_shop: Shop) -> None:
+    store = tiny_shop.ledger.store
+    work = claimed(tiny_shop)
+    paused = hunt.run(work, replace(tiny_shop.desk, say=once(tiny_shop, lambda: control.pause(store, "nightly"))))
+    assert isinstance(paused, Done) and paused.note.endswith(", paused")
+    [rest] = [each for each in paused.works if each.kind == "hunt"]
+    assert rest.payload["rung"] == work.payload["rung"] and rest.not_before is not None
+    tiny_shop.ledger.work.done(work, paused.note, paused.works)
+    [campaign] = store.campaigns()
+    before = store.done(campaign.id)
+    assert before and campaign.finished is None and tiny_shop.ledger.schedules.ring("nightly") is Rung.PAUSED
+    [waits] = tiny_shop.queued("hunt")
+    assert hunt.run(waits, tiny_shop.desk) == Again(60.0, "paused") and store.done(campaign.id) == before
+    control.resume(store, "nightly")
+    tiny_shop.ledger.work.cancel("triage", "bug:*", "else it goes first")
+    again = tiny_shop.ledger.work.claim(["hunt"])
+    assert again is not None
+    cancelling = replace(tiny_shop.desk, say=once(tiny_shop, lambda: control.cancel(store, "nightly", "me")))
+    ended = hunt.run(again, cancelling)
+    assert isinstance(ended, Done) and ended.note.endswith(", cancelled")
+    assert [each.kind for each in ended.works if each.kind == "hunt"] == []
+    [campaign] = store.campaigns()
+    assert campaign.mark is Mark.CANCELLED and store.counts(campaign.id).cases > len(before), "it went on where it was"
+
+
+def test_work_of_a_cancelled_schedule_that_a_killed_process_left_is_not_begun_again(tiny_shop: Shop) -> None:
+    work = claimed(tiny_shop)
+    control.cancel(tiny_shop.ledger.store, "nightly")
+    assert hunt.run(work, tiny_shop.desk) == Done("cancelled")
+    assert tiny_shop.ledger.store.campaigns() == []
+
+
+def test_a_hunt_does_not_begin_while_a_gate_runs_here(tiny_shop: Shop) -> None:
+    tiny_shop.ledger.work.add(NewWork("gate", "tiny#7", "tiny", {"commit": "0" * 40}, priority=10))
+    gate = tiny_shop.ledger.work.claim(["gate"])
+    assert gate is not None
+    work = claimed(tiny_shop)
+    assert hunt.run(work, tiny_shop.desk) == Again(5.0, "gives way to gate tiny#7")
+
+
+def test_a_hunt_prunes_what_ended_before_it_and_teaches_the_next(tiny_shop: Shop) -> None:
+    store = tiny_shop.ledger.store
+    old = store.begin_campaign({"sources": ["x"], "targets": ["x@1"]}, name="nightly").id
+    store.record(old, [Result("0" * 16, "x@1", Origin("x", "y"), Status.SKIPPED)])
+    work = claimed(tiny_shop)
+    ended = hunt.run(work, replace(tiny_shop.desk, say=once(tiny_shop, lambda: control.cancel(store, "nightly"))))
+    assert isinstance(ended, Done)
+    assert store.campaigns()[0].mark is Mark.SUPERSEDED and store.done(old) == set()
+    assert (old, 1) in {(each.campaign_id, each.removed) for each in store.pruned()}
+    known = store.history([store.campaigns()[1].parameters["targets"][0]])
+    assert known.covered and known.ends

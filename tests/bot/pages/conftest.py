@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,14 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(database: Path) -> Iterator[str]:
     """The address of the pages."""
-    process = start(database.parent, "pages", "--db", database, "--port", 0)
+    with served(database) as address:
+        yield address
+
+
+@contextmanager
+def served(database: Path, *options: object) -> Iterator[str]:
+    """The address of pages over a database, shown by a process of its own."""
+    process = start(database.parent, "pages", "--db", database, "--port", 0, *options)
     assert process.stderr is not None
     told = process.stderr.readline()
     assert "http://127.0.0.1:" in told, told + process.stderr.read()
