@@ -8,24 +8,20 @@ what cannot be done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlmodel import Session
-
-from triage.ledger import Ledger, steering
+from triage import store_steering as steering
+from triage.ledger import Ledger
 from triage.ledger.owners import LEASE, free, me
 from triage.ledger.records import OPEN, Schedule, Work, WorkState
-from triage.ledger.rows import ScheduleRow
-from triage.ledger.steering import Unsteerable as Unsteerable
 from triage.records import CampaignInfo, Mark, Wish
-from triage.rows import CampaignRow
 from triage.store import Store
-
-_Act = Callable[[Session, ScheduleRow | None, CampaignRow | None, str], None]
+from triage.store_steering import Steering
+from triage.store_steering import Unsteerable as Unsteerable
 
 
 class Standing(StrEnum):
@@ -89,14 +85,12 @@ def listed(store: Store) -> list[Line]:
 
 def wish(store: Store, campaign_id: int) -> Wish:
     """What is wished of whoever runs the campaign. Raises Unsteerable."""
-    with store.reading() as session:
-        return steering.wish(session, campaign_id)
+    return Steering(store).wish(campaign_id)
 
 
 def attend(store: Store, campaign_id: int) -> None:
     """Say that this process runs the campaign: it counts as running for a lease, and as long as the process lives."""
-    with store.writing() as session:
-        steering.attend(session, campaign_id, me())
+    Steering(store).attend(campaign_id, me())
 
 
 @contextmanager
@@ -106,15 +100,11 @@ def attended(store: Store, campaign_id: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with store.writing() as session:
-            steering.attend(session, campaign_id, "")
+        Steering(store).attend(campaign_id, "")
 
 
-def _told(store: Store, name: str, act: _Act, by: str) -> Line:
-    with store.writing() as session:
-        schedule, campaign = steering.find(session, name)
-        act(session, schedule, campaign, by)
-        meant = schedule.name if schedule else str(campaign.id if campaign else name)
+def _told(store: Store, name: str, act: steering.Act, by: str) -> Line:
+    meant = Steering(store).ask(name, act, by)
     return next(line for line in listed(store) if line.name == meant)
 
 

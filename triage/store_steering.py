@@ -7,7 +7,7 @@ function runs inside a write transaction; all of them may be called again withou
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from sqlmodel import Session, col, select
 
@@ -17,8 +17,11 @@ from triage.ledger.rows import ScheduleRow, WorkRow
 from triage.ledger.work import queue
 from triage.records import Mark, Wish
 from triage.rows import CampaignRow
+from triage.store import Store
 from triage.store_error import StoreError
 
+#: What is asked of what was found by a name; by whom.
+Act = Callable[[Session, ScheduleRow | None, CampaignRow | None, str], None]
 #: The kind of work that a schedule asks for; its key is the schedule's name.
 KIND = "hunt"
 #: Regular work gives way to what somebody waits for.
@@ -29,6 +32,41 @@ _DIGITS = 18
 
 class Unsteerable(StoreError):
     """What was asked of a campaign cannot be done; the text says why, and what can."""
+
+
+class Steering:
+    """The marks of one database. Every method is one transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def ask(self, name: str, act: Act, by: str) -> str:
+        """Do one of the acts of this file; the name of the schedule, else the number, that was meant.
+
+        Raises Unsteerable.
+        """
+        with self._store.writing() as session:
+            schedule, campaign = find(session, name)
+            act(session, schedule, campaign, by)
+            return schedule.name if schedule else str(campaign.id if campaign else name)
+
+    def wish(self, campaign_id: int) -> Wish:
+        """What is wished of whoever runs the campaign. Raises Unsteerable for one that there is not."""
+        with self._store.reading() as session:
+            row = session.get(CampaignRow, campaign_id)
+            if row is None:
+                raise Unsteerable(f"there is no campaign {campaign_id}")
+            if row.finished is not None:
+                return Wish.END if row.mark else Wish.GO_ON
+            schedule = session.get(ScheduleRow, row.name) if row.name else None
+            return Wish.PAUSE if row.mark == Mark.PAUSED or (schedule and schedule.paused) else Wish.GO_ON
+
+    def attend(self, campaign_id: int, owner: str) -> None:
+        """Note who is at a campaign now, "" for nobody."""
+        with self._store.writing() as session:
+            row = session.get(CampaignRow, campaign_id)
+            if row is not None:
+                row.owner, row.seen = owner, now()
 
 
 def find(session: Session, name: str) -> tuple[ScheduleRow | None, CampaignRow | None]:
@@ -89,24 +127,6 @@ def start(session: Session, schedule: ScheduleRow | None, campaign: CampaignRow 
         raise Unsteerable(f"{schedule.name} is paused: `graphwarden campaigns resume {schedule.name}` lets it go on")
     if not any(_works(session, schedule.name)):
         due(session, schedule)
-
-
-def wish(session: Session, campaign_id: int) -> Wish:
-    """What is wished of whoever runs the campaign. Raises Unsteerable for one that there is not."""
-    row = session.get(CampaignRow, campaign_id)
-    if row is None:
-        raise Unsteerable(f"there is no campaign {campaign_id}")
-    if row.finished is not None:
-        return Wish.END if row.mark else Wish.GO_ON
-    schedule = session.get(ScheduleRow, row.name) if row.name else None
-    return Wish.PAUSE if row.mark == Mark.PAUSED or (schedule and schedule.paused) else Wish.GO_ON
-
-
-def attend(session: Session, campaign_id: int, owner: str) -> None:
-    """Note who is at a campaign now, "" for nobody."""
-    row = session.get(CampaignRow, campaign_id)
-    if row is not None:
-        row.owner, row.seen = owner, now()
 
 
 def due(session: Session, schedule: ScheduleRow) -> int:
