@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from triage import store_steering as steering
 from triage.acts import Deed
-from triage.ledger import Ledger, steering
+from triage.ledger import Ledger
 from triage.ledger.owners import LEASE, free, me
 from triage.ledger.records import OPEN, Schedule, Work, WorkState
-from triage.ledger.steering import Unsteerable as Unsteerable
 from triage.records import CampaignInfo, Mark, Wish
 from triage.store import Store
+from triage.store_steering import Steering
+from triage.store_steering import Unsteerable as Unsteerable
 
 
 class Standing(StrEnum):
@@ -84,14 +86,12 @@ def listed(store: Store) -> list[Line]:
 
 def wish(store: Store, campaign_id: int) -> Wish:
     """What is wished of whoever runs the campaign. Raises Unsteerable."""
-    with store.reading() as session:
-        return steering.wish(session, campaign_id)
+    return Steering(store).wish(campaign_id)
 
 
 def attend(store: Store, campaign_id: int) -> None:
     """Say that this process runs the campaign: it counts as running for a lease, and as long as the process lives."""
-    with store.writing() as session:
-        steering.attend(session, campaign_id, me())
+    Steering(store).attend(campaign_id, me())
 
 
 @contextmanager
@@ -101,12 +101,11 @@ def attended(store: Store, campaign_id: int) -> Iterator[None]:
     try:
         yield
     finally:
-        with store.writing() as session:
-            steering.attend(session, campaign_id, "")
+        Steering(store).attend(campaign_id, "")
 
 
 def _told(store: Store, name: str, act: steering.Act, by: str, deed: Deed | None = None) -> Line:
-    meant = steering.steer(store, name, act, by, deed)
+    meant = Steering(store).ask(name, act, by, deed)
     return next(line for line in listed(store) if line.name == meant)
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from sqlmodel import col, select
 
-from triage.ledger import steering
+from triage import store_steering as steering
 from triage.ledger.owners import now
 from triage.ledger.records import Planned, Schedule, Work
 from triage.ledger.rows import ScheduleRow

@@ -22,37 +22,66 @@ from triage.rows import CampaignRow
 from triage.store import Store
 from triage.store_error import StoreError
 
+#: What is asked of what was found by a name; by whom.
+Act = Callable[[Session, ScheduleRow | None, CampaignRow | None, str], None]
 #: The kind of work that a schedule asks for; its key is the schedule's name.
 KIND = "hunt"
 #: Regular work gives way to what somebody waits for.
 PRIORITY = 90
 #: The longest number of a campaign that any database takes.
 _DIGITS = 18
-
-
 #: What a person did, in words that follow the name.
 _DONE = {Deed.PAUSE: "paused it", Deed.RESUME: "let it go on", Deed.CANCEL: "cancelled it"}
-
-Act = Callable[[Session, ScheduleRow | None, CampaignRow | None, str], None]
 
 
 class Unsteerable(StoreError):
     """What was asked of a campaign cannot be done; the text says why, and what can."""
 
 
-def steer(store: Store, name: str, act: Act, by: str, deed: Deed | None) -> str:
-    """Do something to what a name means, in one transaction with who did it; its own name. Raises Unsteerable."""
-    with store.writing() as session:
-        schedule, campaign = find(session, name)
-        before = _wished(session, campaign)
-        act(session, schedule, campaign, by)
-        if by and deed and campaign and _wished(session, campaign) is not before:
-            store_acts.add(session, NewAct(by, deed, _DONE[deed], campaign_id=campaign.id))
-        return schedule.name if schedule else str(campaign.id if campaign else name)
+class Steering:
+    """The marks of one database. Every method is one transaction."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def ask(self, name: str, act: Act, by: str, deed: Deed | None = None) -> str:
+        """Do one of the acts of this file and note who did it; the schedule's name, else the number, that was meant.
+
+        Raises Unsteerable.
+        """
+        with self._store.writing() as session:
+            schedule, campaign = find(session, name)
+            before = _wished(session, campaign)
+            act(session, schedule, campaign, by)
+            if by and deed and campaign and _wished(session, campaign) is not before:
+                store_acts.add(session, NewAct(by, deed, _DONE[deed], campaign_id=campaign.id))
+            return schedule.name if schedule else str(campaign.id if campaign else name)
+
+    def wish(self, campaign_id: int) -> Wish:
+        """What is wished of whoever runs the campaign. Raises Unsteerable for one that there is not."""
+        with self._store.reading() as session:
+            row = session.get(CampaignRow, campaign_id)
+            if row is None:
+                raise Unsteerable(f"there is no campaign {campaign_id}")
+            return _wish(session, row)
+
+    def attend(self, campaign_id: int, owner: str) -> None:
+        """Note who is at a campaign now, "" for nobody."""
+        with self._store.writing() as session:
+            row = session.get(CampaignRow, campaign_id)
+            if row is not None:
+                row.owner, row.seen = owner, now()
 
 
 def _wished(session: Session, campaign: CampaignRow | None) -> Wish | None:
-    return None if campaign is None or campaign.id is None else wish(session, campaign.id)
+    return None if campaign is None else _wish(session, campaign)
+
+
+def _wish(session: Session, row: CampaignRow) -> Wish:
+    if row.finished is not None:
+        return Wish.END if row.mark else Wish.GO_ON
+    schedule = session.get(ScheduleRow, row.name) if row.name else None
+    return Wish.PAUSE if row.mark == Mark.PAUSED or (schedule and schedule.paused) else Wish.GO_ON
 
 
 def find(session: Session, name: str) -> tuple[ScheduleRow | None, CampaignRow | None]:
@@ -113,24 +142,6 @@ def start(session: Session, schedule: ScheduleRow | None, campaign: CampaignRow 
         raise Unsteerable(f"{schedule.name} is paused: `graphwarden campaigns resume {schedule.name}` lets it go on")
     if not any(_works(session, schedule.name)):
         due(session, schedule)
-
-
-def wish(session: Session, campaign_id: int) -> Wish:
-    """What is wished of whoever runs the campaign. Raises Unsteerable for one that there is not."""
-    row = session.get(CampaignRow, campaign_id)
-    if row is None:
-        raise Unsteerable(f"there is no campaign {campaign_id}")
-    if row.finished is not None:
-        return Wish.END if row.mark else Wish.GO_ON
-    schedule = session.get(ScheduleRow, row.name) if row.name else None
-    return Wish.PAUSE if row.mark == Mark.PAUSED or (schedule and schedule.paused) else Wish.GO_ON
-
-
-def attend(session: Session, campaign_id: int, owner: str) -> None:
-    """Note who is at a campaign now, "" for nobody."""
-    row = session.get(CampaignRow, campaign_id)
-    if row is not None:
-        row.owner, row.seen = owner, now()
 
 
 def due(session: Session, schedule: ScheduleRow) -> int:
