@@ -28,6 +28,7 @@ from bot.commands import (
     gate,
     generate,
     group,
+    host,
     hunt,
     init,
     instances,
@@ -135,6 +136,7 @@ bench.register(app, _telling)
 suite.register(app, _telling)
 queue.register(app, _telling)
 plot.register(app, _telling)
+app.command("host")(_telling(host.offer))
 app.command("stop")(_telling(stop.stop))
 
 

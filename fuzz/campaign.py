@@ -20,6 +20,8 @@ from fuzz.runner import Runner
 from fuzz.validity import Reference
 
 CHUNK = 16
+#: Chunks at once on however many machines; so many as there are workers have a thread, which changes.
+_MOST_CHUNKS = 4096
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Campaign:
         What the source itself skipped is passed through.
         """
         chunks = _chunks(iter(source))
-        with ThreadPoolExecutor(self._runner.jobs, "chunk") as pool:
+        with ThreadPoolExecutor(_MOST_CHUNKS, "chunk") as pool:
             running: set[Future[list[Verdict | Skip]]] = set()
             try:
                 while True:

@@ -25,6 +25,9 @@ Seconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Wall-clock l
 Memory = Annotated[int, typer.Option("--memory", min=64, help="Memory limit of one case, in MiB.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Database = Annotated[Path, typer.Option("--db", help="The SQLite database of the hunt.")]
+TlsCa = Annotated[Path | None, typer.Option("--tls-ca", help="TLS with the Dask scheduler: who is trusted (PEM).")]
+TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="TLS with the Dask scheduler: our certificate (PEM).")]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="TLS with the Dask scheduler: the certificate's key.")]
 Known = Annotated[
     list[Path],
     typer.Option(
