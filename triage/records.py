@@ -217,8 +217,8 @@ def dump(document: object) -> str:
 
 
 def clean(text: str) -> str:
-    """Text that UTF-8 can hold: compilers' messages may contain lone surrogates, which become ``?``."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Text that every database can hold: lone surrogates, which UTF-8 has none of, and zeros become ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
 
 
 def pack_inputs(inputs: Mapping[str, Value]) -> bytes:

@@ -66,8 +66,13 @@ def hunt(
     ] = 0,
     seed: Seed = 0,
     db: Annotated[
-        Path, typer.Option("--db", help="The SQLite database; made if missing, resumed if interrupted.")
-    ] = Path("hunt.db"),
+        str,
+        typer.Option(
+            "--db",
+            metavar="FILE|URL",
+            help="The database: an SQLite file, made if missing, or postgresql://…; resumed if interrupted.",
+        ),
+    ] = "hunt.db",
     output: Annotated[Path, typer.Option("--out", help="Folder of the drafted reports.")] = Path("reports"),
     invalid: Annotated[
         bool, typer.Option("--invalid", help="Show invalid models to the compilers too: they must refuse, not die.")

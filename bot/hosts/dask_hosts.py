@@ -23,7 +23,7 @@ from fuzz.remote import HostLost
 from fuzz.zygote import BackendUnavailable
 
 #: Seconds that a scheduler may take to answer, the first machine to come, and either to come back.
-ANSWER, FIRST, BACK = 5.0, 60.0, 600.0
+ANSWER, FIRST, BACK = 15.0, 60.0, 600.0
 #: Seconds between two looks at which machines there are.
 _LOOK = 2.0
 
@@ -110,10 +110,22 @@ class DaskHosts:
 
 def _client(address: str, tls: Tls) -> Client:
     security = Security(require_encryption=True, **_files(tls)) if tls.given else None
+    options = {"security": security, "timeout": ANSWER, "set_as_default": False, "name": "graphwarden"}
+    connecting: Future[Client] = Future()
+
+    def connect() -> None:
+        try:
+            connecting.set_result(Client(address, **options))
+        except Exception as error:  # noqa: BLE001 a thread's edge: told by whoever waits for it
+            connecting.set_exception(error)
+
+    # In a thread: it waits for ever for a program that takes connections and says nothing that Dask says.
+    threading.Thread(target=connect, daemon=True).start()
     try:
-        client = Client(address, security=security, timeout=ANSWER, set_as_default=False, name="graphwarden")
-    except OSError as error:
-        raise Refusal(f"{address}: no Dask scheduler that speaks with us: {error}", ExitCode.ENVIRONMENT) from error
+        client = connecting.result(2 * ANSWER)
+    except (OSError, ValueError) as error:
+        said = " ".join(str(error).split()) or "no answer"
+        raise Refusal(f"{address}: no Dask scheduler that speaks with us: {said}", ExitCode.ENVIRONMENT) from error
     client._timeout = BACK  # from now on: how long it looks for a scheduler that was restarted
     return client
 

@@ -42,8 +42,8 @@ OV = Target("openvino", Revision("2026.4.1"))
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "hunt.db", create=True) as opened:
+def store(database: str) -> Iterator[Store]:
+    with open_store(database, create=True) as opened:
         yield opened
 
 

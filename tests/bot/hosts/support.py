@@ -74,7 +74,7 @@ class Cluster:
     def _run(self, what: str, arguments: Sequence[object], before: tuple[str, ...]) -> subprocess.Popen[bytes]:
         command = [*before, sys.executable, "-m", f"distributed.cli.dask_{what}", *map(str, arguments)]
         # A host that was cut off is to be missed within seconds.
-        short = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "5s"}
+        short = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s"}
         with (self.folder / f"{what}.log").open("ab") as log:
             return subprocess.Popen(
                 command,
