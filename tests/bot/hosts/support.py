@@ -21,6 +21,7 @@ REFERENCE = catalogue.target("reference")
 #: What every host of the tests offers.
 TAGS = (host.tag(REFERENCE),)
 PATIENCE = 300.0
+Host = subprocess.Popen[bytes]
 
 
 @dataclass
@@ -33,8 +34,8 @@ class Cluster:
     protocol: str = "tcp"
     before: tuple[str, ...] = ()  # what runs the scheduler, e.g. in another network namespace
     port: int = field(default_factory=ports.unused)
-    scheduler: subprocess.Popen[bytes] | None = None
-    hosts: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    scheduler: Host | None = None
+    hosts: list[Host] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -53,26 +54,33 @@ class Cluster:
 
     def start(self) -> None:
         own = ("--host", f"{self.protocol}://{self.host}", "--port", self.port, "--no-dashboard")
-        self.scheduler = self._run("scheduler", (*own, *self.more), self.before)
+        self.scheduler = self._run("distributed.cli.dask_scheduler", (*own, *self.more), self.before)
         wait_until(self._listens, "the scheduler does not listen")
 
     def _listens(self) -> bool:
         with socket.socket() as probe:
             return probe.connect_ex((self.host, self.port)) == 0
 
-    def add(
-        self, tags: Sequence[str] = TAGS, threads: int = 1, before: tuple[str, ...] = ()
-    ) -> subprocess.Popen[bytes]:
+    def add(self, threads: int = 1, more: Sequence[object] = (), before: tuple[str, ...] = ()) -> Host:
+        """A host that offers the reference, which every test's compiler stands on."""
+        own = ("--jobs", threads, "--backend", "reference", "--folder", self.folder)
+        return self._host("bot.cli", ("host", self.url, *own, *more), before)
+
+    def add_worker(self, tags: Sequence[str], threads: int = 1) -> Host:
+        """A Dask worker that somebody has started by hand, and that offers what it was told to."""
         resources = ",".join(f"{tag}=1000000" for tag in tags)
         own = ("--nworkers", 1, "--nthreads", threads, "--memory-limit", 0, "--no-dashboard", "--resources", resources)
         where = ("--local-directory", self.folder)
         address = f"{self.protocol}://{self.host}:{self.port}"
-        process = self._run("worker", (address, *own, *where, *self.more), before)
+        return self._host("distributed.cli.dask_worker", (address, *own, *where, *self.more), ())
+
+    def _host(self, what: str, arguments: Sequence[object], before: tuple[str, ...]) -> Host:
+        process = self._run(what, arguments, before)
         self.hosts.append(process)
         return process
 
-    def _run(self, what: str, arguments: Sequence[object], before: tuple[str, ...]) -> subprocess.Popen[bytes]:
-        command = [*before, sys.executable, "-m", f"distributed.cli.dask_{what}", *map(str, arguments)]
+    def _run(self, what: str, arguments: Sequence[object], before: tuple[str, ...] = ()) -> Host:
+        command = [*before, sys.executable, "-m", what, *map(str, arguments)]
         # A host that was cut off is to be missed within seconds.
         short = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s"}
         with (self.folder / f"{what}.log").open("ab") as log:
@@ -92,7 +100,7 @@ class Cluster:
         self.start()
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: Host) -> None:
     """End a process and its whole group at once, as a power cut does: a nanny restarts nothing then."""
     for pid in _sessions(process.pid):
         try:
@@ -102,7 +110,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def workers(process: subprocess.Popen[bytes]) -> list[int]:
+def workers(process: Host) -> list[int]:
     """The processes of a host that Dask's nanny started, not the nanny itself."""
     return [pid for pid in _sessions(process.pid) if pid != process.pid and b"spawn_main" in _command(pid)]
 

@@ -160,7 +160,7 @@ def test_a_worker_that_is_killed_below_its_nanny_is_replaced(cluster: Cluster) -
 
 
 def test_a_target_is_only_sent_to_hosts_that_offer_it_at_this_version(cluster: Cluster) -> None:
-    cluster.add(("reference@0.0.1",))
+    cluster.add_worker(("reference@0.0.1",))
     with remote(cluster) as runner:
         with pytest.raises(BackendUnavailable, match=rf"offers {TAGS[0]} \(there is reference@0\.0\.1\)"):
             runner.run(make_case(), REFERENCE)
