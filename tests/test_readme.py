@@ -34,7 +34,7 @@ def test_the_two_commands_are_targets_of_the_makefile():
 
 def test_the_table_of_commands_is_what_the_command_line_offers():
     shown = set(re.findall(r"^\| `graphwarden (\w+)", README, re.MULTILINE))
-    assert shown == set(get_command(cli.app).commands)
+    assert shown == set(get_command(cli.assembled()).commands)
 
 
 #: Commands that leave a file, a row or a log, and print no document.
@@ -45,7 +45,7 @@ SERVES = {"pages"}
 
 
 def test_every_command_has_help_and_the_listed_ones_have_json():
-    for name, command in get_command(cli.app).commands.items():
+    for name, command in get_command(cli.assembled()).commands.items():
         assert command.help, name
         if name in RUN_THE_BOT | DRAWS | SERVES:
             continue

@@ -10,21 +10,27 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from triage.prefilter import filtered
+
 #: A name longer than this is cut; templates reach tens of thousands of characters.
 _LONGEST = 2_000
-_OPERATOR = re.compile(r"\boperator\s*(<=>|<<=?|>>=?|<=?|>=?|->\*?|\(\)|\[\]|==|!=)")
+_OPERATOR = filtered(re.compile(r"\boperator\s*(<=>|<<=?|>>=?|<=?|>=?|->\*?|\(\)|\[\]|==|!=)"))
 _SPELLED = {"<": "lt", ">": "gt", "-": "arrow", "*": "star", "(": "call", ")": "", "[": "at", "]": "", "=": "eq"}
-_CONVERSION = re.compile(r"\boperator ([\w:]+)")
-_ANONYMOUS = re.compile(r"(?:\(anonymous(?: namespace)?\)|`anonymous(?: namespace)?'|\{anonymous\}|_GLOBAL__N_\w*)::")
+_CONVERSION = filtered(re.compile(r"\boperator ([\w:]+)"))
+_ANONYMOUS = filtered(
+    re.compile(r"(?:\(anonymous(?: namespace)?\)|`anonymous(?: namespace)?'|\{anonymous\}|_GLOBAL__N_\w*)::")
+)
 _INLINE = re.compile(r"\b(?:__1|__2|__cxx11|__ndk1|_V2|__detail)::")
 _TAIL = re.compile(
     r"(?:\+(?:0x[0-9a-fA-F]+|\d+)|@@?[\w.]+|\.(?:isra|constprop|part|cold|lto_priv|llvm|resume|destroy|clone|\d+)"
     r"|::h[0-9a-f]{16}|::\{\{[\w#-]*\}\}|\$\w*)+$"
 )
-_CLONE = re.compile(r"\s*\[(?:clone|abi:)[^\]]*\]")
+_CLONE = filtered(re.compile(r"\s*\[(?:clone|abi:)[^\]]*\]"))
 _GENERATED = re.compile(r"(?:_|#|(?<=lambda)|(?<=\$_))\d+(?=$|[.:>])")
 _QUALIFIED = re.compile(r"<([^<>]+?) as [^<>]+?>")
-_LOCAL = re.compile(r"\.<locals>")
+_PLAIN = re.compile(r"[\w.]*")
+_NUMBER = re.compile(r"\d+")
+_LOCAL = filtered(re.compile(r"\.<locals>"))
 #: Lambdas and local classes stand inside a function, which names the place well enough.
 _INSIDE = re.compile(r"::(?:\{lambda|<lambda|\$_\d|'lambda|operator\(\)|operator call)[\s\S]*$")
 
@@ -35,7 +41,9 @@ def function_name(raw: str) -> str:
     name = raw[:_LONGEST].strip()
     if name.startswith(("_Z", "__Z", "?")):
         name = demangle(name)
-    if re.fullmatch(r"[\w.]*", name):  # most Python names and C symbols
+    if name.isidentifier() and not _NUMBER.search(name):
+        return name  # most Python names
+    if _PLAIN.fullmatch(name):  # the others, and C symbols
         return _GENERATED.sub("", _TAIL.sub("", name))
     name = _CLONE.sub("", name)
     name = _OPERATOR.sub(lambda found: "operator_" + "".join(_SPELLED.get(sign, "") for sign in found[1]), name)
@@ -79,9 +87,6 @@ def _without_brackets(name: str) -> str:
         elif not depth:
             kept.append(sign)
     return "".join(kept)
-
-
-_NUMBER = re.compile(r"\d+")
 
 
 def demangle(symbol: str) -> str:

@@ -114,9 +114,9 @@ def _of_shared(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 def _split(cells: list[Cell], kind: str, drift: int) -> list[list[Cell]]:
     """Cells with different values of a kind, apart where something else differs as well."""
-    by_value = _by_value(cells, kind)
-    if len(by_value) < 2:
+    if _alone(cells, kind):
         return [cells]
+    by_value = _by_value(cells, kind)
     unknown = by_value.pop("", None)
     reporting = kind == "message" and bool(cells[0].place) and _reports_errors(by_value)
     pools: list[_Pool] = []
@@ -138,6 +138,13 @@ def _thinned(ordered: list[int]) -> list[int]:
     return ordered[:: step or 1]
 
 
+def _alone(cells: Sequence[Cell], kind: str) -> bool:
+    """Whether the cells have one value of a kind: that is quicker seen than counted, and most have."""
+    read = KINDS[kind]
+    first = read(cells[0])
+    return all(read(cell) == first for cell in cells)
+
+
 def _by_value(cells: Sequence[Cell], kind: str) -> dict[str, _Pool]:
     """A pool for each value, the heaviest first."""
     pools: defaultdict[str, _Pool] = defaultdict(_Pool)
@@ -148,8 +155,10 @@ def _by_value(cells: Sequence[Cell], kind: str) -> dict[str, _Pool]:
 
 def _by_frequency(cells: list[Cell], usual_size: float) -> list[list[Cell]]:
     """Messages that each come as often as a whole bug, apart."""
-    pools = list(_by_value(cells, "message").values()) if cells[0].place and usual_size else []
-    if len(pools) < 2 or not frequency.several([pool.weight for pool in pools], usual_size):
+    if not cells[0].place or not usual_size or _alone(cells, "message"):
+        return [cells]
+    pools = list(_by_value(cells, "message").values())
+    if not frequency.several([pool.weight for pool in pools], usual_size):
         return [cells]
     return [pool.cells for pool in pools]
 

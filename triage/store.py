@@ -35,10 +35,12 @@ from triage.records import (
     StoredFailure,
 )
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
+from triage.store_advice import one_line_errors
 from triage.store_browse import Wanted
+from triage.store_error import StoreError
 from triage.store_file import open_file
 from triage.store_locks import locked_file, locked_server
-from triage.store_place import StoreError, is_server, one_line_errors, shown
+from triage.store_place import is_server, shown
 from triage.store_results import Recorded
 from triage.store_upsert import upserting
 

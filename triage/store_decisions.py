@@ -14,7 +14,7 @@ from sqlmodel import Session, col, select
 from triage.decisions import Decisions, Kind, split_fingerprint
 from triage.lifecycle import State, check_move
 from triage.rows import BugRow, DecisionRow, FailureRow
-from triage.store_place import StoreError
+from triage.store_error import StoreError
 
 
 class Undecidable(StoreError):

@@ -13,8 +13,10 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool
 
 from triage.rows import APPLICATION_ID, SCHEMA
+from triage.store_advice import one_line_errors
+from triage.store_error import StoreError
 from triage.store_migrate import upgrade
-from triage.store_place import BUSY_SECONDS, StoreError, one_line_errors
+from triage.store_place import BUSY_SECONDS
 
 #: Pages of the log after which whoever commits moves them into the file: 16 MB. That takes tens of milliseconds, so
 #: processes that have the time do it earlier (`Store.checkpoint`).

@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from triage.rows import SCHEMA
-from triage.store_place import StoreError
+from triage.store_error import StoreError
 
 _MIGRATIONS = Path(__file__).with_name("migrations")
 

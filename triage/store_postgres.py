@@ -11,8 +11,10 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
 from triage.rows import APPLICATION_ID, SCHEMA
+from triage.store_advice import one_line_errors
+from triage.store_error import StoreError
 from triage.store_migrate import upgrade
-from triage.store_place import BUSY_SECONDS, StoreError, one_line_errors, shown
+from triage.store_place import BUSY_SECONDS, shown
 
 _SCHEME = "postgresql+psycopg"
 

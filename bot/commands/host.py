@@ -19,7 +19,8 @@ from bot.commands.arguments import TlsCa, TlsCert, TlsKey
 from bot.console import err
 from bot.failures import ExitCode, Refusal
 from bot.hosts import Tls
-from fuzz import catalogue, host, registry
+from fuzz import catalogue, registry
+from fuzz.host import offered
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
 
@@ -30,7 +31,7 @@ _FIRST, _MOST, _LONG = 0.5, 10.0, 60.0
 _PR_SET_PDEATHSIG = 1
 
 
-def offer(
+def host(
     scheduler: Annotated[str, typer.Argument(metavar="dask://HOST:PORT", help="The Dask scheduler to work for.")],
     jobs: Annotated[int, typer.Option("--jobs", min=0, help="Workers at once; 0: one per core.")] = 0,
     backend: Annotated[
@@ -58,7 +59,7 @@ def offer(
     for word in tag:
         _check_tag(word)
     sweep_stale_homes()
-    tags = [*host.offered(_working(backend)), *tag]
+    tags = [*offered(_working(backend)), *tag]
     err.print(f"graphwarden: offers {', '.join(tags)}", markup=False, soft_wrap=True)
     _keep(_command(place, jobs or len(os.sched_getaffinity(0)), tags, folder, tls))
 

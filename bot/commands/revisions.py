@@ -52,7 +52,9 @@ class _ListsByDefault(TyperGroup):
 
 def register(app: typer.Typer, telling: Callable[..., Any]) -> None:
     """Add the group of commands to `app`."""
-    group = typer.Typer(cls=_ListsByDefault, no_args_is_help=True, help=__doc__)
+    group = typer.Typer(
+        cls=_ListsByDefault, no_args_is_help=True, help="List, install, approve and prune the builds of a compiler."
+    )
     for name, command in (
         ("list", listed),
         ("install", install),

@@ -104,7 +104,7 @@ def test_what_was_forgotten_is_asked_again(far: Runner, machines: Threads, case:
 
 
 def test_large_cases_go_in_parcels_of_their_own(far: Runner, machines: Threads, faulty: Target) -> None:
-    large = np.zeros(remote._MOST_BYTES // 4 // 3, np.float32)
+    large = np.zeros(remote._MOST_BYTES // 4 // 3 + 1, np.float32)
     batch = [Case("onnx", b"%d" % at, {"x": large}, Origin("planted")) for at in range(3)]
     assert [each.status for each in far.run_batch(batch, faulty)] == [Status.OK] * 3
     assert [len(ids) for ids in machines.requests] == [2, 1]
