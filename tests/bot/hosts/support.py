@@ -102,7 +102,7 @@ class Cluster:
 
 def kill(process: Host) -> None:
     """End a process and its whole group at once, as a power cut does: a nanny restarts nothing then."""
-    for pid in _sessions(process.pid):
+    for pid in _in_session(process.pid):
         try:
             os.kill(pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -110,9 +110,14 @@ def kill(process: Host) -> None:
     process.wait()
 
 
+def members(process: Host) -> list[int]:
+    """The processes of a host; those of our workers lie below them, in sessions of their own."""
+    return _in_session(process.pid)
+
+
 def workers(process: Host) -> list[int]:
     """The processes of a host that Dask's nanny started, not the nanny itself."""
-    return [pid for pid in _sessions(process.pid) if pid != process.pid and b"spawn_main" in _command(pid)]
+    return [pid for pid in _in_session(process.pid) if pid != process.pid and b"spawn_main" in _command(pid)]
 
 
 def _command(pid: int) -> bytes:
@@ -122,7 +127,7 @@ def _command(pid: int) -> bytes:
         return b""
 
 
-def _sessions(leader: int) -> list[int]:
+def _in_session(leader: int) -> list[int]:
     """The processes of the session that `leader` began."""
     found = []
     for entry in Path("/proc").glob("[0-9]*/stat"):

@@ -14,7 +14,7 @@ import pytest
 
 from bot import hosts
 from bot.failures import Refusal
-from bot.hosts import Tls
+from bot.hosts import Tls, dask_hosts
 from bot.hosts.dask_hosts import DaskHosts
 from fuzz import catalogue
 from fuzz.campaign import Policy
@@ -24,7 +24,7 @@ from fuzz.lane import Limits
 from fuzz.remote import RemotePool
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
-from tests.bot.hosts.support import REFERENCE, TAGS, Cluster, kill, wait_until, workers
+from tests.bot.hosts.support import PATIENCE, REFERENCE, TAGS, Cluster, kill, wait_until, workers
 from tests.bot.support import PLANTED
 from tests.fuzz.conftest import FAULTY, make_case
 from triage.hunt import Progress, hunt
@@ -67,6 +67,11 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Found:
         found_here = found(store, campaign(store, runner))
     assert len(found_here[1]) >= 3, "the slice has too few bugs to compare"
     return found_here
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_hosts, "FIRST", PATIENCE)
 
 
 @pytest.fixture
