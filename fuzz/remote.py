@@ -21,8 +21,6 @@ from fuzz.zygote import BackendUnavailable
 
 #: So many machines a case may end that ran it and no other suspect.
 MOST_LOST = 2
-#: Batches that wait while as many run on a machine: it has the next before the campaign has read the last.
-_AHEAD = 0.5
 #: Seconds between two looks at whether there is still a machine to wait for.
 _LOOK = 5.0
 #: Bytes of cases in one request, unless one case alone has more.
@@ -63,8 +61,7 @@ class RemotePool:
     @property
     def jobs(self) -> int:
         """More than run at once: while the campaign reads an answer, the machine is at the next request."""
-        slots = self._hosts.slots
-        return slots + max(1, int(slots * _AHEAD))
+        return 2 * self._hosts.slots
 
     def batch(self, cases: Sequence[Case], target: Target) -> Iterator[Ran]:
         """What each case did, in order, those of one request by one warm worker at a time."""

@@ -148,4 +148,4 @@ def test_a_host_that_talks_nonsense_ends_the_campaign_with_a_clear_line(
 
 
 def test_more_is_asked_at_once_than_runs_so_that_no_machine_waits(far: Runner) -> None:
-    assert far.jobs == 3
+    assert far.jobs == 4
