@@ -81,7 +81,7 @@ def write(
         operators=_named(described.operators, bug.location, failure),
         count=bug.count,
         tests=len(tests),
-        examples=tuple(test for test in tests if not test.isdigit())[:_MOST_EXAMPLES],
+        examples=tuple(test for test in tests if test and not test.isdigit())[:_MOST_EXAMPLES],
         versions=_versions(failure, registry.backend(bug.backend).packages_under(dict(failure.target.options))),
         machine=machine(),
         reduced_from=node_count(original.case),

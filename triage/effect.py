@@ -137,11 +137,16 @@ def _integers(wrong: _Wrong) -> str:
     return f"returns wrong values ({found} at {list(at)})"
 
 
+def rough(size: float) -> str:
+    """Two digits of a number, written as people do: ``1000`` and not ``1e+03``."""
+    return f"{float(f'{size:.2g}'):g}"
+
+
 def _distance(wrong: _Wrong) -> str:
     with np.errstate(all="ignore"):
         distances = np.abs(widened(wrong.gotten) - widened(wrong.wanted))
     finite = distances[np.isfinite(distances)]
-    return f"returns wrong values (off by up to {finite.max():.2g})" if finite.size else "returns wrong values"
+    return f"returns wrong values (off by up to {rough(finite.max())})" if finite.size else "returns wrong values"
 
 
 #: The first that has words is the one that is told.

@@ -20,6 +20,7 @@ from triage.court.lines import lines
 from triage.facts import Facts
 from triage.frames import MOST_FRAMES, native_lines, telling_frames
 from triage.projects import described
+from triage.rewritten import rewritten
 from triage.script import script
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -80,7 +81,8 @@ def title(facts: Facts) -> str:
 
 
 def _happening(facts: Facts, *, message: bool) -> str:
-    subject = titles.subject(facts.case, facts.operators, facts.conditions)
+    named = titles.subject(facts.case, facts.operators, facts.conditions)
+    subject = f"{named} {rewritten(facts.target)}".rstrip()
     if "MALLOC_PERTURB_" in facts.environment and facts.symptom in _VALUES:
         return f"{subject} returns uninitialised memory{titles.instead(facts.reference)}"
     if facts.symptom in _VALUES and not _steady(facts):

@@ -18,6 +18,9 @@ def shown(place: object) -> str:
     """A place as people may see it: without a password, and without what stands behind a question mark."""
     if not is_server(place):
         return str(place)
-    scheme, rest, path, *_ = urlsplit(str(place))
+    try:
+        scheme, rest, path, *_ = urlsplit(str(place))
+    except ValueError:  # no URL at all, as whoever opens it will say
+        return f"{str(place).partition('://')[0]}://…"
     user, at, server = rest.rpartition("@")
     return f"{scheme}://{user.partition(':')[0]}{at}{server}{path}"

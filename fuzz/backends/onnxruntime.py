@@ -259,11 +259,18 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     chosen += ["intra_op_num_threads = " + options["threads"]] if "threads" in options else []
     settings = ["options = ort.SessionOptions()", *("options." + each for each in chosen)] if chosen else []
     given = "options, " if chosen else ""
-    session = 'session = ort.InferenceSession(model.SerializeToString(), %sproviders=["CPUExecutionProvider"])' % given
+    disabled = options.get("disable", "none")
+    left_out = ", disabled_optimizers=[%s]" % _quoted(disabled.split(",")) if disabled != "none" else ""
+    last = 'providers=["CPUExecutionProvider"]%s' % left_out
+    session = "session = ort.InferenceSession(model.SerializeToString(), %s%s)" % (given, last)
     lines = ["import onnxruntime as ort", "", *settings, session]
     if small:
         return "\n".join(["import ctypes", "import ml_dtypes", *lines, *_bitwise(outputs)])
     return "\n".join([*lines, "actual = session.run(None, inputs)" + ("[0]" if len(outputs) < 2 else "")])
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join('"%s"' % name for name in names)
 
 
 def _bitwise(outputs: Sequence[str]) -> List[str]:

@@ -372,22 +372,26 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     small = sorted({name for name in inputs if name in SMALL_DTYPES})
     settings = ['"INFERENCE_PRECISION_HINT": "f32"'] if options.get("precision", "f32") == "f32" else []
     settings += ['"INFERENCE_NUM_THREADS": ' + options["threads"]] if "threads" in options else []
+    settings += ['"SNIPPETS_MODE": "DISABLE"'] if options.get("disable") == "snippets" else []
     hint = ", {%s}" % ", ".join(settings) if settings else ""
     if kind == "keras" and options.get("keras") == "tensorflow":
         from fuzz.backends import _openvino_tensorflow
 
         return _openvino_tensorflow.script(hint, options.get("export") == "static", len(outputs))
-    lines = ["import openvino as ov", *(["import ml_dtypes"] if small or set(outputs) & set(SMALL_DTYPES) else []), ""]
+    sequence = options.get("sequence", "none")
+    lines = ["import openvino as ov", *(["import ml_dtypes"] if small or set(outputs) & set(SMALL_DTYPES) else [])]
+    lines += [*_openvino_sequences.imports(sequence), ""]
+    steps = _openvino_sequences.statements(sequence)
     if kind == "onnx":
-        lines += [
-            "core = ov.Core()",
-            'compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU"%s)' % hint,
-        ]
+        read = "core.read_model(model.SerializeToString())"
+        lines += ["core = ov.Core()", *(["ov_model = %s" % read, *steps] if steps else [])]
+        lines += ['compiled = core.compile_model(%s, "CPU"%s)' % ("ov_model" if steps else read, hint)]
     else:
         script = options.get("torch") == "script"
         program = "module, example_input=args" if script else "torch.export.export(module, args)"
         lines += [
             "ov_model = ov.convert_model(%s, input=[ov.PartialShape(list(a.shape)) for a in args])" % program,
+            *steps,
             'compiled = ov.Core().compile_model(ov_model, "CPU"%s)' % hint,
         ]
     feeds, definition = _feeds(kind, small)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from fuzz.backends import _relax_functions, _tvm_sequences
+from fuzz.backends import _relax_functions, _tvm_script, _tvm_sequences
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value, dtype_name
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi")
@@ -29,8 +29,6 @@ OPTIONS: Dict[str, Tuple[str, ...]] = {
 }
 REWRITES = {"functions": "none", "sequence": "none"}
 
-#: No run-time tensor can be made of these: strings, and items of less than a byte, which TVM packs.
-_NO_ARGUMENT = ("string", "int4", "uint4", "int2", "uint2", "float4_e2m1fn")
 _IMPLEMENTATION = re.compile(r"\._impl_v\d+$")
 _IMPORTER = ("ONNXGraphImporter._construct_nodes", "ONNXGraphImporter._convert_operator")
 _REFUSED = re.compile(r"not supported for frontend ONNX:\s*\n?\s*(\S+)")
@@ -189,7 +187,7 @@ def _argument(value: Value) -> Any:
 
     if isinstance(value, list):
         return [_argument(item) for item in value]
-    if isinstance(value, np.ndarray) and dtype_name(value) not in _NO_ARGUMENT:
+    if isinstance(value, np.ndarray) and dtype_name(value) not in _tvm_script.NO_ARGUMENT:
         return tvm.runtime.tensor(value)
     raise CannotFeed("TVM has no run-time value for %s" % dtype_name(value))
 
@@ -319,34 +317,8 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
 
 
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
-    """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor, and with functions."""
-    if options.get("functions", "none") != "none":
-        raise ValueError("no short TVM script puts parts of a module into functions")
-    without = sorted({*inputs, *outputs} & {*_NO_ARGUMENT, "sequence", "none"})
-    if without:
-        raise ValueError("no short TVM script takes or returns %s" % ", ".join(without))
-    if kind == "instance":
-        head = (
-            "import tvm\n"
-            "from tvm import relax\n"
-            "from tvm.relax.frontend.torch import from_exported_program\n\n"
-            "mod = from_exported_program(torch.export.export(module, args), unwrap_unit_return_tuple=True)\n"
-        )
-        feeds = "*[tvm.runtime.from_dlpack(a.contiguous()) for a in args]"
-    else:
-        head = (
-            "import tvm\n"
-            "from tvm import relax\n"
-            "from tvm.relax.frontend.onnx import from_onnx\n\n"
-            "mod = from_onnx(model)\n"
-        )
-        feeds = "*[tvm.runtime.tensor(v) for v in inputs.values()]"
-    single = len(outputs) < 2
-    return (
-        head
-        + 'vm = relax.VirtualMachine(tvm.compile(mod, target="llvm"), tvm.cpu())\n'
-        + ('actual = vm["main"](%s).numpy()' if single else 'actual = [t.numpy() for t in vm["main"](%s)]') % feeds
-    )
+    """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor."""
+    return _tvm_script.script(kind, options, inputs, outputs)
 
 
 def newest_opset() -> int:

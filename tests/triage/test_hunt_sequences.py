@@ -15,9 +15,12 @@ from fuzz.case import Case, Origin, Target
 from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
+from triage import pipeline
 from triage.hunt import hunt
+from triage.lifecycle import State
 from triage.localize import order
 from triage.signing import Signer
+from triage.steps.desk import Desk
 from triage.store import open_store
 
 PLANTED = catalogue.target(str(Path(__file__).with_name("planted_sequences.py")))
@@ -63,6 +66,20 @@ def test_bugs_are_told_apart_by_the_passes_that_they_need(judge: Judge, tmp_path
         assert late.why.endswith("after BreakLate") and early.why.endswith("after Tidy and BreakEarly")
         assert store.counts(campaign.id).bugs == 2
         assert len([key for key in learnt if key]) == 3 and len(learnt) == 10
+
+
+def test_the_draft_names_the_guilty_passes_and_its_script_runs_them(judge: Judge, tmp_path: Path) -> None:
+    with open_store(tmp_path / "hunt.db", create=True) as store:
+        campaign = store.begin_campaign({"test": 1})
+        targets = [PLANTED, after("Fold", "Tidy", "Fuse", "BreakEarly")]
+        hunt(store, campaign, [case("Sinh")], targets, REFERENCE, judge.runner, Policy())
+        pipeline.advance_all(Desk(store, judge.runner, REFERENCE, tmp_path / "reports"), store.bugs())
+        [bug] = store.bugs()
+        assert bug.state is State.DRAFTED, bug.note
+        assert bug.title.endswith("Sinh after Tidy and BreakEarly returns wrong values (off by up to 1000)")
+        text = Path(str(bug.report_path)).read_text()
+    assert "'Tidy,BreakEarly'" in text and "without any pass of the sequence it passes" in text
+    assert "Fails in" not in text, "the case has no name that a reader could look up"
 
 
 def test_what_does_not_pass_without_any_pass_keeps_its_sequence(judge: Judge) -> None:

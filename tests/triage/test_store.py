@@ -176,7 +176,8 @@ def test_a_lock_that_is_held_too_long_gives_one_line(
 ) -> None:
     for place in ("store_file", "store_postgres"):
         monkeypatch.setattr(f"triage.{place}.BUSY_SECONDS", 0.1)
-    with open_store(database, create=False) as hasty, store.writing():
+    with open_store(database, create=False) as hasty, store.writing() as session:
+        session.connection()
         with pytest.raises(StoreError, match="another process has been writing") as problem:
             hasty.begin_campaign({})
         assert "\n" not in str(problem.value)

@@ -59,7 +59,7 @@ def test_a_newer_schema_is_refused(postgres: NewDatabase) -> None:
     ("url", "told"),
     [
         ("postgresql://me:secret@127.0.0.1:1/bugs", "127.0.0.1"),
-        ("postgresql://me:secret@[broken/bugs", "no URL like"),
+        ("postgresql://me:secret@host:port/bugs", "no URL like"),
         ("postgresql://me:secret@127.0.0.1:1", "names no database"),
     ],
 )

@@ -14,7 +14,7 @@ from fuzz.case import Case, Error, Origin, Outcome, Stage, Status
 from fuzz.wire import Value
 from triage import titles
 from triage.conditions import Condition
-from triage.effect import effect
+from triage.effect import effect, rough
 
 
 def array(*values: Any, dtype: Any = np.float32) -> np.ndarray[Any, Any]:
@@ -280,3 +280,10 @@ def test_of_the_outputs_of_a_call_the_first_wrong_one_says_how() -> None:
     assert titles.wrong(case, wrong, right) == (
         "returns shape (1,) instead of (1, 1) for output 0 and a wrong output 1"
     )
+
+
+@pytest.mark.parametrize(
+    ("size", "told"), [(1000.0, "1000"), (0.123, "0.12"), (5.0, "5"), (123456.0, "120000"), (3.4e38, "3.4e+38")]
+)
+def test_a_distance_is_written_as_people_do(size: float, told: str) -> None:
+    assert rough(size) == told

@@ -1,11 +1,12 @@
 """ONNX Runtime through the real worker: every dtype, both levels, and its refusals."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 from fuzz import catalogue
 from fuzz.backends import onnxruntime as backend
@@ -170,3 +171,12 @@ def test_a_functions_type_is_not_taken_for_its_name(place: str, function: str) -
 def test_a_number_of_threads_stands_in_the_script_only_where_it_was_chosen() -> None:
     assert "threads" not in backend.reproduce("onnx", {})
     assert "options.intra_op_num_threads = 2\n" in backend.reproduce("onnx", {"threads": "2"})
+
+
+def test_the_script_leaves_out_the_optimisers_that_the_failure_needs_left_out() -> None:
+    script = backend.reproduce("onnx", {"disable": "ConstantFolding,CastElimination", "opt": "basic"})
+    model = parser.parse_model('<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[2] y) { y = Neg (x) }')
+    scope: dict[str, Any] = {"model": model, "inputs": {"x": np.ones(2, np.float32)}}
+    exec(script, scope)
+    assert scope["actual"].tolist() == [-1.0, -1.0]
+    assert 'disabled_optimizers=["ConstantFolding", "CastElimination"]' in script

@@ -12,9 +12,10 @@ import onnx
 import pytest
 import torch
 from onnx import TensorProto, helper
+from openvino import passes as ov_passes
 
 from fuzz import instance, instance_torch
-from fuzz.backends import _openvino_blame, _openvino_passes
+from fuzz.backends import _openvino_blame, _openvino_passes, _openvino_sequences
 from fuzz.backends import openvino as backend
 from fuzz.wire import CannotFeed, Job, Raw, Value
 
@@ -267,6 +268,35 @@ def test_the_snippets_show_bfloat16_as_what_it_is() -> None:
     scope = {**no_context(), "module": module, "args": args}
     exec(backend.reproduce("instance", {}, ["bfloat16"], ["bfloat16"]), scope)
     assert scope["actual"].dtype == x.dtype and scope["actual"].tolist() == [-1.0, -2.0]
+
+
+@pytest.mark.parametrize("name", [*_openvino_sequences._TRANSFORMATIONS, "ConstantFolding,FusedNamesCleanup"])
+def test_the_snippet_applies_the_transformations_of_a_sequence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    applied: list[str] = []
+    for function in ("apply_moc_transformations", "apply_moc_legacy_transformations", "apply_fused_names_cleanup"):
+        real = getattr(_openvino_sequences._offline(), function)
+        monkeypatch.setattr(
+            _openvino_sequences._offline(), function, lambda *args, real=real: (applied.append("offline"), real(*args))
+        )
+    monkeypatch.setattr(
+        "openvino.passes.ConstantFolding", lambda real=ov_passes.ConstantFolding: (applied.append("folding"), real())[1]
+    )
+    model, inputs = single("Add", {"a": np.ones(2, np.float32), "b": np.ones(2, np.float32)})
+    scope = {**no_context(), "model": model, "inputs": inputs}
+    exec(backend.reproduce("onnx", {"sequence": name}), scope)
+    assert scope["actual"].tolist() == [2.0, 2.0]
+    assert applied == ["folding" if each == "ConstantFolding" else "offline" for each in name.split(",")]
+
+
+def test_the_snippet_of_an_instance_applies_them_too() -> None:
+    module, args, _ = instance_torch.build(
+        instance.parse('{"api": "torch.neg", "args": [{"dtype": "float32", "values": [1]}]}')
+    )
+    scope = {**no_context(), "module": module, "args": args}
+    script = backend.reproduce("instance", {"sequence": "MOCTransformations", "disable": "snippets"})
+    exec(script, scope)
+    assert scope["actual"].tolist() == [-1.0]
+    assert '"SNIPPETS_MODE": "DISABLE"' in script and "apply_moc_transformations(ov_model, False)" in script
 
 
 def test_four_bit_values_have_no_snippet() -> None:

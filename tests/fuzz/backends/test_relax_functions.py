@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import parser
 
@@ -27,15 +29,19 @@ def runner() -> Iterator[Runner]:
         yield shared
 
 
-@pytest.mark.parametrize("text", [TEXT, SPLIT])
-def test_every_form_gives_the_same(runner: Runner, text: str) -> None:
+def example(text: str) -> Case:
     rng = np.random.default_rng(0)
     model = parser.parse_model(text)
     inputs = {
         info.name: rng.random([dim.dim_value for dim in info.type.tensor_type.shape.dim], np.float32)
         for info in model.graph.input
     }
-    case = Case("onnx", model.SerializeToString(), inputs, Origin("test"))
+    return Case("onnx", model.SerializeToString(), inputs, Origin("test"))
+
+
+@pytest.mark.parametrize("text", [TEXT, SPLIT])
+def test_every_form_gives_the_same(runner: Runner, text: str) -> None:
+    case = example(text)
     plain = runner.run(case, catalogue.target("tvm"))
     assert plain.status is Status.OK
     for form in FORMS:
@@ -46,6 +52,27 @@ def test_every_form_gives_the_same(runner: Runner, text: str) -> None:
             np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
 
 
-def test_no_script_is_promised_for_it() -> None:
-    with pytest.raises(ValueError, match="functions"):
-        tvm.reproduce("onnx", {"functions": "closure"})
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("text", [TEXT, SPLIT])
+def test_the_script_of_every_form_gives_the_same(form: str, text: str) -> None:
+    case = example(text)
+    model, outputs = onnx.load_from_string(case.model), ["float32"] * len(parser.parse_model(text).graph.output)
+    found = []
+    for functions in ("none", form):
+        scope: dict[str, Any] = {"model": model, "inputs": dict(case.inputs)}
+        exec(tvm.reproduce("onnx", {"functions": functions}, ["float32"], outputs), scope)
+        called = {each.name_hint for each in scope["mod"].get_global_vars()}
+        assert called != {"main"} if functions != "none" else called == {"main"}
+        found.append(scope["actual"] if len(outputs) > 1 else [scope["actual"]])
+    for plain, got in zip(*found, strict=True):
+        np.testing.assert_array_equal(plain, got)
+
+
+def test_the_script_runs_the_passes_of_a_sequence_for_the_target_that_was_meant() -> None:
+    case = example(TEXT)
+    options = {"sequence": "LegalizeOps,FuseOps", "target": "native", "disable": "CanonicalizeBindings"}
+    script = tvm.reproduce("onnx", options, ["float32"], ["float32"] * 2)
+    scope: dict[str, Any] = {"model": onnx.load_from_string(case.model), "inputs": dict(case.inputs)}
+    exec(script, scope)
+    assert len(scope["mod"].get_global_vars()) > 1, "operators became functions"
+    assert 'disabled_pass=["CanonicalizeBindings"]' in script and "mcpu" in script
