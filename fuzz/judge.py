@@ -10,6 +10,7 @@ import numpy as np
 from fuzz import generators, registry, unsupported, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict, options_from
 from fuzz.generators import docs
+from fuzz.lane import Limits
 from fuzz.mutants import judging
 from fuzz.oracles import crash, differential, refusal
 from fuzz.runner import Runner
@@ -60,7 +61,8 @@ def values(outcome: Outcome) -> list[Value]:
 class Judge:
     """Judges single cases: what the command line, the reducer and the triage steps ask.
 
-    With `perturb`, fresh memory is filled with that byte (see `Runner.run_fresh`), always in fresh processes.
+    With `perturb`, fresh memory is filled with that byte (see `Runner.run_fresh`), with `limits` others hold than the
+    runner's, both always in fresh processes.
     Without `counts_invalid`, a death on a model that turns out to be invalid is no failure: nobody asked for it.
     """
 
@@ -68,12 +70,13 @@ class Judge:
     reference: Target
     perturb: int | None = None
     counts_invalid: bool = True
+    limits: Limits | None = None
 
     def examine(self, case: Case, target: Target, *, fresh: bool = True) -> Verdict:
         """Run reference and target and give the verdict, without other compilers' votes."""
         [known] = validity.judge(self.runner, [case], self.reference)
-        if fresh or self.perturb is not None:
-            outcome = self.runner.run_fresh(case, target, perturb=self.perturb)
+        if fresh or self.perturb is not None or self.limits is not None:
+            outcome = self.runner.run_fresh(case, target, perturb=self.perturb, limits=self.limits)
         else:
             outcome = self.runner.run(case, target)
         return self.conclude(case, target, outcome, known)

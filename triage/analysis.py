@@ -8,6 +8,7 @@ import onnx
 
 from fuzz.case import Case
 from triage import severity
+from triage.conditions import CUT
 from triage.construct_meaning import parsed
 from triage.differ import differing_beyond_type
 from triage.facts import Facts
@@ -70,7 +71,8 @@ def graded(facts: Facts) -> str:
 def sentences(facts: Facts) -> Iterator[str]:
     """What was found out about the bug, a sentence or two each."""
     yield from (one.sentence for one in facts.conditions if one.needed)
-    yield from (one.sentence for one in facts.conditions if not one.needed and (one.kind == "dtype" or one.refuted))
+    others = (one for one in facts.conditions if not one.needed)
+    yield from (one.sentence for one in others if one.kind in ("dtype", CUT) or one.refuted)
     known = any(one.needed for one in facts.conditions)
     yield from filter(None, ("" if known else facts.min_good, *facts.findings))
     if "MALLOC_PERTURB_" in facts.environment:

@@ -6,38 +6,41 @@ it fails in the same way (`triage.contrasts`). An option counts as ignored only 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, islice
 from typing import TypeAlias
 
+import numpy as np
+
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge
+from fuzz.judge import values as values_of
 from triage.challenges import Key, settled
 from triage.construct_meaning import parsed
 from triage.contrasts import OR_EMPTY
 from triage.equality import equality
 from triage.extent import extent, shape_too
 from triage.ignoring import is_ignored
-from triage.inquiry import Condition, Inquiry
+from triage.inquiry import FUSE, Condition, Inquiry
 from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
 from triage.messages import part
 from triage.misread import misread
-from triage.mutants import sizes
+from triage.mutants import sizes as other_sizes
 from triage.operators import value_names
 from triage.schemas import CASTS
 from triage.seen import same_operator
 from triage.sufficiency import passing
-from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, values
+from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, sizes, values
 from triage.wording import telling
 
 __all__ = ["Condition", "conditions"]
 
-#: Runs of the compiler that a report is worth, and the seconds after which no further one is started: only a machine
-#: that is far too busy takes so long, and the same bug is to get the same text.
+#: Runs of the compiler that a report is worth.
 MOST_RUNS = 48
-SECONDS = 60.0
 #: Neighbours that may be conditions.
 MOST_NEIGHBOURS = 16
 #: Other sizes that are tried where a model is invalid without an option.
@@ -53,11 +56,16 @@ _OPTIONS = ("attribute", "input")
 _FEEDING = ("constant ", "non-constant ")
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
+#: The kind of what is said where an inquiry was cut off: on a quieter machine the report may say more.
+CUT = "cut"
+_CUT = Condition(
+    CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
+)
 #: What makes neighbours of a case.
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 #: Makers by case kind, those first that tell a maintainer most.
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
-    "onnx": (attributes.variants, values.variants, inputs.variants, relations.variants),
+    "onnx": (attributes.variants, sizes.of_parts, values.variants, inputs.variants, relations.variants),
     "instance": (arguments.variants,),
     "keras": (arguments.of_layers,),
 }
@@ -66,9 +74,9 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
 def conditions(
     judge: Judge,
     failure: Failure,
-    seconds: float = SECONDS,
     most_runs: int = MOST_RUNS,
     seen: Sequence[Case] = (),
+    clock: Callable[[], float] = time.monotonic,
 ) -> tuple[Condition, ...]:
     """The answers of the neighbours of a failing case, in the order of their weight.
 
@@ -78,7 +86,7 @@ def conditions(
     case = failure.case
     if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
         return ()
-    inquiry = Inquiry(judge, failure, seconds, most_runs)
+    inquiry = Inquiry(judge, failure, most_runs, clock)
     found: dict[Key, Condition] = {}
     variants: dict[Key, Variant] = {}
     makers = _makers(failure)
@@ -99,20 +107,35 @@ def conditions(
     typed = next((one.text for one in types if one.needed), "")
     ignored = any(one.ignored for one in found.values())
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
-    reach = extent(Inquiry(judge, failure, seconds / 2, min(MOST_SIBLINGS, most_runs)), cause, typed)
+    beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
+    reach = extent(beside, cause, typed)
     wider = [one for one in (like, reach) if one]
     told = list(_telling([*found.values(), *types, *wider]))
-    if ignored or like:
-        return tuple(told)
+    bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
+    return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
+
+
+def _bounds(
+    inquiry: Inquiry,
+    told: Sequence[Condition],
+    found: Mapping[Key, Condition],
+    variants: Mapping[Key, Variant],
+    makers: Sequence[_Maker],
+) -> list[Condition]:
+    """The conditions after other cases that have all of those that a title would state were tried."""
     causes = {condition: variants[key] for key, condition in found.items() if condition.needed and key in variants}
     stated = [causes[one] for one in told if one in causes]
-    return tuple(_bounded(inquiry, one, causes[one], stated, makers) if one in causes else one for one in told)
+    return [_bounded(inquiry, one, causes[one], stated, makers) if one in causes else one for one in told]
 
 
 def _makers(failure: Failure) -> tuple[_Maker, ...]:
     """What makes the neighbours: of a wrong result few dimensions say nothing, since in one of them it may be right."""
-    fewer = failure.case.kind == "onnx" and not failure.symptom.startswith("wrong:")
-    return (*_MAKERS[failure.case.kind], *([relations.of_few_dimensions] if fewer else []))
+    if failure.case.kind != "onnx":
+        return _MAKERS[failure.case.kind]
+    results = values_of(failure.reference) if failure.reference else []
+    told = [partial(sizes.variants, result=one.shape) for one in results[:1] if isinstance(one, np.ndarray)]
+    fewer = [] if failure.symptom.startswith("wrong:") else [relations.of_few_dimensions]
+    return (*told, *_MAKERS["onnx"], *fewer)
 
 
 def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
@@ -144,8 +167,8 @@ def _resized(inquiry: Inquiry, variant: Variant) -> Condition | None:
     """
     if variant.kind != "attribute" or inquiry.failure.case.kind != "onnx":
         return None
-    with_option = {one.said: one.case for one in sizes(inquiry.failure.case)}
-    for mutant in islice(sizes(variant.cases[0]), MOST_SIZES):
+    with_option = {one.said: one.case for one in other_sizes(inquiry.failure.case)}
+    for mutant in islice(other_sizes(variant.cases[0]), MOST_SIZES):
         if inquiry.over():
             break
         if not inquiry.passes(mutant.case):

@@ -1,8 +1,8 @@
 """Cases as readable Python source: the model, its inputs, and operator instances.
 
-The code uses `onnx.helper` the way a person would. What `onnx.helper` cannot say (quantisation
-annotations, training information, external data, damaged tensors …) and what would be too long
-to read is packed as base64 instead, so the code always defines the same model.
+The code uses `onnx.helper` the way a person would, and for bodies and many nodes ONNX's textual syntax, in which each
+node is one line. What `onnx.helper` cannot say (quantisation annotations, training information, external data, damaged
+tensors …) and what would be too long to read is packed as base64 instead, so the code always defines the same model.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from itertools import groupby
 
 import onnx
 
+from fuzz.operators.graph import walk
 from fuzz.wire import Value
 from triage.construct_graph import Builder
 from triage.construct_meaning import normalise, parsed
+from triage.construct_text import text_lines
 from triage.construct_values import Inexpressible
 from triage.layout import Expr, call, listing, mapping, named, one_line, quote, render, with_imports
 from triage.literals import bytes_expr, value_expr
@@ -23,6 +25,9 @@ __all__ = ["case_code", "construction_code", "normalise", "parsed", "values_code
 
 #: A model whose code is longer than this is packed.
 MOST_LINES = 120
+#: A script has some ten lines besides the model and is to have thirty: what takes more of them in calls of
+#: `onnx.helper`, as bodies and many nodes do, is written in ONNX's textual syntax, if that is shorter.
+MOST_STATEMENT_LINES = 14
 #: So many inputs of one value are written as one entry.
 _ALIKE = 3
 #: How many nodes the comment above a packed model names.
@@ -45,8 +50,18 @@ def _construction(model: onnx.ModelProto, inputs: Mapping[str, Value]) -> list[s
         lines = Builder(inputs).model(model)
     except Inexpressible:
         return _packed_model(model)
+    if len(lines) > MOST_STATEMENT_LINES and sum(1 for _ in walk(model.graph)) > 1:
+        lines = min(lines, _as_text(model) or lines, key=len)
     packed = _packed_model(model) if len(lines) > MOST_LINES else lines
     return packed if len(packed) < len(lines) else lines
+
+
+def _as_text(model: onnx.ModelProto) -> list[str]:
+    """The model in ONNX's textual syntax; empty where that has no words for it."""
+    try:
+        return text_lines(model)
+    except Inexpressible:
+        return []
 
 
 def values_code(inputs: Mapping[str, Value]) -> str:

@@ -24,7 +24,7 @@ from triage.submodel import load, tensors, with_tensors
 #: How far a limit is moved, as a share of it. A result that follows the number smoothly moves too little to be wrong.
 _SHARE = 1e-3
 #: More elements than this are too many to read; runs and seconds that another witness is worth.
-MOST_ELEMENTS, MOST_RUNS, SECONDS = 64, 12, 5.0
+MOST_ELEMENTS, MOST_RUNS = 64, 12
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def witness(judge: Judge, failure: Failure, seen: Sequence[Case]) -> Failure | N
     It is small enough to be read, and has failed with the same symptom in a fresh process.
     """
     alike = [one for one in seen if same_operator(failure.case, one) and _size(one) <= MOST_ELEMENTS]
-    inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
+    inquiry = Inquiry(judge, failure, MOST_RUNS)
     if not alike or not failure.symptom.startswith("wrong:") or equality(inquiry) is not None:
         return None
     case = next((one for one, _ in _in_others(inquiry, alike)), None)

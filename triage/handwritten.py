@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 
 import onnx
-from onnx import AttributeProto, numpy_helper
+from onnx import helper, numpy_helper
 
 from fuzz.case import Case
+from fuzz.operators.graph import bodies
 from triage.schemas import formal_inputs, schema_of
-from triage.submodel import add_initializer, load, value_info, with_model
+from triage.submodel import add_initializer, inner_tensors, load, value_info, with_model
 
 #: Names that nobody chose.
 _GENERATED = re.compile(r"[A-Za-z]?_?\d+(_\d+)?")
@@ -59,6 +60,16 @@ def data_fed(case: Case) -> Case | None:
     return with_model(case, model, {tensor.name: value, **case.inputs})
 
 
+def spelled(case: Case) -> Case | None:
+    """Constants in bodies as numbers where they are raw bytes: the textual syntax of long bodies holds numbers."""
+    model = load(case)
+    raw = [tensor for tensor in inner_tensors(model.graph) if tensor.HasField("raw_data")] if _bodies(model) else []
+    for tensor in raw:
+        array = numpy_helper.to_array(tensor)
+        tensor.CopyFrom(helper.make_tensor(tensor.name, tensor.data_type, array.shape, array.ravel()))
+    return with_model(case, model) if raw else None
+
+
 def named(case: Case) -> Case | None:
     """The specification's names in the place of generated ones."""
     model = load(case)
@@ -90,9 +101,11 @@ def _only(model: onnx.ModelProto) -> onnx.NodeProto | None:
     """The node, where there is but one and nothing inside of it could read a name."""
     if len(model.graph.node) != 1 or model.functions:
         return None
-    node = model.graph.node[0]
-    bodies = any(one.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for one in node.attribute)
-    return None if bodies else node
+    return None if _bodies(model) else model.graph.node[0]
+
+
+def _bodies(model: onnx.ModelProto) -> bool:
+    return any(True for node in model.graph.node for body in bodies(node))
 
 
 def _names(model: onnx.ModelProto) -> set[str]:

@@ -1,10 +1,10 @@
-"""Questions to a compiler about neighbours of one failing case, within a limit of runs and time; what an answer is."""
+"""Questions to a compiler about neighbours of one failing case, within a limit of runs; what an answer is."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,10 +15,16 @@ from fuzz.case import Case, Failure, Status, Verdict
 from fuzz.judge import Judge, values
 from fuzz.wire import Raw, Value
 from triage.construct_meaning import parsed
+from triage.localize.trial import COSTLY
 from triage.messages import core
 from triage.operators import value_names
 from triage.signature import normalise
 
+#: What a run costs that ends at a limit of time or memory, in ordinary runs: it takes as long as many of them.
+COSTLY_RUN = 8
+#: Seconds after which no further run is started, whatever is left. Runs are what limits an inquiry, since the same bug
+#: is to get the same text on a busy machine; only one on which a run takes many times as long burns this fuse.
+FUSE = 600.0
 #: Words with a digit: types, and what numbers made of other words.
 _NUMBERED = re.compile(r"[\w.]*\d[\w.]*")
 
@@ -44,17 +50,23 @@ class Condition:
 
 
 class Inquiry:
-    """Asks for one failure, in warm workers, at most `most_runs` times and for at most `seconds`."""
+    """Asks for one failure, in warm workers, at most `most_runs` times.
 
-    def __init__(self, judge: Judge, failure: Failure, seconds: float, most_runs: int) -> None:
-        self.judge, self.failure = judge, failure
-        self._ends = time.monotonic() + seconds
-        self._left = most_runs
+    `cut` says that it was not asked any more after `FUSE` seconds of `clock`, with runs left.
+    """
+
+    def __init__(
+        self, judge: Judge, failure: Failure, most_runs: int, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.judge, self.failure, self.cut = judge, failure, False
+        self._clock, self._ends, self._left = clock, clock() + FUSE, most_runs
         self._known: dict[str, Verdict | None] = {}
 
     def over(self) -> bool:
         """Whether nothing more may be asked."""
-        return self._left <= 0 or time.monotonic() >= self._ends
+        if self._left > 0 and self._clock() >= self._ends:
+            self.cut = True
+        return self.cut or self._left <= 0
 
     def verdict(self, neighbour: Case) -> Verdict | None:
         """The verdict on a case; None for one that is invalid, and when nothing more may be asked.
@@ -66,9 +78,9 @@ class Inquiry:
         if self.over():
             return None
         case = with_true_shapes(self.judge, neighbour)
-        if case is not None:
-            self._left -= 1
         found = self.judge.examine(case, self.failure.target, fresh=False) if case else None
+        if found is not None:
+            self._left -= COSTLY_RUN if found.status in COSTLY else 1
         self._known[neighbour.id] = found
         return found
 

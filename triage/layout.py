@@ -119,6 +119,7 @@ _SOURCES = {
     "helper": ("onnx", "helper"),
     "numpy_helper": ("onnx", "numpy_helper"),
     "TensorProto": ("onnx", "TensorProto"),
+    "parser": ("onnx", "parser"),
     "AttributeProto": ("onnx", "AttributeProto"),
     "ReferenceEvaluator": ("onnx.reference", "ReferenceEvaluator"),
     "ml_dtypes": ("ml_dtypes", ""),

@@ -14,6 +14,7 @@ from fuzz.case import Case
 from fuzz.oracles import refusal
 from triage import analysis, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
+from triage.broken_rule import broken_rule
 from triage.construct_meaning import parsed
 from triage.court.evidence import find
 from triage.court.lines import lines
@@ -81,13 +82,17 @@ def title(facts: Facts) -> str:
 
 
 def _happening(facts: Facts, *, message: bool) -> str:
-    named = titles.subject(facts.case, facts.operators, facts.conditions)
+    other_rule = facts.symptom.startswith(refusal.ON_INVALID) and not facts.symptom.endswith(":dtype")
+    named = titles.subject(facts.case, facts.operators, facts.conditions, typed=not other_rule)
     subject = f"{named} {rewritten(facts.target)}".rstrip()
     if "MALLOC_PERTURB_" in facts.environment and facts.symptom in _VALUES:
         return f"{subject} returns uninitialised memory{titles.instead(facts.reference)}"
     if facts.symptom in _VALUES and not _steady(facts):
         return f"{subject} returns other values in every run{titles.instead(facts.reference)}"
-    return titles.happening(facts.case, facts.outcome, facts.reference, facts.symptom, subject, message=message)
+    rule = broken_rule(facts.detail)
+    return titles.happening(
+        facts.case, facts.outcome, facts.reference, facts.symptom, subject, message=message, rule=rule
+    )
 
 
 def _steady(facts: Facts) -> bool:

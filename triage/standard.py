@@ -71,11 +71,20 @@ def quotations(
         found += [*of_case(schema, case, outcome, reference, conditions)]
         found += [*of_output(node, schema, outcome, reference, symptom)]
         found += [] if found else [*definition(schema, symptom)]
-    found.sort(key=lambda one: symptom in ABOUT and one[0].where.startswith(("attribute", "input")))
+    if symptom in ABOUT:
+        found = _nearest(found)
     label = f"{schema.name}-{schema.since_version}"
     url = f"https://onnx.ai/onnx/operators/onnx__{schema.name}.html#l-onnx-op-{label.lower()}"
     kept = {words: f"{label}, {place.where}" for place, words in found if len(words) <= LONGEST}
     return tuple(Quotation(words, where, url) for words, where in list(kept.items())[:MOST])
+
+
+def _nearest(found: Sequence[tuple[Place, str]]) -> list[tuple[Place, str]]:
+    """Of a wrong shape or type what is said of the output first; beside that, which types inputs may have is idle."""
+    of_output = [one for one in found if one[0].where.startswith("output")]
+    rest = [one for one in found if one not in of_output]
+    kept = [one for one in rest if not of_output or not one[0].where.startswith("type constraint")]
+    return [*of_output, *sorted(kept, key=lambda one: one[0].where.startswith(("attribute", "input")))]
 
 
 def _of_conditions(

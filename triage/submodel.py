@@ -195,6 +195,15 @@ def tensors(case: Case, model: onnx.ModelProto) -> dict[str, np.ndarray]:
     return found | {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
 
 
+def inner_tensors(graph: onnx.GraphProto) -> Iterator[onnx.TensorProto]:
+    """The tensors in attributes of a graph's nodes, those of bodies too, and the constants of bodies."""
+    for node in walk(graph):
+        for attribute in node.attribute:
+            yield from (attribute.t, *attribute.tensors) if attribute.HasField("t") else attribute.tensors
+        for body in bodies(node):
+            yield from body.initializer
+
+
 def with_tensors(case: Case, model: onnx.ModelProto, changed: Mapping[str, np.ndarray]) -> Case:
     """The case of `model` with some inputs and initializers replaced; declared input sizes follow."""
     for tensor in model.graph.initializer:

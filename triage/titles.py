@@ -10,6 +10,7 @@ import numpy as np
 import onnx
 
 from fuzz.case import Case, Outcome, Stage
+from fuzz.operators.graph import bodies, walk
 from fuzz.oracles import refusal
 from fuzz.wire import Raw
 from triage import extent, keys, likeness
@@ -76,6 +77,10 @@ _CORE = re.compile(r" \(aten\.[\w.]+(?:(?P<more>; )|\))")
 OPTIONAL_INPUT = "optional input "
 #: How a value comes to an operator, in other words than its name's own.
 _FED = {"non-constant": "an input", "constant": "a constant"}
+#: A condition that does not hold, all that some exceptions say: ``u0 <= 100``.
+_BOUND = re.compile(r"[a-z]\w{0,9} ?(?:[<>]=?|[!=]=) ?\d{1,9}")
+#: What a body holds of necessity: copies, and numbers.
+_WIRING = ("Identity", "Constant")
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
 _JOINED = ("attribute", "input", "value", relations.KIND, relations.TYPES)
 
@@ -113,22 +118,20 @@ def tells_of(title: str, operator: str) -> bool:
     return found is not None and operator in re.split(r", | and ", found[1])
 
 
-def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = ()) -> str:
+def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = (), *, typed: bool = True) -> str:
     """What the bug is about: ``AveragePool (float16) with ceil_mode=1``, ``Conv + Relu``, ``torch.nn.functional.pad``.
 
     Of attributes, values and types only those are named whose absence was seen to make the bug go away;
     a dtype also where no other one could be tried, and a flag that the model cannot be without beside an attribute, or
     where nothing else is told.
-    The types of a cast are its meaning. What was seen to be needed and not enough is said to be "some".
+    The types of a cast are its meaning; without `typed` no type is named that was not asked about. What was seen to be
+    needed and not enough is said to be "some".
     """
     conditions = [replace(one, text=_spoken(one.text)) for one in conditions]
-    named = (
-        " + ".join(_SPOKEN.get(name, name) for name in operators[:3]) + (" + …" if len(operators) > 3 else "")
-        or "the model"
-    )
+    named = _within(case, operators) or _joined([_SPOKEN.get(name, name) for name in operators]) or "the model"
     types = [one for one in conditions if one.kind == "dtype"]
     mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
-    if not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
+    if typed and not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
         named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
     called = [one.text for one in types if one.needed][:1] if case.kind == "instance" else []
     for text in (*called, *(one.text for one in conditions if one.kind == extent.KIND)):
@@ -146,6 +149,27 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     telling = _fitting([*needed, *(settings if options or silent else [])])
     bounded = any(one.partly and one.text in telling for one in conditions)
     return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named
+
+
+def _joined(operators: Sequence[str]) -> str:
+    """``Conv + Relu``; the first three of more."""
+    return " + ".join(operators[:3]) + (" + …" if len(operators) > 3 else "")
+
+
+def _within(case: Case, operators: Sequence[str]) -> str:
+    """``Dropout + Sigmoid in a body of If`` for an operator that stands in a body alone; "" for any other.
+
+    Somebody who tries the operator by itself finds nothing wrong with it.
+    """
+    graph = parsed(case.model).graph if case.kind == "onnx" and len(operators) == 1 else onnx.GraphProto()
+    if any(node.op_type in operators for node in graph.node):
+        return ""
+    for node in walk(graph):
+        for body in bodies(node):
+            held = [inner.op_type for inner in body.node if inner.op_type not in _WIRING]
+            if operators[0] in held:
+                return f"{_joined(list(dict.fromkeys(held)))} in a body of {node.op_type}"
+    return ""
 
 
 def _spoken(text: str) -> str:
@@ -232,12 +256,20 @@ def _one_type_only(case: Case) -> bool:
 
 
 def happening(
-    case: Case, outcome: Outcome, reference: Outcome | None, symptom: str, subject: str, *, message: bool = True
+    case: Case,
+    outcome: Outcome,
+    reference: Outcome | None,
+    symptom: str,
+    subject: str,
+    *,
+    message: bool = True,
+    rule: str = "",
 ) -> str:
     """What goes wrong in a clause: ``Segmentation fault when compiling Conv``, ``Gather returns zeros``.
 
-    An exception's own words are part of it when `message` is wanted.
+    An exception's own words are part of it when `message` is wanted, and so is the `rule` that an invalid model breaks.
     """
+    invalid = f"(invalid model: {rule})" if rule and message else "(invalid model)"
     kind, _, tail = symptom.partition(":")
     doing = f"{_STAGES[outcome.stage]} {subject}"
     if kind == "wrong":
@@ -247,11 +279,11 @@ def happening(
         return f"{_SIGNALS.get(tail, tail or 'Crash')} when {doing}"
     if kind == "dies-on-invalid":
         died = tail.rpartition(":")[2]
-        return f"{_SIGNALS.get(died, died or 'Crash')} instead of an error when {doing} (invalid model)"
+        return f"{_SIGNALS.get(died, died or 'Crash')} instead of an error when {doing} {invalid}"
     if kind == refusal.ASSERTS:
-        return f"{tail.rpartition('.')[2]} instead of a clear error when {doing} (invalid model)"
+        return f"{tail.rpartition('.')[2]} instead of a clear error when {doing} {invalid}"
     if kind == refusal.ACCEPTS:
-        return f"{subject} with an invalid {tail} is accepted without an error"
+        return f"{subject} with an invalid {tail} is accepted without an error{f': {rule}' * bool(rule and message)}"
     if kind in ("hang", "timeout"):
         return f"Hang when {doing}"
     if kind == "oom":
@@ -310,8 +342,8 @@ def _exception(case: Case, outcome: Outcome, message: bool) -> str:
     name = (error.type if error else "").rpartition(".")[2] or "Exception"
     said = telling(part(error.message, error.operator), value_names(case)) if error and message else ""
     text = scrub(said).strip()
-    if error and message and not text and keys.key_of(error, name):
-        text = scrub(error.message.strip())  # too short for words, and yet what is missing
+    if error and message and not text and (keys.key_of(error, name) or _BOUND.fullmatch(error.message.strip())):
+        text = scrub(error.message.strip())  # too short for words, and yet what is missing or does not hold
     known = keys.told(case, error, name) if error and message else ""
     return f"{name}: {_cut(text)}{known}" if text else name
 

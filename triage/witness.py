@@ -29,10 +29,10 @@ from triage.mutants import sizes
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
 from triage.variants import arguments, attributes, inputs
+from triage.variants import sizes as parts
 
-#: Runs of the compiler, and seconds after which none is started.
+#: Runs of the compiler for each improvement.
 MOST_RUNS = 24
-SECONDS = 10.0
 #: More elements than this are too many to read.
 MOST_ELEMENTS = 64
 #: What a tensor that was empty is filled with.
@@ -48,7 +48,7 @@ def better(judge: Judge, failure: Failure) -> Failure:
         return failure
     wrong = failure.symptom.startswith("wrong:") and failure.reference is not None
     for improve in _IMPROVEMENTS.get((failure.case.kind, wrong), ()):
-        inquiry = Inquiry(judge, failure, SECONDS, MOST_RUNS)
+        inquiry = Inquiry(judge, failure, MOST_RUNS)
         failure = improve(inquiry) or failure
     return failure
 
@@ -107,6 +107,10 @@ def _data_fed(inquiry: Inquiry) -> Failure | None:
 
 def _named(inquiry: Inquiry) -> Failure | None:
     return _if_it_fails(inquiry, handwritten.named(inquiry.failure.case))
+
+
+def _spelled(inquiry: Inquiry) -> Failure | None:
+    return _if_it_fails(inquiry, handwritten.spelled(inquiry.failure.case))
 
 
 def _if_it_fails(inquiry: Inquiry, case: Case | None) -> Failure | None:
@@ -172,7 +176,8 @@ def _full(inquiry: Inquiry) -> Failure | None:
 
 
 def _full_models(case: Case) -> Iterator[Case]:
-    """The model with two elements along every axis of a tensor that has none."""
+    """The model with two elements along every axis of a tensor that has none; with two in the last of empty parts."""
+    yield from parts.with_some(case)
     empty = {name: one for name, one in tensors(case, load(case)).items() if not one.size and one.dtype.kind in "fiub"}
     if empty:
         model = load(case)
@@ -327,8 +332,8 @@ def _elements(failure: Failure) -> int:
 
 #: What is tried, by the kind of case and whether its result is wrong.
 _IMPROVEMENTS = {
-    ("onnx", True): (_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named),
-    ("onnx", False): (_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named),
+    ("onnx", True): (_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named, _spelled),
+    ("onnx", False): (_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named, _spelled),
     ("instance", True): (_plain_floats,),
     ("instance", False): (_plain_floats, _full),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,11 +17,12 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
+from fuzz.lane import Limits
 from fuzz.runner import Runner
 from triage import conditions as conditions_
 from triage import contrasts, titles
 from triage.conditions import Condition, conditions
-from triage.inquiry import Inquiry
+from triage.inquiry import COSTLY_RUN, FUSE, Inquiry
 from triage.variants import arguments, attributes, dtypes, inputs, values
 
 PLANTED = Path(__file__).with_name("planted_attributes.py")
@@ -94,11 +96,33 @@ def test_a_condition_that_holds_against_other_values_stays(judge: Judge) -> None
     assert needed == ["detect_positive=0", "infinite X"]
 
 
-def test_no_condition_is_claimed_when_there_is_no_time(judge: Judge) -> None:
+def test_no_condition_is_claimed_when_there_is_no_time_and_that_is_said(judge: Judge) -> None:
     case = case_of("ReduceMin", {"data": np.zeros((0,), np.float32)}, [1])
     verdict = judge.examine(case, catalogue.target("reference"))
     failure = Failure(case, verdict.target, verdict.outcome, None, "crash", "hang", "")  # type: ignore[arg-type]
-    assert conditions(judge, failure, seconds=0.0) == ()
+    [cut] = conditions(judge, failure, clock=itertools.count(0, 2 * FUSE).__next__)
+    assert not cut.needed and cut.sentence.startswith("Not all was asked")
+    assert titles.subject(case, ["ReduceMin"], [cut]) == "ReduceMin"
+
+
+def test_a_busy_machine_finds_the_same_conditions(judge: Judge) -> None:
+    """A question takes it more than a second, and it asks as many."""
+    failure = failure_of(judge, arg_max(1, 1), str(PLANTED))
+    quick = conditions(judge, failure)
+    assert [one.text for one in quick if one.needed] == ["select_last_index=1"]
+    assert conditions(judge, failure, clock=itertools.count(0, 1.5).__next__) == quick
+
+
+def test_what_ends_at_a_limit_costs_as_many_questions_as_it_takes_time() -> None:
+    hanging = catalogue.target(str(PLANTED.with_name("planted.py")), {"steady": "no"})
+    with Runner(jobs=1, limits=Limits(seconds=1.0)) as runner:
+        judge = Judge(runner, catalogue.target("reference"))
+        failure = failure_of(judge, case_of("Ceil", {"x": float32(0.5)}, [1]), hanging.backend)
+        inquiry = Inquiry(judge, dataclasses.replace(failure, target=hanging), COSTLY_RUN + 1)
+        inquiry.verdict(case_of("Tan", {"x": float32(1)}, [1]))
+        assert not inquiry.over()
+        inquiry.verdict(case_of("Neg", {"x": float32(1)}, [1]))
+        assert inquiry.over() and not inquiry.cut
 
 
 # ---------------------------------------------------------------- the neighbours themselves
@@ -486,11 +510,11 @@ def test_an_empty_result_that_is_right_proves_nothing(judge: Judge) -> None:
     case = case_of("Relu", {"x": np.zeros((0, 2), np.float32)}, [0, 2])
     verdict = judge.examine(case, catalogue.target("reference"))
     failure = Failure(case, judge.reference, verdict.outcome, None, "inconsistency", "wrong:values", "")  # type: ignore[arg-type]
-    inquiry = Inquiry(judge, failure, 60, 2)
+    inquiry = Inquiry(judge, failure, 2)
     assert inquiry.passes(case) is None
     assert inquiry.passes(case_of("Relu", {"x": np.zeros((1, 2), np.float32)}, [1, 2])) is True
     crash = dataclasses.replace(failure, symptom="crash:SIGSEGV")
-    assert Inquiry(judge, crash, 60, 1).passes(case) is True, "to live is an answer, whatever comes out"
+    assert Inquiry(judge, crash, 1).passes(case) is True, "to live is an answer, whatever comes out"
     assert inquiry.over() and inquiry.passes(case_of("Abs", {"x": float32(1)}, [1])) is None
 
 

@@ -95,12 +95,12 @@ def test_what_cannot_be_fed_shortly_has_no_draft_when_it_is_the_run_that_fails()
 
 
 def test_what_no_short_script_does_has_no_draft_wherever_it_fails() -> None:
-    """Options of a target may ask for more than a script of a few lines can do."""
+    """A compiler may take a kind of case for which its file has no script at all."""
+    target = Target("inductor", Revision("2.13.0"))
     for stage in (Stage.CONVERT, Stage.COMPILE, Stage.RUN):
-        failure = sequence_failure(stage)
-        functions = replace(failure, target=replace(failure.target, options=(("functions", "two"),)))
-        with pytest.raises(drafting.CannotDraft, match="puts parts of a module into functions"):
-            drafting._snippet(BUG, functions)
+        failure = replace(sequence_failure(stage), target=target)
+        with pytest.raises(drafting.CannotDraft, match="takes operator instances, not onnx"):
+            drafting._snippet(replace(BUG, target=target), failure)
 
 
 @pytest.mark.parametrize(("depends", "shown"), [(False, True), (True, False)])

@@ -18,6 +18,7 @@ from fuzz.oracles import refusal
 from fuzz.runner import Runner
 from triage import reproducer, titles
 from triage.behaviour import behaviour
+from triage.broken_rule import broken_rule
 from triage.court.evidence import Ruling
 from triage.court.hearing import Court
 from triage.interesting import same_signature
@@ -71,8 +72,37 @@ def test_titles_and_sentences_say_that_the_model_is_invalid() -> None:
     assert told == "Concat with an invalid attribute is accepted without an error"
     told = titles.happening(case, RAISED, None, "asserts-on-invalid:KeyError", "Concat")
     assert told == "KeyError instead of a clear error when converting Concat (invalid model)"
+    rule = "Invalid value for attribute axis"
+    told = titles.happening(case, RAISED, None, "asserts-on-invalid:KeyError", "Concat", rule=rule)
+    assert told == "KeyError instead of a clear error when converting Concat (invalid model: " + rule + ")"
+    told = titles.happening(case, ACCEPTED, None, "accepts-invalid:attribute", "Concat", rule=rule)
+    assert told == "Concat with an invalid attribute is accepted without an error: " + rule
     said = behaviour("onnx", ACCEPTED, None, "accepts-invalid:attribute", 60)
     assert "should refuse it" in said.expected and said.actual == "It is compiled and run without a word."
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        (
+            "[ShapeInferenceError] Inference error(s): (op_type:TopK): [ShapeInferenceError] Invalid value of axis",
+            "Invalid value of axis",
+        ),
+        (
+            "[ShapeInferenceError] (op_type:Ceil): X typestr: T, has unsupported type: tensor(int64)",
+            "X has unsupported type: tensor(int64)",
+        ),
+        (
+            "[ShapeInferenceError] Inference error(s): (op_type:Q): [TypeInferenceError] dtype is no type in node Q.",
+            "dtype is no type",
+        ),
+        ("Required attribute 'axis' is missing.", "Required attribute 'axis' is missing"),
+        ("[ShapeInferenceError] " + "word " * 20, ""),
+    ],
+)
+def test_a_title_tells_the_rule_that_an_invalid_model_breaks(said: str, rule: str) -> None:
+    assert broken_rule(f"the model is invalid (rejected by onnx.checker: {said})") == rule
+    assert broken_rule(said) == ""
 
 
 @pytest.mark.parametrize("symptom", ["accepts-invalid:rank", "asserts-on-invalid:KeyError"])

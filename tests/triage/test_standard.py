@@ -16,6 +16,7 @@ from fuzz.wire import Value
 from triage.conditions import Condition
 from triage.schemas import attribute_text, schema_of
 from triage.standard import Quotation, quotations, sentences
+from triage.variants import relations
 
 FLOAT = onnx.TensorProto.FLOAT
 
@@ -272,3 +273,11 @@ def test_every_quotation_stands_in_the_installed_specification() -> None:
                 met += 1
                 assert found.text in plain, (node.op_type, found)
     assert met > 400
+
+
+def test_of_a_wrong_type_what_is_said_of_the_output_comes_before_which_types_inputs_may_have() -> None:
+    case = case_of("OneHot", ["indices", "depth", "values"], ["output"], 11)
+    mixed = needs(relations.TYPES, "int64 indices and int32 values")
+    [found] = quoted(case, "wrong:dtype", "output", mixed, got=TWO.astype(np.int64))
+    assert found.where == "OneHot-11, output `output`"
+    assert found.text.endswith("is the same as the type of input 'values' is used.")

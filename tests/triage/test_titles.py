@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from fuzz.case import Case, Error, Origin, Outcome, Stage, Status
 from fuzz.wire import Value
@@ -145,6 +145,23 @@ def test_a_type_that_matters_is_named_beside_one_that_does_not() -> None:
     types = [condition("dtype", "float8e5m2"), condition("dtype", "float16", needed=False)]
     assert titles.subject(case, ["DequantizeLinear"], types) == "DequantizeLinear (float8e5m2 to float16)"
     assert titles.subject(case, ["DequantizeLinear"], types[1:]) == "DequantizeLinear"
+
+
+def test_an_operator_in_a_body_is_told_with_what_stands_there() -> None:
+    """TVM's Sigmoid is right: within a body it is given both results of Dropout."""
+    text = """<ir_version: 8, opset_import: ["" : 16]> g (bool c, float[2] x) => (float[2] y) { y = If (c) <
+        then_branch: graph = t () => (float[2] a) { d = Dropout (x)  s = Sigmoid (d)  a = Identity (s) },
+        else_branch: graph = e () => (float[2] b) { b = Neg (x) }> }"""
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {}, Origin("test"))
+    assert titles.subject(case, ["Sigmoid"]) == "Dropout + Sigmoid in a body of If"
+    assert titles.subject(case, ["If"]) == "If"
+
+
+def test_a_condition_that_does_not_hold_is_told_though_it_has_no_words() -> None:
+    case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
+    outcome = Outcome(Status.EXCEPTION, Stage.RUN, error=Error("RuntimeError", "u0 <= 100"))
+    title = titles.happening(case, outcome, None, "exception:RuntimeError", "Relu")
+    assert title == "Running Relu fails with RuntimeError: u0 <= 100"
 
 
 def test_inputs_of_different_types_have_no_type_of_their_own() -> None:

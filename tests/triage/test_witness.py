@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge, values
 from fuzz.runner import Runner
+from triage import titles
+from triage.conditions import conditions
 from triage.submodel import load
 from triage.titles import wrong
 from triage.witness import better
@@ -142,3 +144,20 @@ def test_a_type_that_does_not_matter_is_float32(judge: Judge) -> None:
     found = better(judge, failure)
     assert {one.dtype for one in instance.parse(found.case.model).tensors} == {"float32"}
     assert found.symptom == failure.symptom
+
+
+def test_parts_of_no_size_are_shown_on_data_that_have_some(judge: Judge) -> None:
+    """TVM wants the ends of parts to grow: it is a zero in split, not that there is no data."""
+    pytest.importorskip("tvm")
+    node = helper.make_node("Split", ["input", "split"], ["a", "b", "c"])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [0]) for name in ("input", "a", "b", "c")]
+    held = [numpy_helper.from_array(np.zeros(3, np.int64), "split")]
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:], held)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+    case = Case("onnx", model.SerializeToString(), {"input": np.zeros(0, np.float32)}, Origin("test"))
+    found = judge.examine(case, catalogue.target("tvm")).failure
+    assert found is not None, "the compiler no longer has this bug: find another for the test"
+    clear = better(judge, found)
+    assert np.asarray(clear.case.inputs["input"]).tolist() == [1, 2]
+    told = conditions(judge, clear)
+    assert titles.subject(clear.case, ["Split"], told) == "Split with zero split"

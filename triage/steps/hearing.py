@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.case import Case
-from triage import twins
+from triage import haste, twins
 from triage.court.evidence import Judgement, Ruling
 from triage.court.hearing import Court
 from triage.jury import accused
@@ -73,7 +73,7 @@ def _accuse_reference(desk: Desk, case: Case) -> None:
 
 
 def _judgement(desk: Desk, bug: Bug, case: Case) -> Judgement:
-    return Court(desk.runner, desk.reference, COURT_SECONDS).hear(case, bug.target, bug.perturb)
+    return Court(desk.runner, desk.reference, COURT_SECONDS * haste.here()).hear(case, bug.target, bug.perturb)
 
 
 def _verdict(judgement: Judgement) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from fuzz.case import Failure
-from triage import causal, guilty, twins, witness
+from triage import causal, guilty, haste, twins, witness
 from triage.lifecycle import State
 from triage.localize import Location, localize, operator
 from triage.localize.trial import COSTLY, Trial
@@ -117,8 +116,7 @@ def _located(desk: Desk, bug: Bug, failure: Failure, signature: Signature) -> Lo
 
 
 def _deadline(desk: Desk) -> float:
-    limit = time.monotonic() + LOCATE_SECONDS
-    return limit if desk.deadline is None else min(limit, desk.deadline)
+    return haste.ends(LOCATE_SECONDS, desk.deadline)
 
 
 def _placed(signature: Signature, location: Location, failure: Failure) -> Signature:

@@ -89,7 +89,7 @@ def variants(case: Case) -> Iterator[Variant]:
             if values:
                 sentence = f"With {special.said} `{name}` the same model passes."
                 text = f"{special.text} {formal_name(model, name)}"
-                yield Variant("value", text, sentence, tuple(_with_value(case, name, value) for value in values))
+                yield Variant("value", text, sentence, tuple(with_value(case, name, value) for value in values))
     empty = {name: array for name, array in constants.items() if not array.size}
     truths = {name: value for name, value in case.inputs.items() if _is_truths(value)}
     for name, array in {**fed, **empty, **truths}.items():
@@ -127,15 +127,16 @@ def _is_truths(value: Value) -> TypeGuard[Array]:
 
 def _ordinary_shape(case: Case, name: str, formal: str, array: Array) -> Iterator[Variant]:
     if array.ndim == 0:
-        longer = _with_value(case, name, array.reshape(1))
+        longer = with_value(case, name, array.reshape(1))
         yield Variant("value", f"scalar {formal}", f"With a one-dimensional `{name}` the same model passes.", (longer,))
     elif 0 in array.shape:
         larger = np.zeros(tuple(size or 2 for size in array.shape), array.dtype)
-        cases = tuple(_with_value(case, name, value) for value in _distinct(larger))
+        cases = tuple(with_value(case, name, value) for value in _distinct(larger))
         yield Variant("value", f"empty {formal}", f"With a non-empty `{name}` the same model passes.", cases)
 
 
-def _with_value(case: Case, name: str, value: Array) -> Case:
+def with_value(case: Case, name: str, value: Array) -> Case:
+    """The case with another value in an input or a constant."""
     model = parsed(case.model)
     for info in model.graph.input:
         if info.name == name:

@@ -139,3 +139,13 @@ def test_what_ends_in_a_longer_time_does_not_hang(tmp_path: Path, lines: str, ve
         found = Court(runner, catalogue.target("reference")).hear(add(), catalogue.target(str(tmp_path / "slow.py")))
     assert found.verdict is verdict, found.reason
     assert ("too short" in found.reason) is (verdict is Ruling.ENVIRONMENT)
+
+
+def test_a_court_without_time_gives_a_hang_twice_the_limit_all_the_same(tmp_path: Path) -> None:
+    """A hunt's limit is half of its court's time, so that no hang was ever looked at twice."""
+    line = "    import time; time.sleep(4); return [('y', job.inputs['x'] * 2)]\n"
+    (tmp_path / "slow.py").write_text(RAISING + line)
+    with Runner(Limits(seconds=3), jobs=1) as runner:
+        slow = catalogue.target(str(tmp_path / "slow.py"))
+        found = Court(runner, catalogue.target("reference"), seconds=4).hear(add(), slow)
+    assert found.verdict is Ruling.ENVIRONMENT and "too short" in found.reason, found.reason

@@ -14,6 +14,7 @@ from onnx.reference import ReferenceEvaluator
 from fuzz.case import Case, Origin
 from fuzz.wire import Value
 from triage.reduce import ORDER
+from triage.submodel import inner_tensors, load
 
 HEAD = '<ir_version: 10, opset_import: ["": 21]>\n'
 
@@ -284,7 +285,30 @@ def test_names_inside_bodies_become_short_too() -> None:
 
 def test_sequences_get_shorter() -> None:
     case = case_of("g (seq(float[2]) s) => (int64 n) { n = SequenceLength(s) }", s=[ramp(2)] * 3)
-    assert [len(candidate.inputs["s"]) for candidate in propose("sequences", case)] == [0, 1, 2]  # type: ignore[arg-type]
+    lengths = [len(candidate.inputs["s"]) for candidate in propose("sequences", case)]  # type: ignore[arg-type]
+    assert lengths == [0, 1, 2]
+
+
+def test_the_items_of_sequences_get_smaller_and_simpler() -> None:
+    case = case_of(
+        "g (seq(float[9]) s) => (float[N] y) { y = ConcatFromSequence <axis = 0> (s) }", s=[ramp(9) / 7, ramp(9) / 3]
+    )
+    found = propose("sequences", case)
+    assert all(works(candidate) for candidate in found[1:])
+    assert [2, 2] in [[item.size for item in candidate.inputs["s"]] for candidate in found]  # type: ignore[arg-type]
+    assert [1, 2, 3] in [candidate.inputs["s"][-1].tolist()[:3] for candidate in found[1:]]  # type: ignore[index]
+
+
+def test_the_constants_of_bodies_get_simpler() -> None:
+    text = """g (bool c, float[2] x) => (float[2] y) { y = If(c) <
+        then_branch = t () => (float[2] p) <float[2] w = {0.123, 4.56}> { p = Mul(x, w) },
+        else_branch = e () => (float[2] q) { v = Constant <value = float[2] {7.89, 0.12}> ()  q = Add(x, v) }> }"""
+    case = case_of(text, c=np.array(True), x=ramp(2))
+    found = [
+        [numpy_helper.to_array(one).tolist() for one in inner_tensors(load(one).graph)]
+        for one in propose("values", case)
+    ]
+    assert [[1, 2], [1, 2]] in found and all(works(candidate) for candidate in propose("values", case))
 
 
 def test_what_nobody_reads_goes() -> None:

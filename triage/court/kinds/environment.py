@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from fuzz import catalogue
 from fuzz.case import Error, Status
@@ -44,11 +45,15 @@ def _broken_here(hearing: Hearing) -> Evidence | None:
 
 
 def _too_short(hearing: Hearing) -> Evidence | None:
-    """A time-out under a limit so short that the court has the time for a longer one, in which the case ends."""
-    limit = hearing.runner.limits.seconds
-    longer = hearing.limits(min(thresholds().patience * limit, hearing.left() / 2))
-    if hearing.outcome.status is not Status.TIMEOUT or longer.seconds < 2 * limit:
+    """A time-out where the case ends in a longer time, which is twice the limit even if the court's is over then.
+
+    A machine that is busy with other things makes a hang of what is merely slow.
+    """
+    if hearing.outcome.status is not Status.TIMEOUT:
         return None
+    usual = hearing.runner.limits
+    limit = usual.seconds
+    longer = replace(usual, seconds=max(2 * limit, min(thresholds().patience * limit, hearing.left() / 2)))
     outcome = hearing.runner.run_fresh(hearing.case, hearing.target, limits=longer)
     if outcome.status is Status.TIMEOUT:
         return None

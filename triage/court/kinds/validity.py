@@ -22,7 +22,7 @@ def gather(hearing: Hearing) -> Evidence | None:
     died = refusal.symptom(hearing.outcome, on_purpose) if on_purpose else crash.dies_on_invalid(hearing.outcome)
     if died:
         wanted = "must refuse it with a clear error" if on_purpose else "must refuse it and not die"
-        sentence = f"the case is invalid ({broken}); a compiler {wanted} ({died})"
+        sentence = f"the case is invalid ({broken}); a compiler {wanted}"
         return Evidence("validity", Side.AGAINST, sentence, {"invalid": broken, "dies": True})
     return Evidence(
         "validity", Side.FOR, f"the case is no valid test: {broken}", {"invalid": broken}, Ruling.INVALID_TEST
