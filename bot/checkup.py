@@ -22,6 +22,7 @@ from triage.revisions import listing
 from triage.revisions.git import GitError, Repository
 from triage.revisions.index import IndexUnreachable
 from triage.store import StoreError, open_store
+from triage.store_place import is_server
 
 #: Providers whose revisions are commits of a local repository.
 _OF_COMMITS = ("overlay", "command")
@@ -83,7 +84,7 @@ def _database(settings: Settings) -> str:
             raise Bad(
                 f"the emergency stop is on ({stopped}): nothing is said at GitHub; `graphwarden stop --off` ends it"
             )
-        return f"{settings.database}: {len(store.bugs())} bugs"
+        return f"{store.place}: {len(store.bugs())} bugs"
 
 
 def _reports(folder: Path) -> str:
@@ -123,7 +124,7 @@ def _repository(settings: Settings, project: Project) -> str:
 
 def _noted_id(settings: Settings, project: Project) -> int | None:
     """The id that the repository had when the bot first saw it; None where it never did."""
-    if not settings.database.is_file():
+    if not is_server(settings.database) and not Path(settings.database).is_file():
         return project.repository_id
     with open_store(settings.database, create=False) as store:
         return same.known(Ledger(store), project)

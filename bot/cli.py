@@ -28,6 +28,7 @@ GRACE = 3
 #: In the order in which they are told; each is a file of bot/commands.
 COMMANDS = (
     "hunt",
+    "host",
     "run",
     "reduce",
     "court",

@@ -5,12 +5,9 @@ One process of all that share a database has the clock: two would do everything 
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import structlog
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -50,7 +47,7 @@ def planned(settings: Settings) -> list[Planned]:
 @contextmanager
 def running(settings: Settings, ledger: Ledger) -> Iterator[bool]:
     """The clock runs inside; False where another process has it already."""
-    with _only_one(settings.database) as mine:
+    with ledger.store.sole("clock") as mine:
         if not mine:
             log.info("clock_is_elsewhere")
             yield False
@@ -85,17 +82,3 @@ def _campaign(ledger: Ledger, name: str) -> None:
 
 def _every(minutes: float) -> IntervalTrigger:
     return IntervalTrigger(minutes=minutes, start_date=datetime.now(UTC) + SOON, timezone=UTC)
-
-
-@contextmanager
-def _only_one(database: Path) -> Iterator[bool]:
-    file = os.open(database.with_name(f"{database.name}.clock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield False
-        else:
-            yield True
-    finally:
-        os.close(file)

@@ -20,6 +20,7 @@ from bot import wrong_settings
 from bot.failures import Refusal
 from bot.setting_types import Address, Branch, Cron, Duration, Label, Remote, Repository, ScheduleName, Source, WebPath
 from fuzz.generators import FILES
+from triage.store_place import is_server
 
 #: Where a secret may come from instead of a file.
 SECRET_VARIABLE, TOKEN_VARIABLE = "GRAPHWARDEN_WEBHOOK_SECRET", "GRAPHWARDEN_GITHUB_TOKEN"
@@ -130,10 +131,10 @@ class Schedule(_Table):
 
 
 class Settings(_Table):
-    """All of it. `source` is the file it was read from."""
+    """All of it. `source` is the file it was read from, `database` an SQLite file or a URL ``postgresql://…``."""
 
     source: Path = Path("graphwarden.toml")
-    database: Path = Path("graphwarden.db")
+    database: str = "graphwarden.db"
     reports: Path = Path("reports")
     server: Server = Server()
     github: GitHub = GitHub()
@@ -216,6 +217,7 @@ def _placed(settings: Settings, folder: Path) -> Settings:
     def absolute(path: Path | None) -> Path | None:
         return None if path is None else (folder / path.expanduser()).absolute()
 
+    database = settings.database if is_server(settings.database) else str(absolute(Path(settings.database)))
     github = settings.github.model_copy(
         update={
             name: absolute(getattr(settings.github, name))
@@ -228,7 +230,7 @@ def _placed(settings: Settings, folder: Path) -> Settings:
     }
     return settings.model_copy(
         update={
-            "database": absolute(settings.database),
+            "database": database,
             "reports": absolute(settings.reports),
             "github": github,
             "projects": projects,

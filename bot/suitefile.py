@@ -50,7 +50,7 @@ class Wanted:
     folder: Path | None = None
     tests: tuple[str, ...] = ()
     form: str = "plain"
-    db: Path | None = None
+    db: str | None = None
     sources: tuple[str, ...] = ("onnx_node",)
     slice_size: int = 500
     seed: int = 0
@@ -140,7 +140,7 @@ def _tests(names: Sequence[str], form: str, seed: int) -> Iterator[Entry]:
         yield Entry(name, next(variants[variant] for variant in wanted if variant in variants), Source.GIVEN)
 
 
-def _bugs(db: Path, backend: str) -> Iterator[Entry]:
+def _bugs(db: str, backend: str) -> Iterator[Entry]:
     """The smallest case of every bug of the backend that was ever confirmed.
 
     One that several bugs were reduced to has no bug's title: which of them it shows nobody knows before it has run.
@@ -153,7 +153,7 @@ def _bugs(db: Path, backend: str) -> Iterator[Entry]:
     yield from found.values()
 
 
-def _each_bugs(db: Path, backend: str) -> Iterator[Entry]:
+def _each_bugs(db: str, backend: str) -> Iterator[Entry]:
     name = registry.backend(backend).name
     with open_store(db, create=False) as store:
         for bug in store.bugs(CONFIRMED):

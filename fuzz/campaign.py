@@ -20,6 +20,8 @@ from fuzz.runner import Runner
 from fuzz.validity import Reference
 
 CHUNK = 16
+#: Chunks at once on however many machines; so many as there are workers have a thread, which changes.
+_MOST_CHUNKS = 4096
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,14 @@ class Campaign:
     def run(
         self, source: Iterable[Case | Skip], is_done: Callable[[str, str], bool] = lambda case, target: False
     ) -> Iterator[list[Verdict | Skip]]:
-        """Yield the verdicts of one chunk at a time, in the order in which chunks finish.
+        """Yield the verdicts of chunks in the order in which they finish.
 
+        Those that finished while the last ones were recorded come together: a slow database is asked less often.
         `is_done(case id, target id)` names pairs that an interrupted campaign has recorded already.
         What the source itself skipped is passed through.
         """
         chunks = _chunks(iter(source))
-        with ThreadPoolExecutor(self._runner.jobs, "chunk") as pool:
+        with ThreadPoolExecutor(_MOST_CHUNKS, "chunk") as pool:
             running: set[Future[list[Verdict | Skip]]] = set()
             try:
                 while True:
@@ -61,8 +64,11 @@ class Campaign:
                     if not running:
                         return
                     finished, running = wait(running, return_when=FIRST_COMPLETED)
-                    for future in finished:
-                        yield future.result()
+                    whole = [future for future in finished if future.exception() is None]
+                    if whole:
+                        yield [entry for future in whole for entry in future.result()]
+                    for future in finished.difference(whole):
+                        future.result()  # raises
             finally:
                 for future in running:
                     future.cancel()

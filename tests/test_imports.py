@@ -14,8 +14,19 @@ ROOT = Path(__file__).parents[1]
 #: Each may import those before it.
 ROOMS = ("fuzz", "triage", "bot")
 COMPILERS = {"onnxruntime", "openvino", "tvm", "torch", "tensorrt", "MNN", "_tools", "tensorflow", "jax", "iree"}
-SQL = {"sqlalchemy", "sqlmodel", "alembic", "sqlite3"}
-NETWORK = {"requests", "httpx", "aiohttp", "urllib3", "gidgethub", "github", "fastapi", "starlette"}
+SQL = {"sqlalchemy", "sqlmodel", "alembic", "sqlite3", "psycopg"}
+NETWORK = {
+    "distributed",
+    "dask",
+    "requests",
+    "httpx",
+    "aiohttp",
+    "urllib3",
+    "gidgethub",
+    "github",
+    "fastapi",
+    "starlette",
+}
 #: The one file below `bot` that fetches: lists of releases, and wheels.
 FETCHES = "triage/revisions/index.py"
 #: What a worker-side file may import beside the standard library and numpy, and only inside functions.

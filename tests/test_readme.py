@@ -38,7 +38,7 @@ def test_the_table_of_commands_is_what_the_command_line_offers():
 
 
 #: Commands that leave a file, a row or a log, and print no document.
-RUN_THE_BOT = {"init", "serve", "post", "work", "stop"}
+RUN_THE_BOT = {"init", "serve", "post", "work", "stop", "host"}
 DRAWS = {"plot"}
 #: Serves JSON beside its pages.
 SERVES = {"pages"}

@@ -10,8 +10,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, TypedDict
 
-from fuzz import wire
-from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
+from fuzz import documents, wire
+from fuzz.case import Case, Failure, Origin, Outcome, Stage, Status, Target
 from fuzz.classes import Class, classify
 from fuzz.ranking.history import Meaning
 from fuzz.wire import Value
@@ -283,8 +283,8 @@ def dump(document: object) -> str:
 
 
 def clean(text: str) -> str:
-    """Text that UTF-8 can hold: compilers' messages may contain lone surrogates, which become ``?``."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    """Text that every database can hold: lone surrogates, which UTF-8 has none of, and zeros become ``?``."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
 
 
 def pack_inputs(inputs: Mapping[str, Value]) -> bytes:
@@ -313,8 +313,7 @@ def origin_json(origin: Origin) -> str:
 
 
 def origin_from(text: str) -> Origin:
-    document = json.loads(text)
-    return Origin(**dict(document, parents=tuple(document["parents"])))
+    return documents.origin_from(json.loads(text))
 
 
 def target_json(target: Target) -> str:
@@ -322,9 +321,7 @@ def target_json(target: Target) -> str:
 
 
 def target_from(text: str) -> Target:
-    document = json.loads(text)
-    options = tuple((key, value) for key, value in document["options"])
-    return Target(document["backend"], Revision(**document["revision"]), options)
+    return documents.target_from(json.loads(text))
 
 
 def location_json(location: Location) -> str:
@@ -349,28 +346,8 @@ def outcome_parts(outcome: Outcome) -> tuple[str, bytes | None]:
     frame = pack_values([value for _, value in outcome.outputs]) if outcome.outputs else None
     if frame is not None and len(frame) > OUTPUT_BYTES:
         frame = None
-    document = {
-        "status": outcome.status,
-        "stage": outcome.stage,
-        "seconds": outcome.seconds,
-        "peak_mb": outcome.peak_mb,
-        "names": [name for name, _ in outcome.outputs],
-        "error": asdict(outcome.error) if outcome.error else None,
-    }
-    return dump(document), frame
+    return dump(documents.outcome_document(outcome)), frame
 
 
 def outcome_from(text: str, frame: bytes | None) -> Outcome:
-    document = json.loads(text)
-    error = document["error"]
-    if error is not None:
-        error = Error(**dict(error, frames=tuple(Frame(**each) for each in error["frames"])))
-    outputs = zip(document["names"], unpack_values(frame), strict=True) if frame is not None else ()
-    return Outcome(
-        Status(document["status"]),
-        Stage(document["stage"]),
-        document["seconds"],
-        document["peak_mb"],
-        tuple(outputs),
-        error,
-    )
+    return documents.outcome_from(json.loads(text), None if frame is None else unpack_values(frame))

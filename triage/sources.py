@@ -43,7 +43,8 @@ class Sources:
         self._ordered = [each for each in found.values() if isinstance(each, Ordered)]
         self._kept = {name: each for name, each in found.items() if isinstance(each, Kept)}
         for name, each in self._kept.items():
-            _keep(name, each, beside or store.path)
+            file = f"{name}.json"
+            _keep(each, beside.with_name(f"{beside.name}.{file}") if beside else store.beside(file))
         self._mixed = Mixed([(each, generators.per_turn(name)) for name, each in found.items()])
 
     def _source(self, name: str, strategy: str, failed: Collection[str], history: History) -> Feedback:
@@ -82,8 +83,8 @@ class Sources:
         return Recogniser(runner, reference, self._known).recognise if self._learns else recognising.fingerprint
 
 
-def _keep(name: str, source: Kept, beside: Path) -> None:
+def _keep(source: Kept, file: Path) -> None:
     try:
-        source.keep(beside.with_name(f"{beside.name}.{name}.json"))
+        source.keep(file)
     except ValueError as error:
         raise SourceError(str(error)) from error

@@ -1,4 +1,4 @@
-"""All SQL: campaigns, results, cases, failures and bugs in one SQLite file.
+"""All SQL: campaigns, results, cases, failures and bugs in one database, an SQLite file or one of PostgreSQL.
 
 Values of `triage.records` go in and out; no session or row leaves this module. Every method is one
 transaction, so a process may be killed at any moment and other processes may write meanwhile.
@@ -14,8 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, Unpack
 
-from sqlalchemy import Engine, func, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import Engine, func, make_url, update
 from sqlalchemy.orm import defer
 from sqlalchemy.sql.elements import ColumnElement
 from sqlmodel import Session, SQLModel, col, select
@@ -52,11 +51,15 @@ from triage.records import (
     StoredFailure,
 )
 from triage.rows import BugRow, CampaignRow, CaseRow, FailureRow, ResultRow
+from triage.store_advice import one_line_errors
 from triage.store_browse import Failing, Wanted
 from triage.store_decisions import Undecidable
 from triage.store_error import StoreError
-from triage.store_file import one_line_errors, open_file
+from triage.store_file import open_file
+from triage.store_locks import locked_file, locked_server
+from triage.store_place import is_server, shown
 from triage.store_results import Recorded
+from triage.store_upsert import upserting
 
 __all__ = ["Conflict", "Store", "StoreError", "Undecidable", "Unknown", "open_store"]
 
@@ -82,27 +85,48 @@ class Conflict(StoreError):
     """The bug is no longer in the expected state: another process was faster."""
 
 
-def open_store(path: Path | str, create: bool) -> Store:
-    """The store in the SQLite file at `path`, migrated to the newest schema.
+def open_store(place: Path | str, create: bool) -> Store:
+    """The store in an SQLite file, or at a URL ``postgresql://…``, migrated to the newest schema.
 
-    Raises StoreError for a missing file unless `create`, and for a folder, a file that is no database,
-    another program's database, or one of a newer schema.
+    Raises StoreError for a missing file unless `create`, and for a folder, a file that is no database, a server that
+    cannot be reached, another program's database, or one of a newer schema.
     """
-    path = Path(path)
-    return Store(path, open_file(path, create))
+    if is_server(place):
+        from triage.store_postgres import open_server
+
+        return Store(str(place), open_server(str(place), create))
+    path = Path(place)
+    return Store(str(path), open_file(path, create))
 
 
 class Store:
-    """One database, for use by the threads of one process; close it, or use it in a ``with``."""
+    """One database, for use by the threads of one process; close it, or use it in a ``with``.
 
-    def __init__(self, path: Path, engine: Engine) -> None:
-        self.path = path
+    `address` opens it once more; `place` is what people may see of that.
+    """
+
+    def __init__(self, address: str, engine: Engine) -> None:
+        self.address, self.place = address, shown(address)
         self._engine = engine
 
     def close(self) -> None:
         """Close the connections; what was recorded is safe without this."""
-        with one_line_errors(self.path):
+        with one_line_errors(self.place):
             self._engine.dispose()
+
+    def beside(self, name: str) -> Path:
+        """Where a file of this machine lies that belongs to the database: beside it, or in the current folder."""
+        if is_server(self.address):
+            return Path(f"{make_url(self.address).database}.{name}").absolute()
+        path = Path(self.address)
+        return path.with_name(f"{path.name}.{name}")
+
+    @contextmanager
+    def sole(self, what: str) -> Iterator[bool]:
+        """Whether nobody else who shares the database is inside for this purpose; nobody waits."""
+        server = is_server(self.address)
+        with locked_server(self._engine, what) if server else locked_file(self.beside(what)) as mine:
+            yield mine
 
     def __enter__(self) -> Self:
         return self
@@ -115,7 +139,7 @@ class Store:
     @contextmanager
     def _session(self, begin: str) -> Iterator[Session]:
         engine = self._engine.execution_options(begin=begin)
-        with one_line_errors(self.path), Session(engine) as session, session.begin():
+        with one_line_errors(self.place), Session(engine) as session, session.begin():
             yield session
 
     def reading(self) -> AbstractContextManager[Session]:
@@ -127,8 +151,13 @@ class Store:
         return self._session("IMMEDIATE")
 
     def checkpoint(self) -> None:
-        """Move what was committed from the log into the file, so that nobody who is in a hurry has to; nobody waits."""
-        with one_line_errors(self.path):
+        """Move what was committed from the log into the file, so that nobody who is in a hurry has to; nobody waits.
+
+        A server does that by itself.
+        """
+        if is_server(self.address):
+            return
+        with one_line_errors(self.place):
             lent = self._engine.raw_connection()
             try:
                 lent.driver_connection.execute("PRAGMA wal_checkpoint(PASSIVE)")  # type: ignore[union-attr]
@@ -160,7 +189,7 @@ class Store:
         with self.writing() as session:
             row = session.get(CampaignRow, campaign_id)
             if row is None:
-                raise Unknown(f"{self.path}: no campaign {campaign_id}")
+                raise Unknown(f"{self.place}: no campaign {campaign_id}")
             row.finished = row.finished or _now()
 
     def done(self, campaign_id: int) -> set[tuple[str, str]]:
@@ -283,7 +312,7 @@ class Store:
         with self.reading() as session:
             row = session.get(FailureRow, failure_id)
             if row is None:
-                raise Unknown(f"{self.path}: no failure {failure_id}")
+                raise Unknown(f"{self.place}: no failure {failure_id}")
             return StoredFailure(
                 failure_id, row.fingerprint, store_rows.failure_from(row, self._case(session, row.case_id))
             )
@@ -297,7 +326,7 @@ class Store:
     def _case(self, session: Session, case_id: str) -> Case:
         row = session.get(CaseRow, case_id)
         if row is None:
-            raise Unknown(f"{self.path}: no case {case_id}")
+            raise Unknown(f"{self.place}: no case {case_id}")
         return store_rows.case_from(row)
 
     # Bugs
@@ -322,7 +351,7 @@ class Store:
         """One bug. Raises Unknown."""
         for bug in self._bugs(col(BugRow.id) == bug_id):
             return bug
-        raise Unknown(f"{self.path}: no bug {bug_id}")
+        raise Unknown(f"{self.place}: no bug {bug_id}")
 
     def browse(self, wanted: Wanted, offset: int, limit: int) -> tuple[list[Bug], int]:
         """So many of the bugs that match, the newest first, and how many match in all."""
@@ -356,7 +385,7 @@ class Store:
         with self.reading() as session:
             found = session.exec(query).first()
         if found is None:
-            raise Unknown(f"{self.path}: no bug {bug_id}")
+            raise Unknown(f"{self.place}: no bug {bug_id}")
         title, body, script, labels = found
         if title is None or body is None or script is None:
             return None
@@ -427,7 +456,7 @@ class Store:
             for number in dict.fromkeys(failure_ids):
                 row = session.get(FailureRow, number)
                 if row is None:
-                    raise Unknown(f"{self.path}: no failure {number}")
+                    raise Unknown(f"{self.place}: no failure {number}")
                 rows.append(row)
             new = store_decisions.split(session, self._row(session, bug_id), rows, why, _now())
             assert new.id is not None
@@ -450,7 +479,7 @@ class Store:
     def _row(self, session: Session, bug_id: int) -> BugRow:
         row = session.get(BugRow, bug_id)
         if row is None:
-            raise Unknown(f"{self.path}: no bug {bug_id}")
+            raise Unknown(f"{self.place}: no bug {bug_id}")
         return row
 
     def _change(self, bug_id: int, expected: State, new: State, fields: BugFields) -> None:
@@ -458,9 +487,9 @@ class Store:
         with self.writing() as session:
             row = session.get(BugRow, bug_id)
             if row is None:
-                raise Unknown(f"{self.path}: no bug {bug_id}")
+                raise Unknown(f"{self.place}: no bug {bug_id}")
             if row.state != expected:
-                raise Conflict(f"{self.path}: bug {bug_id} is {row.state}, not {expected}")
+                raise Conflict(f"{self.place}: bug {bug_id} is {row.state}, not {expected}")
             if reduced := fields.get("reduced"):
                 _insert(session, "case", [store_rows.case_columns(reduced)])
             for name, value in changes.items():
@@ -485,14 +514,16 @@ def _seen_in(campaign_id: int) -> ColumnElement[bool]:
 def _insert(session: Session, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Add the rows that are not there yet."""
     if rows:
-        statement = insert(SQLModel.metadata.tables[table]).on_conflict_do_nothing(index_elements=_KEYS[table])
+        statement = upserting(session, SQLModel.metadata.tables[table]).on_conflict_do_nothing(
+            index_elements=_KEYS[table]
+        )
         session.connection().execute(statement, rows)
 
 
 def _upsert(session: Session, table: str, rows: Sequence[Mapping[str, Any]]) -> None:
     """Add rows or replace those with equal keys; their ids stay."""
     if rows:
-        statement = insert(SQLModel.metadata.tables[table])
+        statement = upserting(session, SQLModel.metadata.tables[table])
         new = {name: statement.excluded[name] for name in rows[0] if name not in _KEYS[table]}
         session.connection().execute(statement.on_conflict_do_update(index_elements=_KEYS[table], set_=new), rows)
 

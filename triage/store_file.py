@@ -5,43 +5,23 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from triage.rows import APPLICATION_ID, SCHEMA
+from triage.store_advice import one_line_errors
 from triage.store_error import StoreError
+from triage.store_migrate import upgrade
+from triage.store_place import BUSY_SECONDS
 
-#: How long a transaction waits for another process's before it gives up.
-BUSY_SECONDS = 30.0
 #: Pages of the log after which whoever commits moves them into the file: 16 MB. That takes tens of milliseconds, so
 #: processes that have the time do it earlier (`Store.checkpoint`).
 LOG_PAGES = 4000
-_MIGRATIONS = Path(__file__).with_name("migrations")
-_ADVICE = {
-    "database is locked": f"another process has been writing for more than {BUSY_SECONDS:.0f} s",
-    "attempt to write a readonly database": "give write permission on the file and its folder",
-    "unable to open database file": "check the permissions of the file and its folder",
-    "database disk image is malformed": "the file is damaged: restore a copy or start a new one",
-    "database or disk is full": "free some space; what was committed is safe",
-}
-
-
-@contextmanager
-def one_line_errors(path: Path) -> Iterator[None]:
-    """Raise StoreError for what SQLite or SQLAlchemy's driver layer raise inside."""
-    try:
-        yield
-    except (DBAPIError, sqlite3.Error) as error:
-        cause = error.orig if isinstance(error, DBAPIError) else error
-        advice = _ADVICE.get(str(cause))
-        raise StoreError(f"{path}: {cause}" + (f" ({advice})" if advice else "")) from error
 
 
 def open_file(path: Path, create: bool) -> Engine:
@@ -162,25 +142,6 @@ def _migrate(engine: Engine, path: Path) -> None:
         driver.execute("PRAGMA foreign_keys=OFF")  # type: ignore[union-attr]
         connection.execution_options(begin="IMMEDIATE")
         with connection.begin():
-            _upgrade(connection, path)
+            if upgrade(connection, _version(connection), path):
+                connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.invalidate()  # the next user gets a connection that enforces keys
-
-
-def _upgrade(connection: Connection, path: Path) -> None:
-    version = _version(connection)
-    if version == SCHEMA:  # another process was faster
-        return
-    # Alembic takes a third of a second to import and is needed once per database.
-    from alembic import command
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
-    config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
-    known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if version is not None and version not in known:
-        raise StoreError(
-            f"{path}: was made by a newer Graphwarden (schema {version}, this one knows {SCHEMA}): upgrade"
-        )
-    command.upgrade(config, SCHEMA)
-    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")

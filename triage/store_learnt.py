@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import func
-from sqlalchemy.dialects.sqlite import insert
 from sqlmodel import Session, SQLModel, col, select
 
 from fuzz.case import FAILING, Status
 from fuzz.ranking.history import Ends
 from triage.records import Lesson, NewFailure, dump
 from triage.rows import BugRow, CoveredRow, ExperienceRow
+from triage.store_upsert import upserting
 
 #: How often a question about many values is split: SQLite takes some thousand at once.
 _AT_ONCE = 500
@@ -64,7 +64,7 @@ def _count(session: Session, ends: Mapping[tuple[str, str, str], int]) -> None:
     table = SQLModel.metadata.tables["experience"]
     empty = dict.fromkeys(("passed", "new", "again", "refused"), 0)
     for (backend, operators, end), number in sorted(ends.items()):
-        statement = insert(table).values(backend=backend, operators=operators, **{**empty, end: number})
+        statement = upserting(session, table).values(backend=backend, operators=operators, **{**empty, end: number})
         added = {end: table.c[end] + number}
         session.connection().execute(
             statement.on_conflict_do_update(index_elements=["backend", "operators"], set_=added)
@@ -87,7 +87,7 @@ def _cover(session: Session, found: Sequence[tuple[dict[str, Any], Lesson]]) -> 
         if new:
             values = [{"backend": backend, "possibility": each} for each in new]
             table = SQLModel.metadata.tables["covered"]
-            session.connection().execute(insert(table).on_conflict_do_nothing(), values)
+            session.connection().execute(upserting(session, table).on_conflict_do_nothing(), values)
 
 
 def _covered(session: Session, backend: str, wanted: Collection[int]) -> set[int]:

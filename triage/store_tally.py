@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import func
 from sqlalchemy import select as chosen
-from sqlalchemy.dialects.sqlite import insert
 from sqlmodel import Session, SQLModel, col, select
 
 from fuzz.case import Stage, Status
 from triage.records import Progress, Reachable, Reached, clean
 from triage.rows import CampaignRow, ReachedRow, ResultRow, TallyRow
+from triage.store_upsert import upserting
 
 #: How often a question about many cases is split: SQLite takes some thousand values at once.
 _AT_ONCE = 500
@@ -46,7 +46,7 @@ def count(session: Session, campaign_id: int, rows: Sequence[dict[str, Any]]) ->
         if old:
             changes[old][0] -= 1
     table = SQLModel.metadata.tables["tally"]
-    statement = insert(table)
+    statement = upserting(session, table)
     added = {name: table.c[name] + statement.excluded[name] for name in ("results", "cases")}
     names = ("minute", "status", "stage", "results", "cases")
     new = [
@@ -97,7 +97,9 @@ def reach(session: Session, campaign_id: int, parts: Iterable[Reached], minute: 
     told = {"campaign_id": campaign_id, "minute": minute}
     rows = [told | {"part": each.part.value, "name": clean(each.name)} for each in parts]
     if rows:
-        session.connection().execute(insert(SQLModel.metadata.tables["reached"]).on_conflict_do_nothing(), rows)
+        session.connection().execute(
+            upserting(session, SQLModel.metadata.tables["reached"]).on_conflict_do_nothing(), rows
+        )
 
 
 def reached(session: Session, campaign_id: int) -> dict[Reachable, dict[int, int]]:

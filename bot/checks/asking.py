@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from bot.durations import seconds
@@ -36,7 +35,7 @@ class Asked:
         return Asked(str(payload["commit"]), str(base), payload.get("pull"), fork, again)
 
 
-def wanted(project: Project, database: Path) -> Wanted:
+def wanted(project: Project, database: str) -> Wanted:
     """The suite of a project: what it configures, and every confirmed bug of the database."""
     return Wanted(
         folder=project.cases,
@@ -47,7 +46,7 @@ def wanted(project: Project, database: Path) -> Wanted:
     )
 
 
-def question(project: Project, compiler: Compiler, database: Path, base: str, head: str) -> Question:
+def question(project: Project, compiler: Compiler, database: str, base: str, head: str) -> Question:
     """What `bot.gating.judge` is asked; the runner has the same limits (`Desk.runner`)."""
     return Question(
         compiler=compiler,

@@ -24,7 +24,12 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything tha
 Seconds = Annotated[float, typer.Option("--timeout", min=0.1, help="Wall-clock limit of one case, in seconds.")]
 Memory = Annotated[int, typer.Option("--memory", min=64, help="Memory limit of one case, in MiB.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-Database = Annotated[Path, typer.Option("--db", help="The SQLite database of the hunt.")]
+Database = Annotated[
+    str, typer.Option("--db", metavar="FILE|URL", help="The hunt's database: an SQLite file, or postgresql://….")
+]
+TlsCa = Annotated[Path | None, typer.Option("--tls-ca", help="TLS with the Dask scheduler: who is trusted (PEM).")]
+TlsCert = Annotated[Path | None, typer.Option("--tls-cert", help="TLS with the Dask scheduler: our certificate (PEM).")]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="TLS with the Dask scheduler: the certificate's key.")]
 Known = Annotated[
     list[Path],
     typer.Option(

@@ -32,7 +32,7 @@ def _bench(context: typer.Context, as_json: Json = False) -> None:
 
 def prioritize(
     context: typer.Context,
-    db: Database = Path("hunt.db"),
+    db: Database = "hunt.db",
     campaign: Annotated[
         int | None, typer.Option("--campaign", metavar="ID", help="Which campaign; the newest with bugs without.")
     ] = None,
@@ -96,11 +96,11 @@ def _subjects(store: Store, campaign: int | None) -> tuple[int, Sequence[Subject
     """The campaign's number and subjects. Raises Refusal where there is nothing to compare."""
     known = [info.id for info in store.campaigns()]
     if campaign is not None and campaign not in known:
-        raise Refusal(f"{store.path}: no campaign {campaign} (there are {', '.join(map(str, known)) or 'none'})")
+        raise Refusal(f"{store.place}: no campaign {campaign} (there are {', '.join(map(str, known)) or 'none'})")
     for number in [campaign] if campaign is not None else reversed(known):
         if found := subjects(store, number):
             return number, found
-    raise Refusal(f"{store.path}: no campaign has seen a bug, so no order is better than another")
+    raise Refusal(f"{store.place}: no campaign has seen a bug, so no order is better than another")
 
 
 def _labelled(instances: Path | None, labels: Path | None, equipped: Path | None, campaign: int | None) -> Subject:

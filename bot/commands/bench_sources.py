@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -20,8 +19,8 @@ from triage.store import open_store
 def sources(
     context: typer.Context,
     db: Annotated[
-        list[Path], typer.Option("--db", metavar="FILE", help="A database of a hunt. Repeatable: counted together.")
-    ] = [Path("hunt.db")],  # noqa: B006
+        list[str], typer.Option("--db", metavar="FILE|URL", help="A database of a hunt. Repeatable: counted together.")
+    ] = ["hunt.db"],  # noqa: B006
     as_json: Json = False,
 ) -> None:
     """Show what each source contributes: bugs found, bugs that no other source found, and overlaps.

@@ -30,6 +30,7 @@ from triage.records import Bug
 from triage.revisions.config import Compiler
 from triage.scrub import plain
 from triage.store import open_store
+from triage.store_place import is_server
 
 
 def bisect(
@@ -54,7 +55,7 @@ def bisect(
     ] = None,
     inputs: Inputs = None,
     option: Options = [],  # noqa: B006  Typer copies it
-    db: Database = Path("hunt.db"),
+    db: Database = "hunt.db",
     budget: Annotated[str, typer.Option("--budget", help="Stop with what is known by then: 90s, 10m, none.")] = "none",
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Revisions that are tested at a time.")] = 2,
     fresh: Annotated[
@@ -92,7 +93,7 @@ def bisect(
 
 
 def _subject(
-    name: str, inputs: Path | None, pairs: Sequence[str], db: Path, seed: int, runner: Runner, compiler: Compiler
+    name: str, inputs: Path | None, pairs: Sequence[str], db: str, seed: int, runner: Runner, compiler: Compiler
 ) -> tuple[Subject, Bug | None]:
     """The case of that file, or the reduced case of that bug, and the bug. Raises Refusal."""
     options = choices.options(pairs)
@@ -111,8 +112,8 @@ def _subject(
     return found, bug
 
 
-def _of_bug(name: str, db: Path, compiler: Compiler, options: dict[str, str]) -> tuple[Subject, Bug]:
-    if not db.exists():
+def _of_bug(name: str, db: str, compiler: Compiler, options: dict[str, str]) -> tuple[Subject, Bug]:
+    if not is_server(db) and not Path(db).exists():
         raise Refusal(f"{name}: no such file, and no database {db} that it could be a bug of")
     with open_store(db, create=False) as store:
         bug = next((one for one in store.bugs() if name in (str(one.id), one.fingerprint)), None)

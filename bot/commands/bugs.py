@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
@@ -19,8 +18,8 @@ from triage.lifecycle import IllegalMove, State
 from triage.records import Bug
 from triage.store import Store, open_store
 
-_DEFAULT = Path("hunt.db")
-OwnDatabase = Annotated[Path | None, typer.Option("--db", help="The SQLite database of the hunt.")]
+_DEFAULT = "hunt.db"
+OwnDatabase = Annotated[str | None, typer.Option("--db", metavar="FILE|URL", help="The hunt's database.")]
 _Decided = TypeVar("_Decided")
 BugId = Annotated[int, typer.Argument(metavar="BUG", help="A bug's id.")]
 
@@ -138,7 +137,7 @@ def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[
     app.add_typer(mine, name="bugs")
 
 
-def _store(context: typer.Context, db: Path | None) -> Store:
+def _store(context: typer.Context, db: str | None) -> Store:
     """The database named behind the subcommand, else before it."""
     given = context.parent.params.get("db") if context.parent else None
     return open_store(db or given or _DEFAULT, create=False)

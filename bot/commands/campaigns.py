@@ -19,8 +19,8 @@ from triage.campaign_control import Line
 from triage.scrub import plain
 from triage.store import Store, open_store
 
-_DEFAULT = Path("hunt.db")
-OwnDatabase = Annotated[Path | None, typer.Option("--db", help="The SQLite database; hunt.db without.")]
+_DEFAULT = "hunt.db"
+OwnDatabase = Annotated[str | None, typer.Option("--db", help="The SQLite database; hunt.db without.")]
 OwnConfig = Annotated[
     Path | None,
     typer.Option("--config", "-c", metavar="FILE", help="The bot's configuration, whose database is meant."),
@@ -108,14 +108,14 @@ def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[
     app.add_typer(mine, name="campaigns")
 
 
-def database(db: Path | None, config: Path | None) -> Path:
+def database(db: str | None, config: Path | None) -> str:
     """The database that is meant. Raises Refusal."""
     if db is not None and config is not None:
         raise Refusal("--db and --config both name a database: give one of them")
     return bot_arguments.load(config).database if config is not None else db or _DEFAULT
 
 
-def _opened(context: typer.Context, db: Path | None, config: Path | None) -> Store:
+def _opened(context: typer.Context, db: str | None, config: Path | None) -> Store:
     """The database named behind the subcommand, else before it."""
     before = context.parent.params if context.parent and not (db or config) else {}
     return open_store(database(db or before.get("db"), config or before.get("config")), create=False)
@@ -129,7 +129,7 @@ def _ask(
     context: typer.Context,
     ask: _Ask,
     names: Sequence[str],
-    db: Path | None,
+    db: str | None,
     config: Path | None,
     by: str,
     as_json: bool,
@@ -139,7 +139,7 @@ def _ask(
     _tell(lines, _json(context, as_json))
 
 
-def _list(context: typer.Context, db: Path | None, config: Path | None, as_json: bool) -> None:
+def _list(context: typer.Context, db: str | None, config: Path | None, as_json: bool) -> None:
     with _opened(context, db, config) as store:
         lines = control.listed(store)
     _tell(lines, _json(context, as_json))

@@ -12,19 +12,22 @@ import typer
 from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from bot import choices, issuefile
-from bot.commands.arguments import Json, Known, Memory, Options, Seconds, Seed
+from bot import choices, hosts, issuefile
+from bot.commands.arguments import Json, Known, Memory, Options, Seconds, Seed, TlsCa, TlsCert, TlsKey
 from bot.commands.bugs import print_table
 from bot.console import err, out, print_json
 from bot.durations import seconds
 from bot.failures import Refusal
+from bot.hosts import Tls
 from fuzz import catalogue, generators, prioritize, sequences
 from fuzz.campaign import Policy
 from fuzz.case import FAILING, Status, Target
 from fuzz.hirgen.workflow import MODES, STRICT
 from fuzz.instance_store import StoreError
 from fuzz.lane import Limits
+from fuzz.pools import Pool
 from fuzz.ranking.stream import LEARNS
+from fuzz.remote import RemotePool
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
 from triage import campaign_control, drafting, pipeline, related
@@ -64,8 +67,13 @@ def hunt(
     ] = 0,
     seed: Seed = 0,
     db: Annotated[
-        Path, typer.Option("--db", help="The SQLite database; made if missing, resumed if interrupted.")
-    ] = Path("hunt.db"),
+        str,
+        typer.Option(
+            "--db",
+            metavar="FILE|URL",
+            help="The database: an SQLite file, made if missing, or postgresql://…; resumed if interrupted.",
+        ),
+    ] = "hunt.db",
     output: Annotated[Path, typer.Option("--out", help="Folder of the drafted reports.")] = Path("reports"),
     invalid: Annotated[
         bool, typer.Option("--invalid", help="Show invalid models to the compilers too: they must refuse, not die.")
@@ -75,6 +83,16 @@ def hunt(
     timeout: Seconds = 30.0,
     memory: Memory = 4096,
     known: Known = [],  # noqa: B006
+    executor: Annotated[
+        str, typer.Option("--executor", metavar="URL", help="Run cases on other machines: dask://HOST:PORT.")
+    ] = "",
+    tag: Annotated[
+        list[str],
+        typer.Option("--tag", metavar="WORD", help="With --executor: only on hosts that offer it. Repeatable."),
+    ] = [],  # noqa: B006
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
     as_json: Json = False,
 ) -> None:
     """Hunt for bugs: run cases on compilers, confirm, group and reduce what fails, and draft the reports.
@@ -90,7 +108,9 @@ def hunt(
     sources = source or generators.usual()
     _check_names(sources, strategy)
     sweep_stale_homes()
-    with Runner(Limits(timeout, memory), jobs or None) as runner, open_store(db, create=True) as store:
+    limits = Limits(timeout, memory)
+    pool = _pool(executor, limits, tag, Tls(tls_ca, tls_cert, tls_key), jobs)
+    with Runner(limits, jobs or None, pool=pool) as runner, open_store(db, create=True) as store:
         targets = _targets(runner, backend, option, rewritten="hirgen" in sources and not option)
         targets += sequences.drawn(targets, drawn, seed)
         reference = catalogue.target("reference")
@@ -126,6 +146,17 @@ def hunt(
 
 def _say(text: str) -> None:
     err.print(f"graphwarden: {text}", markup=False, soft_wrap=True)
+
+
+def _pool(url: str, limits: Limits, tags: Sequence[str], tls: Tls, jobs: int) -> Pool | None:
+    """The machines that cases run on, None for this one. Raises Refusal."""
+    if not url:
+        if tags or tls.given:
+            raise Refusal("--tag and --tls-… are said of other machines: add --executor dask://HOST:PORT")
+        return None
+    if jobs:
+        raise Refusal("--jobs is said by each host: graphwarden host --jobs (leave it out beside --executor)")
+    return RemotePool(hosts.connect(url, tls), limits, tags)
 
 
 def _check_folder(output: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -26,7 +25,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,38}")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits, dots and dashes, e.g. a GitHub login.")]
 
 
-def add(name: Name, db: Database = Path("hunt.db"), as_json: Json = False) -> None:
+def add(name: Name, db: Database = "hunt.db", as_json: Json = False) -> None:
     """Let somebody sign in. The secret is printed now and never again: only a hash of it is kept."""
     if not _NAME.fullmatch(name):
         raise Refusal(f"{name!r} is no name: write up to 39 letters, digits, dots and dashes, e.g. a GitHub login")
@@ -40,7 +39,7 @@ def add(name: Name, db: Database = Path("hunt.db"), as_json: Json = False) -> No
     out.print(secret, markup=False, highlight=False)
 
 
-def remove(name: Name, db: Database = Path("hunt.db"), as_json: Json = False) -> None:
+def remove(name: Name, db: Database = "hunt.db", as_json: Json = False) -> None:
     """Let somebody sign in no longer; where they are signed in, that ends at once."""
     with open_store(db, create=False) as store:
         Ledger(store).moderators.remove(name)
@@ -50,7 +49,7 @@ def remove(name: Name, db: Database = Path("hunt.db"), as_json: Json = False) ->
         out.print(f"{name} is no moderator any more", markup=False)
 
 
-def listing(db: Database = Path("hunt.db"), as_json: Json = False) -> None:
+def listing(db: Database = "hunt.db", as_json: Json = False) -> None:
     """List who may sign in."""
     with open_store(db, create=False) as store:
         found = Ledger(store).moderators.listed()

@@ -19,7 +19,7 @@ from triage.store import open_store
 
 
 def pages(
-    db: Database = Path("hunt.db"),
+    db: Database = "hunt.db",
     host: Annotated[
         str, typer.Option("--host", help="The address to listen at. Whoever reaches it sees all.")
     ] = "127.0.0.1",

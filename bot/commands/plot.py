@@ -23,12 +23,12 @@ Out = Annotated[Path, typer.Option("-o", "--out", metavar="FILE.svg", help="Wher
 Number = Annotated[int, typer.Argument(metavar="N", help="Its number in the database.")]
 
 
-def bug(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
+def bug(number: Number, out: Out, db: Database = "hunt.db") -> None:
     """Draw the smallest model that shows a bug."""
     _draw(out, db, lambda store: reading.drawing(reading.smallest(store, store.bug(number))), _NO_MODEL)
 
 
-def campaign(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
+def campaign(number: Number, out: Out, db: Database = "hunt.db") -> None:
     """Draw a hunt over its time: cases, bugs, and the operators and conversion functions that it reached."""
 
     def drawn(store: Store) -> str:
@@ -37,7 +37,7 @@ def campaign(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
     _draw(out, db, drawn, "nothing is known of it by time: it has no results yet, or is from before minutes were kept")
 
 
-def life(number: Number, out: Out, db: Database = Path("hunt.db")) -> None:
+def life(number: Number, out: Out, db: Database = "hunt.db") -> None:
     """Draw the life of a bug: found, reported, closed, reopened."""
     _draw(out, db, lambda store: reading.life(store, number), "nothing is known of it but that it was found")
 
@@ -58,7 +58,7 @@ def model(
 _NO_MODEL = f"there is no model to draw: none, no graph without circles, or one of more than {picture.MOST_BOXES} boxes"
 
 
-def _draw(out: Path, db: Path, drawn: Callable[[Store], str], nothing: str) -> None:
+def _draw(out: Path, db: str, drawn: Callable[[Store], str], nothing: str) -> None:
     _check(out)
     with open_store(db, create=False) as store:
         _write(out, drawn(store), f"{db}: {nothing}")

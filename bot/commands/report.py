@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -35,7 +34,7 @@ def report(
     bug: Annotated[
         int, typer.Argument(metavar="BUG", min=1, max=_LARGEST_ID, help="A bug's id, from `graphwarden bugs`.")
     ],
-    db: Database = Path("hunt.db"),
+    db: Database = "hunt.db",
     form: Annotated[
         Format, typer.Option("--format", help="Markdown, or JSON with the reproducer beside it.")
     ] = Format.MD,

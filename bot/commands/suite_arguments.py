@@ -32,7 +32,9 @@ Tests = Annotated[
 Form = Annotated[
     str, typer.Option("--form", help=f"The form of --tests: {' or '.join(FORMS)} (inputs that are no data: constants).")
 ]
-BugsOf = Annotated[Path | None, typer.Option("--db", help="Also the confirmed bugs of this hunt, reduced.")]
+BugsOf = Annotated[
+    str | None, typer.Option("--db", metavar="FILE|URL", help="Also the confirmed bugs of this hunt, reduced.")
+]
 Sources = Annotated[
     list[str], typer.Option("--source", help="Where the slice comes from; repeatable. onnx_node without.")
 ]

@@ -134,7 +134,7 @@ class _Gate:
             for revision in (head, base):
                 if revision is not None:
                     building.ensure(runner, self.compiler, revision, again=self.asked.again, goes_on=self._builds)
-            asked = question(self.project, self.compiler, self.desk.store.path, self.asked.base, self.asked.commit)
+            asked = question(self.project, self.compiler, self.desk.store.address, self.asked.base, self.asked.commit)
             self.desk.say("running the suite")
             answer = gating.judge(runner, asked, self._give, Progress(self.desk, self.check).tell)
         return Done(words.title(answer))

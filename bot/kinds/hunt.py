@@ -142,8 +142,7 @@ class _Hunt:
 
     def _sources(self, campaign: CampaignInfo) -> Sources:
         """The cases of all sources, in the order that learns; a file for each compiler keeps it. Raises Refusal."""
-        database = self.desk.store.path
-        beside = database.with_name(f"{database.name}.{registry.backend(self.target.backend).name}")
+        beside = self.desk.store.beside(registry.backend(self.target.backend).name)
         try:
             return Sources(self.desk.store, campaign, self.sources, LEARNS, beside)
         except (generators.UnknownGenerator, SourceError, StoreError) as error:

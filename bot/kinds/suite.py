@@ -133,7 +133,7 @@ class _Suite:
             self.before = ""
 
     def _compared(self, runner: Runner, base: Revision, head: Revision) -> Ended:
-        asked = question(self.project, self.compiler, self.desk.store.path, base.version, head.version)
+        asked = question(self.project, self.compiler, self.desk.store.address, base.version, head.version)
         follows: list[NewWork] = []
 
         def give(answer: Answer) -> None:
@@ -174,7 +174,7 @@ class _Suite:
 
     def _alone(self, runner: Runner, head: Revision) -> Ended:
         """Nothing to compare with: what the known bugs do is news all the same."""
-        entries = suitefile.gather(wanted(self.project, self.desk.store.path), self.compiler.backend, runner)
+        entries = suitefile.gather(wanted(self.project, self.desk.store.address), self.compiler.backend, runner)
         build = journals.build(Environments(runner), self.compiler, head)
         order = Order(entries, past=memory.past(entries, self.compiler.name, head.version))
         limits = Limits(self.project.timeout, self.project.memory)

@@ -73,7 +73,7 @@ def campaign(store: Store, number: int) -> CampaignInfo:
     for each in store.campaigns():
         if each.id == number:
             return each
-    raise Unknown(f"{store.path}: no campaign {number}")
+    raise Unknown(f"{store.place}: no campaign {number}")
 
 
 def campaigns(store: Store) -> list[Campaign]:

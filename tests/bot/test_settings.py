@@ -27,7 +27,7 @@ def test_a_project_is_enough_and_nothing_is_filed_without_a_moderator(tmp_path: 
     found = settings.load(written(tmp_path, LEAST))
     project = found.projects["tvm"]
     assert (project.name, project.branch, project.filing.moderation) == ("tvm", "main", True)
-    assert found.database == tmp_path / "graphwarden.db"
+    assert found.database == str(tmp_path / "graphwarden.db")
 
 
 def test_paths_count_from_the_file_and_compilers_may_be_names(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_paths_count_from_the_file_and_compilers_may_be_names(tmp_path: Path) ->
         ("[server]\nport = 99999\n" + LEAST, "server.port: should be less than or equal to 65535"),
         ("[server]\nport = 'x'\n" + LEAST, "server.port: write a whole number"),
         ("[server]\npath = 'webhook'\n" + LEAST, "server.path: 'webhook': begin with /"),
-        ("database = 7\n" + LEAST, "database: write a path in quotes"),
+        ("database = 7\n" + LEAST, "database: write a text in quotes"),
         (
             "[github]\napi = 'http://'\n" + LEAST,
             "github.api: 'http://' is no address: write e.g. https://api.github.com",

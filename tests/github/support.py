@@ -79,7 +79,7 @@ class World:
         }
         return Settings(
             source=self.folder / "graphwarden.toml",
-            database=self.folder / "graphwarden.db",
+            database=str(self.folder / "graphwarden.db"),
             github=GitHub(**(told | identity | github)),
             projects={
                 "compiler": Project(

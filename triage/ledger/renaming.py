@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from sqlalchemy import func, update
-from sqlmodel import col, select
+from sqlmodel import Session, col, select
 
 from triage.ledger.issues import Taken
 from triage.ledger.records import Issue, OutState
@@ -25,17 +25,29 @@ def rename(store: Store, old: str, new: str) -> int:
     What GitHub refused or was taken back may be put forward again, so it goes along; what was said stays as it was. An
     issue that another bug has under the new name already is left where it is.
     """
-    issues, apart = (
-        update(row).prefix_with("OR IGNORE").where(func.lower(col(row.repository)) == old.lower())
-        for row in (IssueRow, ApartRow)
-    )
     unsaid = update(OutgoingRow).where(
         func.lower(col(OutgoingRow.repository)) == old.lower(), col(OutgoingRow.state).not_in(_ENDED)
     )
     with store.writing() as session:
         session.connection().execute(unsaid.values(repository=new))
-        session.connection().execute(apart.values(repository=new.lower()))
-        return int(session.connection().execute(issues.values(repository=new)).rowcount)
+        _rename_apart(session, old.lower(), new.lower())
+        return _rename_issues(session, old.lower(), new)
+
+
+def _rename_issues(session: Session, old: str, new: str) -> int:
+    renamed = 0
+    for row in session.exec(select(IssueRow).where(func.lower(col(IssueRow.repository)) == old)).all():
+        there = select(IssueRow).where(IssueRow.repository == new, IssueRow.number == row.number)
+        if session.exec(there).first() in (None, row):
+            row.repository = new
+            renamed += 1
+    return renamed
+
+
+def _rename_apart(session: Session, old: str, new: str) -> None:
+    for row in session.exec(select(ApartRow).where(func.lower(col(ApartRow.repository)) == old)).all():
+        if session.get(ApartRow, (row.bug_id, new, row.number)) is None:
+            row.repository = new
 
 
 def move(store: Store, issue: Issue, repository: str, number: int) -> None:

@@ -143,7 +143,7 @@ def shop(folder: Path, wheels: Path, copies: int = 1) -> Iterator[Shop]:
         budget="2h",
         triage_budget="2h",
     )
-    settings = Settings(source=folder / "graphwarden.toml", database=folder / "bot.db", projects={"tiny": project})
+    settings = Settings(source=folder / "graphwarden.toml", database=str(folder / "bot.db"), projects={"tiny": project})
     with open_store(settings.database, create=True) as store:
         yield Shop(folder, repository, first, settings, Ledger(store))
 

@@ -77,7 +77,7 @@ def test_all_bugs_of_a_case_are_kept(shelf: Shelf) -> None:
 
 def test_a_case_of_several_bugs_bears_the_title_of_none(shelf: Shelf) -> None:
     """Which of them fails in it is known when it has run."""
-    wanted = suitefile.Wanted(db=shelf.ledger.store.path, tests=("test_relu",))
+    wanted = suitefile.Wanted(db=shelf.ledger.store.address, tests=("test_relu",))
 
     def titles() -> list[str]:
         with Runner(jobs=1) as runner:

@@ -55,7 +55,7 @@ def test_a_hunt_in_which_no_build_works_says_why(tiny_shop: Shop) -> None:
 
 def test_a_hunt_with_a_source_that_learns_goes_on_from_what_the_one_before_it_learnt(tiny_shop: Shop) -> None:
     ledger, models = tiny_shop.ledger, [0]
-    kept = ledger.store.path.with_name(f"{ledger.store.path.name}.tinyc_backend.mcts.json")
+    kept = ledger.store.beside("tinyc_backend.mcts.json")
 
     def say(note: str) -> None:
         if kept.exists() and _models(kept) > models[-1]:

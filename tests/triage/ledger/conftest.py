@@ -1,9 +1,8 @@
-"""A ledger on a real SQLite file."""
+"""A ledger in a real SQLite file, and in a real PostgreSQL database."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -12,11 +11,6 @@ from triage.store import open_store
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Path:
-    return tmp_path / "bot.db"
-
-
-@pytest.fixture
-def ledger(database: Path) -> Iterator[Ledger]:
+def ledger(database: str) -> Iterator[Ledger]:
     with open_store(database, create=True) as store:
         yield Ledger(store)

@@ -10,7 +10,7 @@ import pytest
 from triage.ledger import Ledger
 from triage.ledger.owners import now
 from triage.ledger.records import DeliveryState, NewDelivery, NewWork, Settled, WorkState
-from triage.store import Unknown
+from triage.store import Unknown, open_store
 
 HANDLED, IGNORED = DeliveryState.HANDLED, DeliveryState.IGNORED
 
@@ -95,8 +95,15 @@ def test_how_long_the_oldest_has_waited_is_known(ledger: Ledger) -> None:
     assert ledger.deliveries.first() == first
 
 
-def test_a_checkpoint_moves_the_log_into_the_file(ledger: Ledger, database: Path) -> None:
-    ledger.deliveries.add_many([NewDelivery("a", "push", b"a body that is easily found")])
-    assert b"easily found" not in database.read_bytes()
+def test_a_checkpoint_moves_the_log_into_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    with open_store(file, create=True) as store:
+        Ledger(store).deliveries.add_many([NewDelivery("a", "push", b"a body that is easily found")])
+        assert b"easily found" not in file.read_bytes()
+        store.checkpoint()
+        assert b"easily found" in file.read_bytes()
+
+
+def test_a_checkpoint_of_a_server_is_its_own_affair(ledger: Ledger) -> None:
     ledger.store.checkpoint()
-    assert b"easily found" in database.read_bytes()
+    assert ledger.deliveries.counts() == {}

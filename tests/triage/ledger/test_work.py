@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from triage import store_file
 from triage.ledger import Ledger
@@ -87,7 +86,7 @@ def test_work_is_cancelled_by_the_beginning_of_its_key(ledger: Ledger) -> None:
     assert [work.key for work in ledger.work.listed([WorkState.QUEUED])] == ["a_b#1"]
 
 
-def _claim_and_wait(path: Path, told: Connection) -> None:
+def _claim_and_wait(path: str, told: Connection) -> None:
     store_file.BUSY_SECONDS = 600.0
     with open_store(path, create=False) as store:
         work = Ledger(store).work.claim()
@@ -95,7 +94,7 @@ def _claim_and_wait(path: Path, told: Connection) -> None:
         signal.pause()
 
 
-def test_the_work_of_a_killed_process_is_taken_over_at_once(ledger: Ledger, database: Path) -> None:
+def test_the_work_of_a_killed_process_is_taken_over_at_once(ledger: Ledger, database: str) -> None:
     ledger.work.add(new())
     context = multiprocessing.get_context("spawn")
     hear, tell = context.Pipe(duplex=False)
@@ -109,7 +108,7 @@ def test_the_work_of_a_killed_process_is_taken_over_at_once(ledger: Ledger, data
     assert claimed(ledger).attempts == 2
 
 
-def _claim_all(path: Path, told: Connection) -> None:
+def _claim_all(path: str, told: Connection) -> None:
     store_file.BUSY_SECONDS = 600.0  # a process that stands still may have the lock
     with open_store(path, create=False) as store:
         ledger = Ledger(store)
@@ -120,7 +119,7 @@ def _claim_all(path: Path, told: Connection) -> None:
         told.send(mine)
 
 
-def test_processes_that_claim_together_do_every_piece_once(ledger: Ledger, database: Path) -> None:
+def test_processes_that_claim_together_do_every_piece_once(ledger: Ledger, database: str) -> None:
     for number in range(60):
         ledger.work.add(new(str(number)))
     context = multiprocessing.get_context("spawn")
