@@ -157,6 +157,6 @@ def test_who_runs_a_campaign_is_seen_until_that_process_ends(store: Store) -> No
         "import sys, os, signal; from triage.store import open_store; from triage.campaign_control import attend\n"
         "attend(open_store(sys.argv[1], create=False), 1); os.kill(os.getpid(), signal.SIGKILL)"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(store.path)], check=False)
+    done = subprocess.run([sys.executable, "-c", script, str(store.address)], check=False)
     assert done.returncode == -9 and campaign(store, 1).owner
     assert standings(store)["1"] is Standing.WAITING, "killed with -9, it runs nothing"

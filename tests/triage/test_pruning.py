@@ -114,7 +114,7 @@ def test_a_pruning_that_is_killed_leaves_a_true_record_and_the_next_one_goes_on(
     some = [replace(result(case("x"), status=Status.SKIPPED), case_id=f"{at:016x}") for at in range(count)]
     store.record(campaign, some)
     store.finish_campaign(campaign)
-    process = subprocess.Popen([sys.executable, "-c", _PRUNE, str(store.path)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", _PRUNE, str(store.address)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None and process.stdout.readline() == "ready\n"
     while len(store.done(campaign)) == count and process.poll() is None:
         time.sleep(0.005)
@@ -131,7 +131,7 @@ def test_two_prunings_at_once_take_nothing_twice(store: Store) -> None:
     some = [replace(result(case("x"), status=Status.SKIPPED), case_id=f"{at:016x}") for at in range(count)]
     store.record(campaign, some)
     store.finish_campaign(campaign)
-    both = [subprocess.Popen([sys.executable, "-c", _PRUNE, str(store.path)]) for _ in range(2)]
+    both = [subprocess.Popen([sys.executable, "-c", _PRUNE, str(store.address)]) for _ in range(2)]
     assert [each.wait() for each in both] == [0, 0]
     assert sum(each.removed for each in store.pruned()) == count and store.counts(campaign).cases == count
 

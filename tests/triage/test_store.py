@@ -185,16 +185,18 @@ def test_a_lock_that_is_held_too_long_gives_one_line(
         assert "\n" not in str(problem.value)
 
 
-def test_a_database_that_is_opened_twice_in_one_process_is_still_seen_by_others(store: Store) -> None:
+def test_a_database_that_is_opened_twice_in_one_process_is_still_seen_by_others(tmp_path: Path) -> None:
     """The log must stay while this process writes to it, whoever else opens the database and leaves."""
-    store.begin_campaign({})
-    open_store(store.path, create=False).close()
-    leaves = "import sys; from triage.store import open_store; open_store(sys.argv[1], create=False).close()"
-    subprocess.run([sys.executable, "-c", leaves, str(store.path)], check=True)
-    assert store.path.with_name(f"{store.path.name}-wal").exists()
-    store.begin_campaign({"another": 1})
-    with closing(sqlite3.connect(store.path)) as raw:
-        assert raw.execute("SELECT count(*) FROM campaign").fetchone() == (2,)
+    place = tmp_path / "hunt.db"
+    with open_store(place, create=True) as store:
+        store.begin_campaign({})
+        open_store(place, create=False).close()
+        leaves = "import sys; from triage.store import open_store; open_store(sys.argv[1], create=False).close()"
+        subprocess.run([sys.executable, "-c", leaves, str(place)], check=True)
+        assert place.with_name("hunt.db-wal").exists()
+        store.begin_campaign({"another": 1})
+        with closing(sqlite3.connect(place)) as raw:
+            assert raw.execute("SELECT count(*) FROM campaign").fetchone() == (2,)
 
 
 # Migrations

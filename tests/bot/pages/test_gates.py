@@ -199,7 +199,7 @@ def test_the_numbers_of_a_hunt_come_as_they_change_until_it_is_over(door: str, s
 
 
 def test_an_open_page_does_not_keep_the_process(folder: Path, store: Store, sweep: Path) -> None:
-    process = start(folder, "pages", "--db", store.path, "--port", 0)
+    process = start(folder, "pages", "--db", store.address, "--port", 0)
     assert process.stderr is not None
     site = process.stderr.readline().split()[1].rstrip("/")
     with requests.Session() as session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
-from sqlmodel.sql.sqltypes import AutoString
+from sqlmodel.sql.sqltypes import AutoString, UTCDateTime
 
 revision = "0008"
 down_revision = "0007"
@@ -21,14 +21,14 @@ def upgrade() -> None:
     for name in _TEXTS:
         op.add_column("campaign", sa.Column(name, AutoString(), nullable=False, server_default=""))
     for name in _TIMES:
-        op.add_column("campaign", sa.Column(name, sa.DateTime(), nullable=True))
+        op.add_column("campaign", sa.Column(name, UTCDateTime(), nullable=True))
     op.add_column("result", sa.Column("adds", sa.Integer(), nullable=False, server_default=str(_UNKNOWN)))
     op.create_table(
         "schedule",
         *(sa.Column(name, AutoString(), nullable=False) for name in ("name", "project", "cron", "budget", "sources")),
         sa.Column("paused", sa.Boolean(), nullable=False),
         sa.Column("marked_by", AutoString(), nullable=False),
-        *(sa.Column(name, sa.DateTime(), nullable=True) for name in ("marked", "rung", "cancelled")),
+        *(sa.Column(name, UTCDateTime(), nullable=True) for name in ("marked", "rung", "cancelled")),
         sa.PrimaryKeyConstraint("name"),
     )
     op.create_table(
@@ -48,7 +48,7 @@ def upgrade() -> None:
     op.create_table(
         "pruning",
         sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("at", sa.DateTime(), nullable=False),
+        sa.Column("at", UTCDateTime(), nullable=False),
         sa.Column("rule", AutoString(), nullable=False),
         sa.Column("campaign_id", sa.Integer(), nullable=True),
         sa.Column("removed", sa.Integer(), nullable=False),
