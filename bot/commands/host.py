@@ -65,7 +65,7 @@ def host(
 
 
 def _check_tag(word: str) -> None:
-    if not word or set(word) & set(" ,=@"):
+    if not hosts.is_tag(word):
         raise Refusal(f"--tag {word!r}: a tag has no space, comma, = or @")
 
 

@@ -43,6 +43,11 @@ def address(url: str, tls: Tls) -> str:
     return f"{'tls' if tls.given else 'tcp'}://{place}"
 
 
+def is_tag(word: str) -> bool:
+    """Whether a host may offer something by this name of its own."""
+    return bool(word) and not set(word) & set(" ,=@")
+
+
 def require_dask(what: str) -> None:
     """Raise Refusal where Dask is not installed."""
     try:

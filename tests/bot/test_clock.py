@@ -167,11 +167,10 @@ def test_whoever_waits_for_the_clock_has_it_once_it_is_free(
     known: Settings, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "LOOK", 0.05)
-    with capture_logs() as said:
-        with running_elsewhere(ledger) as over, keeping(known, ledger):
-            until(said, "clock_is_elsewhere")
-            over.set()
-            until(said, "clock_is_elsewhere", "clock_is_ours")
+    with capture_logs() as said, running_elsewhere(ledger) as over, keeping(known, ledger):
+        until(said, "clock_is_elsewhere")
+        over.set()
+        until(said, "clock_is_elsewhere", "clock_is_ours")
 
 
 def test_a_server_that_ends_the_clocks_session_stops_it_and_another_process_goes_on(
@@ -180,14 +179,17 @@ def test_a_server_that_ends_the_clocks_session_stops_it_and_another_process_goes
     """As a restart does, which all sessions lose their locks by."""
     monkeypatch.setattr(clock, "LOOK", 0.05)
     url = postgres()
-    with open_store(url, create=True) as one, open_store(url, create=True) as two, capture_logs() as said:
-        with clock.running(known, Ledger(one)) as holds:
-            assert holds()
-            with two.writing() as session:
-                session.connection().exec_driver_sql(
-                    "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
-                    " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-                )
-            with keeping(known, Ledger(two)):
-                until(said, "clock_is_ours")
-                assert not holds() and not holds(), "and it does not come back by another session"
+    with (
+        open_store(url, create=True) as one,
+        open_store(url, create=True) as two,
+        clock.running(known, Ledger(one)) as holds,
+    ):
+        assert holds()
+        with two.writing() as session:
+            session.connection().exec_driver_sql(
+                "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        with capture_logs() as said, keeping(known, Ledger(two)):
+            until(said, "clock_is_ours")
+            assert not holds() and not holds(), "and it does not come back by another session"
