@@ -41,7 +41,7 @@ def test_its_cases_run_there_and_its_bugs_are_those_of_the_newest_build(
     )
     store = tiny_shop.ledger.store
     with Cluster(tmp_path) as cluster:
-        cluster.add()
+        cluster.add(threads=3)
         work = elsewhere(tiny_shop, cluster.url)
 
         def say(note: str) -> None:
