@@ -110,7 +110,8 @@ class Pace:
         began, told = time.monotonic(), False
         while (wished := self._wished()) is Wish.PAUSE:
             if not told:
-                self.tell(f"campaign {self.campaign_id} is paused: `graphwarden campaigns resume` lets it go on")
+                resume = f"graphwarden campaigns resume {self.campaign_id} --db {self.store.place}"
+                self.tell(f"campaign {self.campaign_id} is paused: `{resume}` lets it go on")
             told = True
             time.sleep(LOOK / 2)
         if told:

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from fastapi import FastAPI, Request
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
@@ -77,6 +79,13 @@ def make_app(store: Store, projects: Projects | None = None, sweeps: Sequence[Pa
         answer = _problem(request, error.status_code, str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
+
+    @app.exception_handler(RequestValidationError)
+    async def meaningless(request: Request, error: RequestValidationError) -> Response:
+        if request.url.path.startswith("/api/"):
+            return await request_validation_exception_handler(request, error)
+        wrong = {f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()}
+        return _problem(request, 422, "; ".join(sorted(wrong)))
 
     return app
 

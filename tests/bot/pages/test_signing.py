@@ -134,7 +134,7 @@ def test_a_form_of_another_session_or_of_none_changes_nothing(door: str, secrets
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://example.org", "null", "", "http://127.0.0.1", "http://127.0.0.1.example.org"]
+    "origin", ["https://example.org", "null", "", "http://127.0.0.1", "http://127.0.0.1.example.org", "http://["]
 )
 def test_a_form_that_another_site_sends_changes_nothing(door: str, secrets: dict[str, str], origin: str) -> None:
     ada = signed_in(door, "ada", secrets)
