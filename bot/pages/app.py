@@ -26,6 +26,7 @@ from triage.store import Store, StoreError, Unknown
 
 #: Nothing from elsewhere, nothing inside the text of a page that could run, no page in a frame of another.
 _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'"
+_UNUSABLE = "the database takes nothing now: see whether this was done, and try again"
 _HEADERS = {
     "Content-Security-Policy": f"{_POLICY}; form-action 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -72,7 +73,7 @@ def make_app(store: Store, projects: Projects | None = None, sweeps: Sequence[Pa
 
     @app.exception_handler(StoreError)
     async def unreadable(request: Request, error: StoreError) -> Response:
-        return _problem(request, 503, "the database cannot be read now")
+        return _problem(request, 503, _UNUSABLE if request.method == "POST" else "the database cannot be read now")
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,3 +173,13 @@ def test_forms_are_read_within_limits(door: str, secrets: dict[str, str]) -> Non
     broken = ada.session.post(f"{door}/bugs/2/mute", b"form=%ff&reason=\xff", headers=headers)
     assert broken.status_code in (403, 422)
     assert "muted" not in ada.get("/bugs/2").text
+
+
+def test_a_form_that_the_database_does_not_take_is_told_to_be_tried_again(tmp_path: Path) -> None:
+    with open_store(tmp_path / "m.db", create=True) as store:
+        secrets = appoint(store, "ada")
+    with served(tmp_path / "m.db") as site, sqlite3.connect(tmp_path / "m.db") as damaged:
+        damaged.execute("DROP TABLE attempt")
+        damaged.commit()
+        answer = Browser(site).sign_in("ada", secrets["ada"])
+    assert answer.status_code == 503 and "try again" in answer.text
