@@ -68,6 +68,18 @@ def test_a_message_pattern_must_match_from_the_start_and_a_stage_exactly() -> No
     assert not rule.matches(Error("ValueError", "Cannot do", frames), Stage.RUN)
 
 
+@pytest.mark.parametrize("line", [164, 221])
+def test_older_releases_of_openvino_say_in_other_words_that_there_is_no_converter(line: int) -> None:
+    begun = (
+        f"Exception from src/inference/src/cpp/core.cpp:95:\nCheck 'false' failed at "
+        f"src/frontends/onnx/frontend/src/frontend.cpp:{line}:\nFrontEnd API failed with GeneralFailure:\n"
+    )
+    refused = Error("RuntimeError", f"{begun}OpenVINO does not support the following ONNX operations: Det\n\n")
+    failed = Error("RuntimeError", f"{begun}Check 'axis < rank' failed at src/core/src/validation_util.cpp:12:\n")
+    assert unsupported.reason("openvino", refused, Stage.CONVERT) == "the frontend has no converter for an operator"
+    assert not unsupported.reason("openvino", failed, Stage.CONVERT)
+
+
 def test_a_recurrent_operators_activation_that_openvino_does_not_know_is_refused_honestly() -> None:
     said = "Exception from src/core/src/pass/graph_rewrite.cpp:298:\n[X] END: node CALLBACK HAS THROWN: "
     refused = Error("RuntimeError", said + "Unknown activation function: affine")
