@@ -58,6 +58,8 @@ def _expanded(item: str) -> Iterator[int]:
     last = 6 if found["first"] == "*" else _day(found["last"]) if found["last"] else first
     if found["step"] and not found["last"]:
         last = 6  # as cron reads 1/2
+    if last == 0 < first:
+        last = 7  # a week may end with Sunday: mon-sun
     if last < first:
         raise ValueError(f"{item!r} ends before it begins")
     yield from range(first, last + 1, int(found["step"] or 1))

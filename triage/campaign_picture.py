@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from triage import chart
@@ -28,8 +29,8 @@ def svg(told: Overview) -> str:
         return ""
     across = max(at.values()) + 1.0
     cases = _growing((at[each.minute], each.cases) for each in progress)
-    first = (each.minute for each in told.sightings if each.state not in _ASIDE)
-    bugs = _growing((at[minute], 1) for minute in sorted(first) if minute in at)
+    first = Counter(each.minute for each in told.sightings if each.state not in _ASIDE)
+    bugs = _growing((at[minute], number) for minute, number in sorted(first.items()) if minute in at)
     panels = [_panel("Cases", cases, across, COLOURS[5]), _panel("Bugs that stand", bugs, across, COLOURS[6])]
     for part, title, colour in _PARTS:
         if minutes := told.reached.get(part):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from fuzz.data import data_path
 
@@ -44,15 +45,20 @@ def svg(panels: Sequence[Panel], legend: Mapping[str, str] | None = None) -> str
         for at, panel in enumerate(panels)
     ]
     rows = -(-len(panels) // COLUMNS)
-    loader = FileSystemLoader(data_path().parent / "templates")
-    environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=True, trim_blocks=True)
-    return environment.get_template("curves.svg.j2").render(
+    return _template().render(
         panels=drawn,
         legend=legend,
         width=WIDTH * min(COLUMNS, max(1, len(panels))),
         height=rows * HEIGHT,
         plot=(_LEFT, _TOP, _WIDE, _HIGH),
     )
+
+
+@cache
+def _template() -> Template:
+    loader = FileSystemLoader(data_path().parent / "templates")
+    environment = Environment(loader=loader, undefined=StrictUndefined, autoescape=True, trim_blocks=True)
+    return environment.get_template("curves.svg.j2")
 
 
 def steps(values: Sequence[tuple[float, float]], across: float, top: float) -> Points:

@@ -85,10 +85,14 @@ class Pace:
     total: float | None
     tell: Callable[[str], None]
     waited: float = 0.0
-    cancelled: bool = False
 
     def __post_init__(self) -> None:
         self.watch = Watch(self.store, self.campaign_id)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the campaign has been cancelled by now, be it after the last look at `watch`. Raises StoreError."""
+        return self._wished() is Wish.END
 
     def ends(self, share: float = 1.0) -> float | None:
         """When that share of the budget ends."""
@@ -110,14 +114,14 @@ class Pace:
         began, told = time.monotonic(), False
         while (wished := self._wished()) is Wish.PAUSE:
             if not told:
-                self.tell(f"campaign {self.campaign_id} is paused: `graphwarden campaigns resume` lets it go on")
+                resume = f"graphwarden campaigns resume {self.campaign_id} --db {self.store.place}"
+                self.tell(f"campaign {self.campaign_id} is paused: `{resume}` lets it go on")
             told = True
             time.sleep(LOOK / 2)
         if told:
             self.waited += time.monotonic() - began
         self.watch = Watch(self.store, self.campaign_id)
-        self.cancelled = wished is Wish.END
-        return not self.cancelled
+        return wished is not Wish.END
 
     def _wished(self) -> Wish:
         return campaign_control.wish(self.store, self.campaign_id)

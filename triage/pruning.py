@@ -26,6 +26,12 @@ def prune(store: Store) -> dict[str, int]:
     return removed
 
 
+def gone(store: Store, campaign_id: int | None = None) -> int:
+    """How many results of a campaign, of all of them without, were taken away: who counts tests misses these."""
+    wanted = (each for each in store.pruned() if each.rule == "results")
+    return sum(each.removed for each in wanted if campaign_id in (None, each.campaign_id))
+
+
 def would_prune(store: Store) -> dict[str, int]:
     """How many rows `prune` would take away now, by rule; nothing is changed."""
     return {rule: store.prunable(rule) for rule in store_pruning.RULES}

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from fuzz import documents, wire
 from fuzz.case import Case, Failure, Origin, Outcome, Stage, Status, Target
@@ -142,9 +142,11 @@ class Reached:
     name: str
 
 
-@dataclass(frozen=True)
-class Sighting:
-    """A bug that a campaign saw: how many of its failures, and first in which minute (-1: not known)."""
+class Sighting(NamedTuple):
+    """A bug that a campaign saw: how many of its failures, and first in which minute (-1: not known).
+
+    A tuple, since a page makes ten thousand of them.
+    """
 
     bug_id: int
     fingerprint: str

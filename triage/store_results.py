@@ -19,6 +19,8 @@ from triage.rows import BugRow, CampaignRow, FailureRow, ResultRow
 _FAILING = [status.value for status in FAILING]
 #: Results that never show a failure, whatever another campaign saw.
 _HARMLESS = (Status.OK, Status.SKIPPED, Status.UNSUPPORTED)
+#: By name; ten thousand are looked up for a page.
+_STATES = {state.value: state for state in State}
 #: What is asked of a bug; SQLModel's `select` knows no more than four columns together.
 _BUG = (col(BugRow.id), col(BugRow.fingerprint), col(BugRow.state))
 
@@ -81,8 +83,8 @@ def sightings(session: Session, campaign_id: int) -> list[Sighting]:
     told = (func.count().label("failures"), func.min(every.c.minute).label("first"))
     each = chosen(every.c.fingerprint, *told).group_by(every.c.fingerprint).subquery()
     query = chosen(*_BUG, each.c.failures, each.c.first).join(each, each.c.fingerprint == BugRow.fingerprint)
-    rows = session.connection().execute(query.order_by(col(BugRow.id)))
-    return [Sighting(row[0], row[1], State(row[2]), row[3], row[4]) for row in rows]
+    rows = session.connection().execute(query.order_by(col(BugRow.id))).all()
+    return [Sighting(bug, fingerprint, _STATES[state], *told) for bug, fingerprint, state, *told in rows]
 
 
 def failed(session: Session) -> set[str]:

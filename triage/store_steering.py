@@ -136,12 +136,16 @@ def start(session: Session, schedule: ScheduleRow | None, campaign: CampaignRow 
     """A schedule is due now, unless it is under way. Raises Unsteerable."""
     if schedule is None:
         assert campaign is not None
-        told = "its schedule is not at it any more" if campaign.name else "the same `graphwarden hunt` goes on with it"
+        told = "its schedule is not at it any more" if campaign.name else _hunted(campaign)
         raise Unsteerable(f"campaign {campaign.id} cannot be started from here: {told}; give the name of a schedule")
     if schedule.paused:
         raise Unsteerable(f"{schedule.name} is paused: `graphwarden campaigns resume {schedule.name}` lets it go on")
     if not any(_works(session, schedule.name)):
         due(session, schedule)
+
+
+def _hunted(campaign: CampaignRow) -> str:
+    return "the same `graphwarden hunt` " + ("begins another one" if campaign.finished else "goes on with it")
 
 
 def due(session: Session, schedule: ScheduleRow) -> int:

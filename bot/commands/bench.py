@@ -16,7 +16,7 @@ from bot.commands.arguments import Database, Json
 from bot.commands.prioritize import choose, read
 from bot.console import err, out, print_json
 from bot.failures import Refusal
-from triage import comparing, curves, labelled
+from triage import comparing, curves, labelled, pruning
 from triage.comparing import Score
 from triage.store import Store, open_store
 from triage.subjects import Subject, subjects
@@ -70,21 +70,28 @@ def prioritize(
             choose(name)
     if plot and plot.suffix != ".svg":
         raise Refusal(f"--plot {plot}: only SVG is drawn; name a file that ends in .svg")
-    number: int | None = None
+    number, gone = None, 0
     if instances or labels or equipped:
         found: Sequence[Subject] = [_labelled(instances, labels, equipped, campaign)]
     else:
         with open_store(db, create=False) as store:
             number, found = _subjects(store, campaign)
+            gone = pruning.gone(store, number)
     scores: dict[Subject, list[Score]] = {subject: [] for subject in found}
     for subject, name in track([(s, n) for s in found for n in names], "comparing", console=err, transient=True):
         scores[subject].append(comparing.score(subject, name, seeds))
     if plot:
         plot.write_text(curves.svg(scores), "utf-8")
     if as_json or context.obj:
-        print_json({"campaign": number, "seeds": seeds, "subjects": [_document(s, each) for s, each in scores.items()]})
+        documents = [_document(subject, each) for subject, each in scores.items()]
+        print_json({"campaign": number, "seeds": seeds, "pruned": gone, "subjects": documents})
         return
     out.print(table(scores, names))
+    if gone:
+        words = (
+            f"graphwarden: campaign {number} was pruned: {gone} results are gone, and these numbers are of the others"
+        )
+        err.print(words, markup=False, soft_wrap=True)
     for subject in found:
         if subject.unknown:
             err.print(

@@ -10,10 +10,12 @@ import typer
 from rich.table import Table
 
 from bot.commands.arguments import Json
-from bot.console import out, print_json
+from bot.console import err, out, print_json
 from bot.failures import Refusal
+from triage import pruning
 from triage.contributions import Contributions, contributions
 from triage.store import open_store
+from triage.store_place import shown
 
 
 def sources(
@@ -28,14 +30,18 @@ def sources(
     Counted are signatures, and places: conversion functions, as OPERA counts bugs.
     """
     with ExitStack() as closing:
-        found = contributions([closing.enter_context(open_store(path, create=False)) for path in db])
+        stores = [closing.enter_context(open_store(path, create=False)) for path in db]
+        found, gone = contributions(stores), sum(map(pruning.gone, stores))
     if not found:
-        raise Refusal(f"{', '.join(map(str, db))}: no campaign has shown a case to a compiler; run graphwarden hunt")
+        raise Refusal(f"{', '.join(map(shown, db))}: no campaign has shown a case to a compiler; run graphwarden hunt")
     if as_json or context.obj:
-        print_json({"targets": [_document(each) for each in found]})
+        print_json({"pruned": gone, "targets": [_document(each) for each in found]})
         return
     for each in found:
         out.print(_table(each))
+    if gone:
+        words = f"graphwarden: {gone} results were pruned, so tests that passed may be missing here"
+        err.print(words, markup=False, soft_wrap=True)
 
 
 def _document(found: Contributions) -> dict[str, Any]:
@@ -64,14 +70,14 @@ def _document(found: Contributions) -> dict[str, Any]:
 
 def _table(found: Contributions) -> Table:
     document = _document(found)
-    shown = Table(title=f"{found.target}: {document['bugs']} bugs in {document['places']} places", title_justify="left")
+    table = Table(title=f"{found.target}: {document['bugs']} bugs in {document['places']} places", title_justify="left")
     columns: Sequence[str] = ("tests", "failing", "bugs", "bugs_alone", "places", "places_alone")
-    shown.add_column("source")
+    table.add_column("source")
     for name in columns:
-        shown.add_column(name.replace("_", " "), justify="right")
+        table.add_column(name.replace("_", " "), justify="right")
     for source, numbers in document["sources"].items():
-        shown.add_row(source, *(str(numbers[name]) for name in columns))
+        table.add_row(source, *(str(numbers[name]) for name in columns))
     for overlap in document["overlaps"]:
         if len(names := overlap["sources"]) > 1:
-            shown.add_row(" and ".join(names), "", "", str(overlap["bugs"]), "", str(overlap["places"]), "")
-    return shown
+            table.add_row(" and ".join(names), "", "", str(overlap["bugs"]), "", str(overlap["places"]), "")
+    return table

@@ -118,7 +118,7 @@ def _of_bug(name: str, db: str, compiler: Compiler, options: dict[str, str]) -> 
     with open_store(db, create=False) as store:
         bug = next((one for one in store.bugs() if name in (str(one.id), one.fingerprint)), None)
         if bug is None:
-            raise Refusal(f"{name}: no such file, and no bug of {db} has this id or fingerprint")
+            raise Refusal(f"{name}: no such file, and no bug of {store.place} has this id or fingerprint")
         if registry.backend(bug.backend).source != compiler.backend:
             raise Refusal(f"bug {bug.id} is one of {bug.backend}, not of {compiler.name}")
         return Subject(case_of(store, bug), {**dict(bug.target.options), **options}, bug.perturb), bug

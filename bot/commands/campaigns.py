@@ -20,7 +20,9 @@ from triage.scrub import plain
 from triage.store import Store, open_store
 
 _DEFAULT = "hunt.db"
-OwnDatabase = Annotated[str | None, typer.Option("--db", help="The SQLite database; hunt.db without.")]
+OwnDatabase = Annotated[
+    str | None, typer.Option("--db", metavar="FILE|URL", help="An SQLite file, or postgresql://…; hunt.db without.")
+]
 OwnConfig = Annotated[
     Path | None,
     typer.Option("--config", "-c", metavar="FILE", help="The bot's configuration, whose database is meant."),

@@ -129,14 +129,14 @@ def hunt(
                 pace.through(lambda: _triage(Desk(store, runner, reference, output, pace.ends(), pace.watch), bar))
                 related.write(store, issues)
         document = _summary(store, campaign, time.monotonic() - started) | {"complete": complete}
-        found = store.bugs(campaign_id=campaign.id)
+        found, cancelled = store.bugs(campaign_id=campaign.id), pace.cancelled
         index = drafting.index(output, store.bugs()) if drafts else None
     if as_json:
         print_json(document)
         return
     print_table([bug for bug in found if bug.count])
     _say_numbers(document)
-    if pace.cancelled:
+    if cancelled:
         out.print("the campaign was cancelled; what it found stays")
     elif not complete:
         out.print("not all cases were run in this time; the same command goes on")

@@ -16,6 +16,7 @@ from bot.console import err
 from bot.failures import Refusal
 from bot.pages.app import make_app
 from triage.store import open_store
+from triage.store_place import shown
 
 
 def pages(
@@ -43,7 +44,8 @@ def pages(
     projects = None if config is None else arguments.load(config).of_repository
     with open_store(db, create=False) as store, _listening(host, port) as listening:
         name, taken = listening.getsockname()[:2]
-        err.print(f"graphwarden: http://{f'[{name}]' if ':' in name else name}:{taken}/ shows {db}", markup=False)
+        address = f"{f'[{name}]' if ':' in name else name}:{taken}"
+        err.print(f"graphwarden: http://{address}/ shows {shown(db)}", markup=False)
         app = make_app(store, projects, sweep)
         server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False))
         app.state.ending = lambda: server.should_exit  # nobody's open page keeps the process

@@ -61,7 +61,7 @@ _NO_MODEL = f"there is no model to draw: none, no graph without circles, or one 
 def _draw(out: Path, db: str, drawn: Callable[[Store], str], nothing: str) -> None:
     _check(out)
     with open_store(db, create=False) as store:
-        _write(out, drawn(store), f"{db}: {nothing}")
+        _write(out, drawn(store), f"{store.place}: {nothing}")
 
 
 def _check(out: Path) -> None:

@@ -11,6 +11,7 @@ from bot.commands.campaigns import OwnConfig, OwnDatabase, database
 from bot.console import out, print_json
 from triage import pruning
 from triage.store import Store, open_store
+from triage.store_place import shown
 
 
 def prune(
@@ -29,7 +30,7 @@ def prune(
         removed = pruning.would_prune(store) if dry_run else pruning.prune(store)
         before = _before(store, removed, dry_run)
     if as_json:
-        print_json({"database": str(place), "dry_run": dry_run, "removed": removed, "before": before})
+        print_json({"database": shown(place), "dry_run": dry_run, "removed": removed, "before": before})
         return
     for rule, number in removed.items():
         done = "would go" if dry_run else "removed"

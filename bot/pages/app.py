@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from fastapi import FastAPI, Request
+from fastapi.exception_handlers import request_validation_exception_handler
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
@@ -24,6 +26,7 @@ from triage.store import Store, StoreError, Unknown
 
 #: Nothing from elsewhere, nothing inside the text of a page that could run, no page in a frame of another.
 _POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'"
+_UNUSABLE = "the database takes nothing now: see whether this was done, and try again"
 _HEADERS = {
     "Content-Security-Policy": f"{_POLICY}; form-action 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -70,13 +73,20 @@ def make_app(store: Store, projects: Projects | None = None, sweeps: Sequence[Pa
 
     @app.exception_handler(StoreError)
     async def unreadable(request: Request, error: StoreError) -> Response:
-        return _problem(request, 503, "the database cannot be read now")
+        return _problem(request, 503, _UNUSABLE if request.method == "POST" else "the database cannot be read now")
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
         answer = _problem(request, error.status_code, str(error.detail))
         answer.headers.update(error.headers or {})
         return answer
+
+    @app.exception_handler(RequestValidationError)
+    async def meaningless(request: Request, error: RequestValidationError) -> Response:
+        if request.url.path.startswith("/api/"):
+            return await request_validation_exception_handler(request, error)
+        wrong = {f"{each['loc'][-1]}: {each['msg']}" for each in error.errors()}
+        return _problem(request, 422, "; ".join(sorted(wrong)))
 
     return app
 

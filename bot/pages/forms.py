@@ -70,10 +70,17 @@ async def fields(request: Request) -> Fields:
 
 def _check_origin(request: Request) -> None:
     """Browsers tell of every form from where it is sent; whoever tells nothing is none of our pages."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    ours = origin is not None and urlsplit(origin).netloc == request.headers.get("host", "")
-    if site not in (None, "same-origin") or not ours:
+    site, host = request.headers.get("sec-fetch-site"), request.headers.get("host", "")
+    if site not in (None, "same-origin") or not host or _host(request.headers.get("origin", "")) != host:
         raise HTTPException(403, "this form was not sent from a page of this site: nothing was changed")
+
+
+def _host(origin: str) -> str:
+    """The host and port of an origin, "" for what is none."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return ""
 
 
 Form = Annotated[Fields, Depends(fields)]

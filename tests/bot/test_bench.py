@@ -68,6 +68,20 @@ def test_every_strategy_is_measured_with_mean_and_spread(gw: Run, db: Path, tmp_
     assert len(list(lines)) == len(subject["strategies"])
 
 
+def test_numbers_of_a_pruned_campaign_are_told_to_be_of_what_is_left(gw: Run, tmp_path: Path) -> None:
+    found = (case for case in onnx_node.cases(0) if isinstance(case, Case))
+    recorded(tmp_path / "hunt.db", list(itertools.islice(found, 30)))
+    with open_store(tmp_path / "hunt.db", create=False) as store:
+        store.finish_campaign(1)
+    asked = ("bench", "prioritize", "--db", tmp_path / "hunt.db", "--seeds", 1, "--strategy", "random")
+    assert gw(*asked, "--json").json["pruned"] == 0 and "pruned" not in gw(*asked).err
+    gone = gw("prune", "--db", tmp_path / "hunt.db", "--json").json["removed"]["results"]
+    assert gone > 0 and gw(*asked, "--json").json["pruned"] == gone
+    assert f"campaign 1 was pruned: {gone} results are gone" in gw(*asked).err
+    sources = ("bench", "sources", "--db", tmp_path / "hunt.db")
+    assert gw(*sources, "--json").json["pruned"] == gone and f"{gone} results were pruned" in gw(*sources).err
+
+
 def test_a_table_is_for_people(gw: Run, db: Path) -> None:
     done = gw("bench", "prioritize", "--db", db, "--seeds", 2, "--strategy", "random", "--strategy", "graphwarden")
     assert done.code == 0 and "60 tests, 2 bugs" in done.out and "±" in done.out and "fast" not in done.out

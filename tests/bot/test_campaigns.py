@@ -60,7 +60,7 @@ def test_a_hunt_that_is_paused_killed_resumed_and_cancelled_loses_nothing_and_do
         until(lambda: store.campaigns() and store.done(1), first)
         assert control.listed(store)[0].standing is Standing.RUNNING
         control.pause(store, "1")
-        told(first, "campaign 1 is paused: `graphwarden campaigns resume` lets it go on")
+        told(first, "campaign 1 is paused: `graphwarden campaigns resume 1 --db hunt.db` lets it go on")
         paused = rows(store)
         first.send_signal(signal.SIGKILL)
         ended(first)

@@ -33,6 +33,8 @@ def days(expression: str) -> str:
         ("*/3", "Sun Wed Sat"),
         ("sat,Sun", "Sun Sat"),
         ("mon-wed", "Mon Tue Wed"),
+        ("fri-sun", "Sun Fri Sat"),
+        ("0-0", "Sun"),
     ],
 )
 def test_days_of_the_week_are_counted_from_sunday(field: str, expected: str) -> None:

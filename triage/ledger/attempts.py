@@ -19,7 +19,10 @@ FORGOTTEN = timedelta(hours=24)
 
 @dataclass(frozen=True)
 class Limit:
-    """So many failures cost nothing; each further one doubles the wait, from a second up to `longest` seconds."""
+    """So many attempts may fail at once; the next waits a second, and each further failure doubles that.
+
+    `longest` is the longest wait in seconds.
+    """
 
     free: int
     longest: float

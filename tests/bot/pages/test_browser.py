@@ -155,6 +155,18 @@ def test_a_moderator_rejects_splits_merges_and_mutes(moderated: Page) -> None:
     assert moderated.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.parametrize("moderated", [True, False], indirect=True, ids=["with scripts", "without scripts"])
+def test_a_hunt_is_paused_by_one_click_and_cancelled_by_two(moderated: Page) -> None:
+    moderated.goto("/campaigns/1")
+    moderated.get_by_role("button", name="Pause").click()
+    expect(moderated.get_by_text("by ada")).to_be_visible()
+    assert not moderated.get_by_role("button", name="Cancel for good").is_visible()
+    moderated.locator("summary", has_text="Cancel").click()
+    moderated.get_by_role("button", name="Cancel for good").click()
+    expect(moderated.get_by_text("ada cancelled it")).to_be_visible()
+    expect(moderated.get_by_role("button", name="Resume")).to_have_count(0)
+
+
 def test_a_second_word_about_the_same_thing_is_told_on_the_page(moderated: Page) -> None:
     other = moderated.context.new_page()
     other.goto("/queue")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -134,7 +135,7 @@ def test_a_form_of_another_session_or_of_none_changes_nothing(door: str, secrets
 
 
 @pytest.mark.parametrize(
-    "origin", ["https://example.org", "null", "", "http://127.0.0.1", "http://127.0.0.1.example.org"]
+    "origin", ["https://example.org", "null", "", "http://127.0.0.1", "http://127.0.0.1.example.org", "http://["]
 )
 def test_a_form_that_another_site_sends_changes_nothing(door: str, secrets: dict[str, str], origin: str) -> None:
     ada = signed_in(door, "ada", secrets)
@@ -172,3 +173,13 @@ def test_forms_are_read_within_limits(door: str, secrets: dict[str, str]) -> Non
     broken = ada.session.post(f"{door}/bugs/2/mute", b"form=%ff&reason=\xff", headers=headers)
     assert broken.status_code in (403, 422)
     assert "muted" not in ada.get("/bugs/2").text
+
+
+def test_a_form_that_the_database_does_not_take_is_told_to_be_tried_again(tmp_path: Path) -> None:
+    with open_store(tmp_path / "m.db", create=True) as store:
+        secrets = appoint(store, "ada")
+    with served(tmp_path / "m.db") as site, sqlite3.connect(tmp_path / "m.db") as damaged:
+        damaged.execute("DROP TABLE attempt")
+        damaged.commit()
+        answer = Browser(site).sign_in("ada", secrets["ada"])
+    assert answer.status_code == 503 and "try again" in answer.text
