@@ -77,9 +77,10 @@ class Supervisor:
         running = [child.process for child in self._children.values() if child.process is not None]
         for process in running:
             process.terminate()
+        ends = time.monotonic() + _GRACE  # for all together: `serve` itself has not much longer
         for process in running:
             try:
-                process.wait(_GRACE)
+                process.wait(max(0.0, ends - time.monotonic()))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
