@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from bot import builds, cron, same, suitefile
+from bot import builds, cron, hosts, same, suitefile
 from bot.failures import Refusal
 from bot.github.auth import Access
 from bot.github.errors import GitHubError
-from bot.settings import Project, Schedule, Settings
+from bot.settings import Hosts, Project, Schedule, Settings
 from fuzz import confine, generators, registry
 from triage.ledger import Ledger
 from triage.revisions import listing
@@ -55,6 +55,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
         yield _asked(f"{project.name}: suite", partial(_suite, project))
     if settings.schedule:
         yield _asked("schedule", partial(_schedule, settings))
+    if settings.hosts:
+        yield _asked("hosts", partial(_hosts, settings.hosts))
     means, told = _confinement()
     yield Finding("confinement", means, told)
 
@@ -189,7 +191,17 @@ def _schedule(settings: Settings) -> str:
 
 def _due(each: Schedule) -> str:
     following = cron.following(each.cron, datetime.now(UTC))
-    return f"{each.kind} of {each.project} at {each.cron} ({each.name}), next {following:%Y-%m-%d %H:%M} UTC"
+    where = " on hosts" if each.hosts else ""
+    return f"{each.kind} of {each.project}{where} at {each.cron} ({each.name}), next {following:%Y-%m-%d %H:%M} UTC"
+
+
+def _hosts(wanted: Hosts) -> str:
+    with closing(hosts.connect(wanted.executor, wanted.tls)) as found:
+        if lacking := [tag for tag in wanted.tags if tag not in found.offered]:
+            raise Bad(
+                f"hosts.tags: no host of {wanted.executor} offers {lacking[0]}: start one with --tag {lacking[0]}"
+            )
+        return f"{wanted.executor}: {found.slots} workers, {', '.join(sorted(found.offered))}"
 
 
 @contextmanager

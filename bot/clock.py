@@ -1,10 +1,12 @@
 """The clock: says when something is due, and does nothing itself. What is due becomes a row (issue 6).
 
-One process of all that share a database has the clock: two would do everything twice.
+One process of all that share a database has the clock: two would do everything twice. The others look again and again
+whether it is free. A server that is restarted forgets who had it, so whoever has it looks, too.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -18,11 +20,15 @@ from bot import cron
 from bot.settings import Settings
 from triage.ledger import Ledger
 from triage.ledger.records import NewWork, Planned
+from triage.store import StoreError
+from triage.store_locks import Holds
 
 log = structlog.get_logger()
 
 #: What was missed while nobody ran is the most likely to matter: the first look comes so soon after the start.
 SOON = timedelta(seconds=5)
+#: Seconds between two looks at who has the clock: fewer than until a new owner's first ring.
+LOOK = 2.0
 #: Regular work gives way to what somebody waits for.
 _PRIORITY = 90
 
@@ -44,13 +50,39 @@ def planned(settings: Settings) -> list[Planned]:
     return [Planned(each.name, each.project, each.cron, each.budget, each.sources) for each in settings.schedule]
 
 
-@contextmanager
-def running(settings: Settings, ledger: Ledger) -> Iterator[bool]:
-    """The clock runs inside; False where another process has it already."""
-    with ledger.store.sole("clock") as mine:
-        if not mine:
+def keep(settings: Settings, ledger: Ledger, stop: threading.Event) -> None:
+    """Ring whenever nobody else has the clock, until `stop` is set."""
+    elsewhere = False
+    while not stop.is_set():
+        before = elsewhere
+        try:
+            elsewhere = not _kept(settings, ledger, stop)
+        except StoreError as error:
+            log.warning("clock_in_trouble", why=str(error))
+        if elsewhere and not before:
             log.info("clock_is_elsewhere")
-            yield False
+        stop.wait(LOOK)
+
+
+def _kept(settings: Settings, ledger: Ledger, stop: threading.Event) -> bool:
+    """Ring as long as the clock is ours; whether it ever was. Raises StoreError."""
+    with running(settings, ledger) as holds:
+        if not holds():
+            return False
+        log.info("clock_is_ours")
+        while not stop.wait(LOOK):
+            if not holds():
+                log.warning("clock_lost")
+                break
+        return True
+
+
+@contextmanager
+def running(settings: Settings, ledger: Ledger) -> Iterator[Holds]:
+    """The clock runs inside; not where another process has it already. Raises StoreError."""
+    with ledger.store.sole("clock") as holds:
+        if not holds():
+            yield holds
             return
         scheduler = BackgroundScheduler(timezone=UTC)
         for trigger, work in due(settings):
@@ -66,7 +98,7 @@ def running(settings: Settings, ledger: Ledger) -> Iterator[bool]:
             scheduler.add_job(*ring, coalesce=True, misfire_grace_time=None, **first)
         scheduler.start()
         try:
-            yield True
+            yield holds
         finally:
             scheduler.shutdown(wait=False)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from bot import builds
+from bot import builds, hosts
 from bot.github.app import App
 from bot.github.client import Client
 from bot.settings import Project, Settings
 from fuzz.lane import Limits
+from fuzz.remote import RemotePool
 from fuzz.runner import Runner
 from triage.ledger import Ledger
 from triage.ledger.records import Work
@@ -66,3 +67,11 @@ class Desk:
     def runner(self, project: Project) -> Runner:
         """A runner with the project's limits; to be used in a ``with``."""
         return Runner(Limits(project.timeout, project.memory), jobs=project.jobs or None)
+
+    def remote(self, project: Project, schedule: str) -> Runner | None:
+        """The same on other machines, None where the schedule has none. Raises Refusal where nobody answers there."""
+        wanted = self.settings.hosts_of(schedule)
+        if wanted is None:
+            return None
+        limits = Limits(project.timeout, project.memory)
+        return Runner(limits, pool=RemotePool(hosts.connect(wanted.executor, wanted.tls), limits, wanted.tags))

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator
 
-from bot import cron
+from bot import cron, hosts
 from bot.durations import seconds
 from bot.failures import Refusal
 from fuzz import generators
@@ -86,6 +86,20 @@ def _schedule(text: str) -> str:
     return text
 
 
+def _executor(text: str) -> str:
+    try:
+        hosts.address(text, hosts.Tls())
+    except Refusal as problem:
+        raise ValueError(str(problem)) from problem
+    return text
+
+
+def _tag(text: str) -> str:
+    if not hosts.is_tag(text):
+        raise ValueError(f"{text!r}: a tag has no space, comma, = or @")
+    return text
+
+
 def _source(text: str) -> str:
     try:
         generators.check(text)
@@ -103,4 +117,6 @@ Branch = Annotated[str, AfterValidator(_branch)]
 Remote = Annotated[str, AfterValidator(_remote)]
 Label = Annotated[str, AfterValidator(_label)]
 ScheduleName = Annotated[str, AfterValidator(_schedule)]
+Executor = Annotated[str, AfterValidator(_executor)]
+Tag = Annotated[str, AfterValidator(_tag)]
 Source = Annotated[str, AfterValidator(_source)]

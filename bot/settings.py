@@ -18,7 +18,21 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from bot import wrong_settings
 from bot.failures import Refusal
-from bot.setting_types import Address, Branch, Cron, Duration, Label, Remote, Repository, ScheduleName, Source, WebPath
+from bot.hosts import Tls
+from bot.setting_types import (
+    Address,
+    Branch,
+    Cron,
+    Duration,
+    Executor,
+    Label,
+    Remote,
+    Repository,
+    ScheduleName,
+    Source,
+    Tag,
+    WebPath,
+)
 from fuzz.generators import FILES
 from triage.store_place import is_server
 
@@ -116,10 +130,35 @@ class Project(_Table):
     filing: Filing = Filing()
 
 
+class Hosts(_Table):
+    """The machines behind a Dask scheduler, for schedules that say `hosts = true` (docs/scaling.md).
+
+    With `tags` only those that offer them. The files of `tls_…` go together, as with ``graphwarden hunt``.
+    """
+
+    executor: Executor
+    tags: tuple[Tag, ...] = ()
+    tls_ca: Path | None = None
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+    @model_validator(mode="after")
+    def _whole_tls(self) -> Hosts:
+        if len({file is None for file in (self.tls_ca, self.tls_cert, self.tls_key)}) > 1:
+            raise ValueError("tls_ca, tls_cert and tls_key belong together")
+        return self
+
+    @property
+    def tls(self) -> Tls:
+        """How they are spoken with."""
+        return Tls(self.tls_ca, self.tls_cert, self.tls_key)
+
+
 class Schedule(_Table):
     """One regular campaign: a five-field cron expression (UTC), on the newest build of a project's compiler.
 
-    Without a `name` it has its project's, from the second one of a project on with a number behind.
+    Without a `name` it has its project's, from the second one of a project on with a number behind. `hosts`: its cases
+    run on the machines of [hosts].
     """
 
     name: ScheduleName = ""
@@ -128,6 +167,7 @@ class Schedule(_Table):
     kind: Literal["hunt"] = "hunt"
     budget: Duration = "1h"
     sources: Annotated[tuple[Source, ...], Field(min_length=1)] = ("onnx_node",)
+    hosts: bool = False
 
 
 class Settings(_Table):
@@ -140,6 +180,7 @@ class Settings(_Table):
     github: GitHub = GitHub()
     projects: Mapping[str, Project]
     schedule: tuple[Schedule, ...] = ()
+    hosts: Hosts | None = None
 
     @model_validator(mode="after")
     def _known_projects(self) -> Settings:
@@ -148,6 +189,8 @@ class Settings(_Table):
                 raise ValueError(
                     f"schedule: there is no project {each.project!r} (projects: {', '.join(self.projects)})"
                 )
+            if each.hosts and self.hosts is None:
+                raise ValueError(f"schedule: {each.name!r} wants hosts: add [hosts] with executor = 'dask://HOST:PORT'")
         names = [each.name for each in self.schedule]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"schedule: {twice[0]!r} is the name of two; give each a `name` of its own")
@@ -157,6 +200,10 @@ class Settings(_Table):
         """The projects of a repository, by its name or a former one; GitHub's do not tell upper from lower case."""
         wanted, all_of_them = repository.lower(), self.projects.values()
         return [each for each in all_of_them if wanted in {one.lower() for one in (each.repository, *each.formerly)}]
+
+    def hosts_of(self, schedule: str) -> Hosts | None:
+        """The machines on which a schedule's campaigns run, None for this one."""
+        return self.hosts if any(each.hosts and each.name == schedule for each in self.schedule) else None
 
     @cached_property
     def webhook_secret(self) -> bytes:
@@ -235,6 +282,10 @@ def _placed(settings: Settings, folder: Path) -> Settings:
             "github": github,
             "projects": projects,
             "schedule": tuple(_with_files(each, folder) for each in settings.schedule),
+            "hosts": settings.hosts
+            and settings.hosts.model_copy(
+                update={name: absolute(getattr(settings.hosts, name)) for name in ("tls_ca", "tls_cert", "tls_key")}
+            ),
         }
     )
 

@@ -31,8 +31,8 @@ log = structlog.get_logger()
 MOST_ATTEMPTS = 40
 #: Seconds between two signs of life, far less than a lease.
 BEAT = 20.0
-#: Seconds between two looks for work.
-IDLE = 0.3
+#: Seconds between two looks for work, and before the next one where the database failed.
+IDLE, TROUBLE = 0.3, 2.0
 #: Seconds between tries to save how work ended.
 _SAVE_AGAIN = (1.0, 5.0, 20.0)
 #: Seconds before work is tried again that failed for a reason of ours: by attempts.
@@ -43,9 +43,14 @@ _FORESEEN = (Refusal, StoreError, NoProject, GitError, IndexUnreachable, Backend
 
 
 def work_off(desk: Desk, names: Collection[str], stop: threading.Event) -> None:
-    """Do work of these kinds as it comes, until `stop` is set."""
+    """Do work of these kinds as it comes, until `stop` is set. A database that is away for a while does not end it."""
     while not stop.is_set():
-        work = desk.ledger.work.claim(names)
+        try:
+            work = desk.ledger.work.claim(names)
+        except StoreError as error:
+            log.error("no_work_claimed", why=str(error))
+            stop.wait(TROUBLE)
+            continue
         if work is None:
             stop.wait(IDLE)
         else:

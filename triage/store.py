@@ -56,7 +56,7 @@ from triage.store_browse import Failing, Wanted
 from triage.store_decisions import Undecidable
 from triage.store_error import StoreError
 from triage.store_file import open_file
-from triage.store_locks import locked_file, locked_server
+from triage.store_locks import Holds, locked_file, locked_server
 from triage.store_place import is_server, shown
 from triage.store_results import Recorded
 from triage.store_upsert import upserting
@@ -122,11 +122,14 @@ class Store:
         return path.with_name(f"{path.name}.{name}")
 
     @contextmanager
-    def sole(self, what: str) -> Iterator[bool]:
-        """Whether nobody else who shares the database is inside for this purpose; nobody waits."""
+    def sole(self, what: str) -> Iterator[Holds]:
+        """Whether nobody else who shares the database is inside for this purpose; nobody waits.
+
+        Once it is ours it may be lost: with the connection to a server. Raises StoreError.
+        """
         server = is_server(self.address)
-        with locked_server(self._engine, what) if server else locked_file(self.beside(what)) as mine:
-            yield mine
+        with locked_server(self._engine, what, self.place) if server else locked_file(self.beside(what)) as holds:
+            yield holds
 
     def __enter__(self) -> Self:
         return self

@@ -17,6 +17,10 @@ from triage.store_migrate import upgrade
 from triage.store_place import BUSY_SECONDS, shown
 
 _SCHEME = "postgresql+psycopg"
+#: Seconds of silence until a connection is asked whether the other side still lives, between such questions, and how
+#: many stay without an answer before it is given up. Without that, a machine that lost its power keeps its locks, the
+#: clock among them, for two hours; whoever asks a server that did waits for a quarter of an hour.
+_ALIVE = {"keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 4}
 
 
 def open_server(url: str, create: bool) -> Engine:
@@ -57,8 +61,11 @@ def _checked(url: str, place: str) -> URL:
 
 
 def _engine(url: URL) -> Engine:
-    timeouts = f"-c lock_timeout={BUSY_SECONDS * 1000:.0f} -c timezone=UTC"
-    asked = {"connect_timeout": 10, "application_name": "graphwarden", "options": timeouts}
+    ours = {"lock_timeout": int(BUSY_SECONDS * 1000), "timezone": "UTC"}
+    ours |= {f"tcp_{name}": value for name, value in _ALIVE.items()}  # what the server shall ask, and below what we do
+    options = " ".join(f"-c {name}={value}" for name, value in ours.items())
+    asked = {"connect_timeout": 10, "application_name": "graphwarden", "options": options, **_ALIVE}
+    asked["tcp_user_timeout"] = 60_000  # ms: what was sent and is not taken ends a connection, too
     # A server that was restarted has ended the connections that wait here.
     engine = create_engine(url, connect_args=asked, pool_pre_ping=True)
 

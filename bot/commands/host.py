@@ -61,11 +61,13 @@ def host(
     sweep_stale_homes()
     tags = [*offered(_working(backend)), *tag]
     err.print(f"graphwarden: offers {', '.join(tags)}", markup=False, soft_wrap=True)
+    if why := hosts.silent(place):
+        err.print(f"graphwarden: {place}: {why}; waits for a scheduler there", markup=False, soft_wrap=True)
     _keep(_command(place, jobs or len(os.sched_getaffinity(0)), tags, folder, tls))
 
 
 def _check_tag(word: str) -> None:
-    if not word or set(word) & set(" ,=@"):
+    if not hosts.is_tag(word):
         raise Refusal(f"--tag {word!r}: a tag has no space, comma, = or @")
 
 

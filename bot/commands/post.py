@@ -20,7 +20,7 @@ def post(config: arguments.Config = arguments.DEFAULT, plain_logs: arguments.Pla
 
     Only one should run: GitHub asks for one write at a time. May be killed at any moment.
     """
-    with arguments.opened(config, "post", plain_logs) as (desk, stop), clock.running(desk.settings, desk.ledger):
+    with arguments.opened(config, "post", plain_logs) as (desk, stop):
         renamed(desk)
         together(_loops(desk, stop), stop)
 
@@ -35,6 +35,7 @@ def renamed(desk: Desk) -> None:
 
 def _loops(desk: Desk, stop: threading.Event) -> dict[str, Callable[[], None]]:
     return {
+        "clock": lambda: clock.keep(desk.settings, desk.ledger, stop),
         "dispatch": lambda: dispatch.run(desk.ledger, desk.settings, stop),
         "send": lambda: sending.send_all(desk, stop),
         "light": lambda: working.work_off(desk, kinds.of_weight(heavy=False), stop),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,21 @@ def address(url: str, tls: Tls) -> str:
     if not url.startswith(_SCHEME) or not host or not port.isdigit() or not 0 < int(port) < 65536:
         raise Refusal(f"{url}: not of the form dask://HOST:PORT, e.g. dask://127.0.0.1:8786")
     return f"{'tls' if tls.given else 'tcp'}://{place}"
+
+
+def silent(place: str, seconds: float = 15.0) -> str:
+    """Why nobody takes connections at Dask's address of a scheduler, "" where somebody does."""
+    host, _, port = place.partition("://")[2].rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), seconds).close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def is_tag(word: str) -> bool:
+    """Whether a host may offer something by this name of its own."""
+    return bool(word) and not set(word) & set(" ,=@")
 
 
 def require_dask(what: str) -> None:

@@ -7,7 +7,6 @@ that ended was at comes back as HostLost at once: Dask itself would hand it to t
 from __future__ import annotations
 
 import contextlib
-import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from distributed import Client, KilledWorker, Security
 
+from bot import hosts
 from bot.failures import ExitCode, Refusal
 from bot.hosts import Tls
 from fuzz import host
@@ -136,12 +136,8 @@ def _files(tls: Tls) -> dict[str, str]:
 
 def _check_answers(address: str) -> None:
     """Raise Refusal where nobody listens: Dask would try for minutes."""
-    place, _, port = address.partition("://")[2].rpartition(":")
-    try:
-        socket.create_connection((place.strip("[]"), int(port)), ANSWER).close()
-    except OSError as error:
-        told = f"{address}: {error.strerror or error}; start one with: dask scheduler"
-        raise Refusal(told, ExitCode.ENVIRONMENT) from error
+    if why := hosts.silent(address, ANSWER):
+        raise Refusal(f"{address}: {why}; start one with: dask scheduler", ExitCode.ENVIRONMENT)
 
 
 def _give_up_at_once(dask_scheduler: Any) -> None:

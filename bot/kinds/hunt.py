@@ -2,7 +2,8 @@
 
 Payload: {sources, budget, rung?: when the schedule asked for it}; the key is the schedule's name. It gives way: when a
 gate or anything else that is more urgent waits, or a gate or suite runs on this machine, it ends early and queues its
-rest. So it does when it is paused. A campaign that was ended or killed is resumed; once its sources are exhausted, the
+rest. So it does when it is paused. Its cases run here, or on other machines where its schedule says so: builds are made
+and found here all the same. A campaign that was ended or killed is resumed; once its sources are exhausted, the
 next hunt draws other inputs.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -80,9 +82,12 @@ def _run(work: Work, desk: Desk) -> Answer:
     sources = tuple(work.payload.get("sources") or project.sources)
     budget = seconds(str(work.payload.get("budget", "1h")))
     fetching.update(compiler, project.fetch, project.branch)
-    with desk.runner(project) as runner:
+    with ExitStack() as stack:
+        runner = stack.enter_context(desk.runner(project))
         build = _newest(runner, compiler)
         target = Target(compiler.backend, build, options_from(dict(compiler.options)))
+        if remote := desk.remote(project, work.key):
+            runner = stack.enter_context(remote)
         hunting = _Hunt(work, desk, runner, target, sources)
         return hunting.run(project, budget)
 

@@ -81,6 +81,13 @@ def test_paths_count_from_the_file_and_compilers_may_be_names(tmp_path: Path) ->
         ),
         (LEAST + NIGHTLY + "sources = ['nosuch']", "schedule.0.sources.0: unknown source 'nosuch': choose one of docs"),
         (LEAST + NIGHTLY + "sources = []", "schedule.0.sources: "),
+        (
+            LEAST + NIGHTLY + "hosts = true",
+            "schedule: 'tvm' wants hosts: add [hosts] with executor = 'dask://HOST:PORT'",
+        ),
+        (LEAST + "[hosts]\nexecutor = 'db:8786'", "hosts.executor: db:8786: not of the form dask://HOST:PORT"),
+        (LEAST + "[hosts]\nexecutor = 'dask://h:1'\ntags = ['a b']", "hosts.tags.0: 'a b': a tag has no space"),
+        (LEAST + "[hosts]\nexecutor = 'dask://h:1'\ntls_ca = 'ca'", "hosts: tls_ca, tls_cert and tls_key belong"),
         (LEAST + NIGHTLY + "budget = 'soon'", "schedule.0.budget: 'soon' is not a duration"),
         (LEAST + NIGHTLY + "name = '7'", "schedule.0.name: '7' is no name of a schedule: letters, digits"),
         (LEAST + NIGHTLY + "name = 'a b'", "schedule.0.name: 'a b' is no name of a schedule"),

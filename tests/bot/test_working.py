@@ -298,6 +298,33 @@ def test_the_loop_ends_when_it_is_told_to(desk: Desk, kind: Callable[..., None])
     assert [work.key for work in desk.ledger.work.listed([WorkState.QUEUED])] == ["other"]
 
 
+def test_the_loop_outlasts_a_database_that_is_away_for_a_while(
+    desk: Desk, kind: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "TROUBLE", 0.01)
+    stop = threading.Event()
+
+    def run(work: Work, at: Desk) -> Answer:
+        stop.set()
+        return Done()
+
+    kind(run)
+    desk.ledger.work.add(NewWork("gate", "k", "tvm"))
+    _table(desk, "work", "away")
+    with capture_logs() as logged:
+        loop = threading.Thread(target=working.work_off, args=(desk, ["gate"], stop))
+        loop.start()
+        try:
+            until(lambda: len(logged) > 2 or not loop.is_alive())
+        finally:
+            _table(desk, "away", "work")
+            until(lambda: stop.is_set() or not loop.is_alive())
+            stop.set()
+            loop.join()
+    assert [one["event"] for one in logged][:2] == ["no_work_claimed"] * 2
+    assert desk.ledger.work.listed([WorkState.QUEUED]) == []
+
+
 def test_work_for_a_project_that_is_not_configured_any_more_fails_with_a_word(
     desk: Desk, kind: Callable[..., None]
 ) -> None:

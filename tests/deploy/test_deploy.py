@@ -13,7 +13,7 @@ import pytest
 import typer
 import yaml
 
-from bot import cli
+from bot import cli, settings
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -62,6 +62,17 @@ def test_systemd_takes_the_unit(unit: Path, tmp_path: Path) -> None:
     done = subprocess.run(verify, capture_output=True, text=True)
     told = [line for line in done.stderr.splitlines() if unit.name in line]
     assert told == [] and done.returncode == 0, done.stderr
+
+
+def test_what_the_bot_writes_lies_where_units_and_containers_let_it_write(tmp_path: Path) -> None:
+    told = re.findall(r'^    ((?:database|reports) = "/.*")$', (ROOT / "docs" / "deploy.md").read_text(), re.MULTILINE)
+    path = tmp_path / "graphwarden.toml"
+    path.write_text("\n".join([*told, "[projects.one]", 'repository = "a/b"', 'compiler = "tvm"']))
+    found = settings.load(path)
+    state = Path("/var/lib/graphwarden")
+    assert {Path(found.database).parent, found.reports.parent} == {state}
+    assert f"VOLUME {state}" in CONTAINER and f"GRAPHWARDEN_REVISIONS={state}/" in CONTAINER
+    assert all(f"StateDirectory={state.name}" in unit.read_text() for unit in UNITS)
 
 
 def test_every_service_has_an_image_and_what_it_depends_on_is_there() -> None:

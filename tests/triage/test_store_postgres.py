@@ -108,9 +108,9 @@ def store(database: str) -> Store:
 def test_a_purpose_that_one_process_has_is_nobody_elses_until_it_lets_go(store: Store, database: str) -> None:
     with store, open_store(database, create=False) as other:
         with store.sole("clock") as mine, other.sole("clock") as theirs, other.sole("something else") as free:
-            assert (mine, theirs, free) == (True, False, True)
+            assert (mine(), theirs(), free()) == (True, False, True)
         with other.sole("clock") as theirs:
-            assert theirs
+            assert theirs()
 
 
 def test_text_with_zeros_and_lone_surrogates_is_kept_as_well_as_can_be(store: Store) -> None:

@@ -124,8 +124,8 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @contextmanager
-def shop(folder: Path, wheels: Path, copies: int = 1) -> Iterator[Shop]:
-    """A shop in `folder` with so many cases of each operator.
+def shop(folder: Path, wheels: Path, copies: int = 1, database: str = "") -> Iterator[Shop]:
+    """A shop in `folder` with so many cases of each operator; its database is a file there without another.
 
     `wheels` is where the tiny compiler's wheels lie, so that tests share environments.
     """
@@ -143,7 +143,8 @@ def shop(folder: Path, wheels: Path, copies: int = 1) -> Iterator[Shop]:
         budget="2h",
         triage_budget="2h",
     )
-    settings = Settings(source=folder / "graphwarden.toml", database=str(folder / "bot.db"), projects={"tiny": project})
+    place = database or str(folder / "bot.db")
+    settings = Settings(source=folder / "graphwarden.toml", database=place, projects={"tiny": project})
     with open_store(settings.database, create=True) as store:
         yield Shop(folder, repository, first, settings, Ledger(store))
 

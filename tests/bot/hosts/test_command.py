@@ -45,6 +45,19 @@ def test_a_host_that_is_told_nonsense_says_so(gw: Run, arguments: tuple[str, ...
     assert done.code == 2 and told in done.err
 
 
+def test_a_host_whose_scheduler_does_not_answer_says_so_and_waits(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with log.open("w") as out:
+        process = start(tmp_path, "host", SCHEDULER, "--backend", "reference", stderr=out)
+    try:
+        told = "tcp://127.0.0.1:1: Connection refused; waits for a scheduler there"
+        wait_until(lambda: told in log.read_text(), "it does not say what it waits for")
+        assert process.poll() is None
+    finally:
+        process.terminate()
+        ended(process)
+
+
 def test_without_dask_both_say_what_to_install() -> None:
     program = (
         "import sys; sys.modules['distributed'] = None; sys.argv[0] = 'graphwarden'; from bot import cli; cli.main()"

@@ -35,12 +35,12 @@ HOLDS = """
 
 
 @pytest.fixture
-def tiny_shop(tmp_path: Path, tiny: suites.Builds, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
+def tiny_shop(tmp_path: Path, tiny: suites.Builds, database: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shop]:
     monkeypatch.setenv("GRAPHWARDEN_REVISIONS", str(tiny.root))
-    with shop(tmp_path, tiny.root.parent, copies=COPIES) as found:
+    with shop(tmp_path, tiny.root.parent, copies=COPIES, database=database) as found:
         (tmp_path / "token").write_text("none is needed")
         (tmp_path / "graphwarden.toml").write_text(
-            'database = "bot.db"\n[github]\ntoken_file = "token"\n[projects.tiny]\nrepository = "octo/tiny"\n'
+            f'database = "{database}"\n[github]\ntoken_file = "token"\n[projects.tiny]\nrepository = "octo/tiny"\n'
             'compiler = "tinyc.toml"\ncases = "cases"\njobs = 1\ntimeout = 3600\n'
             'budget = "none"\n'
         )

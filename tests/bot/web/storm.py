@@ -69,7 +69,7 @@ class Place:
 
 
 @contextmanager
-def place(folder: Path) -> Iterator[Place]:
+def place(folder: Path, database: str = "bot.db") -> Iterator[Place]:
     """Everything but the programs runs."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -77,7 +77,7 @@ def place(folder: Path) -> Iterator[Place]:
     with running(Proxy()) as github:
         github.fake = Fake(github.url)
         port = unused()
-        config = configured(folder, port, api=github.url, app_id=1, private_key_file="app.pem")
+        config = configured(folder, port, database, api=github.url, app_id=1, private_key_file="app.pem")
         made = Place(config, port, github, github.fake)
         try:
             yield made

@@ -110,10 +110,16 @@ class Connections:
             writer.close()
 
 
-def configured(folder: Path, port: int, **github: object) -> Path:
+def configured(folder: Path, port: int, database: str = "bot.db", **github: object) -> Path:
     """A configuration file with a secret beside it."""
     (folder / "secret").write_bytes(SECRET)
-    lines = ['database = "bot.db"', "[server]", f"port = {port}", "[github]", 'webhook_secret_file = "secret"']
+    lines = [
+        f"database = {json.dumps(database)}",
+        "[server]",
+        f"port = {port}",
+        "[github]",
+        'webhook_secret_file = "secret"',
+    ]
     lines += [f"{name} = {json.dumps(value)}" for name, value in github.items()]
     lines += ["[projects.one]", f'repository = "{REPOSITORY}"', 'compiler = "onnxruntime"']
     path = folder / "graphwarden.toml"
