@@ -90,7 +90,7 @@ class NodeSearch:
                     break
             else:
                 self._find_needed()
-        if (len(self.kept) > 2 and not self._polished()) or self._clouded:
+        if len(self.kept) > 2 or self._clouded:
             self._settle()  # else there is hardly another cut to come
         while self._drop_against_odds():
             continue
@@ -331,8 +331,8 @@ class NodeSearch:
         return True
 
     def _polished(self) -> bool:
-        """Make all else of the last few nodes final before they are doubted: a refusal is a neighbour then."""
-        if self._polish is None or not 2 <= len(self.kept) <= _FEW:
+        """Make all else of the last two nodes final before they are doubted: either alone is a neighbour then."""
+        if self._polish is None or len(self.kept) != 2:
             return False
         self._polish(self.kept)
         self._polish, self._settled, self._harmless = None, True, 0.0

@@ -17,8 +17,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from triage import halving
-
 #: The nodes of one occurrence, at most `_WIDTH`.
 Occurrence = tuple[int, ...]
 _WIDTH = 4
@@ -32,8 +30,8 @@ _TRUST = 4.0
 _COMPOSITE = 2.0
 #: How many times likelier it is that one of them is enough on its own.
 _COMPOSITE_ALONE = 10.0
-#: A shape's weight in three parts: to all operators alike, to rare ones, and to rare ones that halving soon finds.
-_ALIKE, _RARE, _QUICK = 0.35, 0.35, 0.3
+#: The share of a shape's weight that all its operators have alike; the rest favours rare ones.
+_ALIKE = 0.5
 
 
 @dataclass(frozen=True)
@@ -146,7 +144,7 @@ class Hypotheses:
     """The hypotheses that are still possible, for the parts of one graph."""
 
     def __init__(self, wiring: Wiring, suspects: Collection[str], seed: int = 0) -> None:
-        near, counts, count = _neighbours(wiring), Counter(wiring.operators), len(wiring.operators)
+        near, counts = _neighbours(wiring), Counter(wiring.operators)
         rows: list[Occurrence] = []
         weights: list[float] = []
         patterns: list[int] = []
@@ -160,9 +158,8 @@ class Hypotheses:
             rows += found
             rarity = {operators: _rarity(operators, counts) for operators in kinds}
             single = [rarity[tuple(wiring.operators[node] for node in occurrence)] for occurrence in found]
-            own = np.array(patterns[len(patterns) - len(found) :], dtype=int) - len(pattern_weights)
-            weights += _shares(share * (1 - _PATTERN_SHARE), single, halving.soon(found, np.arange(len(found)), count))
-            pattern_weights += _shares(share * _PATTERN_SHARE, list(rarity.values()), halving.soon(found, own, count))
+            weights += _shares(share * (1 - _PATTERN_SHARE), single)
+            pattern_weights += _shares(share * _PATTERN_SHARE, list(rarity.values()))
         padded = [row + (row[0],) * (_WIDTH - len(row)) for row in rows]
         self._rows = np.array(padded, dtype=np.int32).reshape(len(padded), _WIDTH)
         self._weights, self._patterns = np.array(weights), np.array(patterns, dtype=np.int32)
@@ -244,11 +241,10 @@ class Hypotheses:
         return list(dict.fromkeys(node for nodes in order for node in nodes))
 
 
-def _shares(total: float, rarity: Sequence[float], quick: np.ndarray) -> list[float]:
-    """`total` divided: one part to all alike, one by rarity, one by rarity and how soon plain halving comes there."""
-    rare = np.array(rarity)
-    soon = rare * quick
-    return list(total * (_ALIKE / max(1, len(rare)) + _RARE * rare / rare.sum() + _QUICK * soon / soon.sum()))
+def _shares(total: float, rarity: Sequence[float]) -> list[float]:
+    """`total` divided: one part to all alike, the other by rarity."""
+    whole = sum(rarity)
+    return [total * (_ALIKE / len(rarity) + (1 - _ALIKE) * each / whole) for each in rarity]
 
 
 def _rarity(operators: Sequence[str], counts: Mapping[str, int]) -> float:

@@ -63,8 +63,6 @@ _ODDS: Mapping[str, float] = {
     "instance_arguments": 0.3,
     "instance_dtypes": 0.2,
 }
-#: The odds that a size is what the failure needs.
-_SIZE_ODDS = 0.15
 #: Passes of which one refusal is believed for all changes to the same tensors.
 _COARSE = frozenset({"ranks"})
 #: A pass may add this many changes to one stack.
@@ -97,16 +95,10 @@ class Simplifier:
         self._refused: set[tuple[str, tuple[str, ...]]] = set()
         self.passing: list[Case] = []
         self._spent = 0  # runs
-        self._forms: dict[str, Case] = {}  # what `harmless` made of a case
-        self._final = ""  # the case in which only sizes are left, and they matter
 
     def run(self, case: Case, accept: Callable[[Case], None]) -> None:
         """Simplify until nothing is left to propose, or the runs are spent; what is kept goes to `accept`."""
         begun, stack = self._trials.runs - self._spent, self._rounds(case, STACK)
-        if case.id == self._final:
-            stack = []
-        elif self._sizes_matter(case, stack):
-            case, stack = self._all_but_sizes(case, accept)
         while stack and ((limit := self._limit(begun, stack)) is None or self._trials.runs < limit):
             kept, refused = self._longest(stack, limit)
             if kept:
@@ -119,34 +111,6 @@ class Simplifier:
             stack = self._rounds(case, STACK)
         self._spent = self._trials.runs - begun
 
-    def _sizes_matter(self, case: Case, stack: Sequence[Step]) -> bool:
-        """Whether a size is likely to be what the failure needs: harmless changes did harm, or all of these do."""
-        names = {step.name for step in stack}
-        if not names & _LARGE or not names - _LARGE:
-            return False
-        if case.id in self._forms and self._known_bad(self._forms[case.id]):
-            return True
-        if sum(_ODDS.get(name, 0.0) for name in names) > _SIZE_ODDS:
-            return False
-        return not self._trials.ask([stack[-1].case], stack[-1].name)[0]
-
-    def _all_but_sizes(self, case: Case, accept: Callable[[Case], None]) -> tuple[Case, list[Step]]:
-        """The case with all else simpler, and what is left to try; where runs are dear, only half of the sizes."""
-        stack = self._rounds(case, [name for name in STACK if name not in _LARGE])
-        if not stack or not self._trials.ask([stack[-1].case], stack[-1].name)[0]:
-            return case, stack
-        case = stack[-1].case
-        accept(case)
-        sizes = self._rounds(case, STACK)
-        if self._most_runs is None:
-            return case, sizes
-        for half in sizes[len(sizes) // 2 - 1 : len(sizes) // 2]:
-            if self._trials.ask([half.case], half.name)[0]:
-                case = half.case
-                accept(case)
-        self._final = case.id
-        return case, []
-
     def _limit(self, begun: int, stack: Sequence[Step]) -> int | None:
         """The number of runs to stop at: half as many are enough where the sizes are human already."""
         if self._most_runs is None:
@@ -156,8 +120,7 @@ class Simplifier:
     def harmless(self, case: Case) -> Case:
         """The case with everything simpler that hardly a failure needs; the predicate is not asked."""
         steps = self._rounds(case, HARMLESS, settings=True)
-        self._forms[case.id] = steps[-1].case if steps else case
-        return self._forms[case.id]
+        return steps[-1].case if steps else case
 
     def _rounds(self, case: Case, passes: Sequence[str], *, settings: bool = False) -> list[Step]:
         """The stack, and what one pass opens for those that came before it; with `settings`, see `_stack`."""

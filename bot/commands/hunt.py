@@ -117,10 +117,11 @@ def hunt(
         campaign = _campaign(store, targets, source, seed, invalid)
         pace = Pace(store, campaign.id, started, total, _say)
         share = HUNTING_SHARE if drafts else 1.0
+        first = [_sources(store, campaign, sources, strategy)]  # what is wrong with them is told before there is a bar
         with _bar() as bar, campaign_control.attended(store, campaign.id):
 
             def hunts() -> bool:
-                cases = _sources(store, campaign, sources, strategy)
+                cases = first.pop() if first else _sources(store, campaign, sources, strategy)
                 policy = Obeying(invalid, pace.ends(share), pace.watch)
                 return _hunt(store, campaign, cases, targets, reference, runner, policy, bar)
 

@@ -79,7 +79,7 @@ def test_a_rare_operator_is_more_suspicious_than_a_common_one() -> None:
     wiring = Wiring(("Often",) * 9 + ("Seldom",) + ("Often",) * 10, tuple((at, at + 1) for at in range(19)))
     hypotheses = Hypotheses(wiring, ())
     weights = [hypotheses.weight(np.arange(20) == at) for at in (3, 9)]
-    assert weights[0] < weights[1]
+    assert 1.5 * weights[0] < weights[1]
 
 
 def test_a_node_that_stands_for_others_is_asked_about_at_once() -> None:
@@ -98,16 +98,6 @@ def test_the_last_two_nodes_are_made_final_before_either_is_doubted() -> None:
     assert runs.search(wiring, polish=lambda kept: told.append((kept, len(runs.asked)))) == pair
     assert [kept for kept, _ in told] in ([], [pair])
     assert all(len(part) > 1 for part in runs.asked[: told[0][1]]) if told else True
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_three_nodes_are_made_final_before_each_is_doubted(seed: int) -> None:
-    needed, told = frozenset(random.Random(seed).sample(range(60), 3)), list[tuple[Kept, int]]()
-    runs = Runs(all_of(*needed))
-    assert runs.search(graph(60, seed), polish=lambda kept: told.append((kept, len(runs.asked)))) == needed
-    [(kept, before)] = told
-    if kept == needed:
-        assert all(not part < needed for part in runs.asked[:before][-1:])
 
 
 @pytest.mark.parametrize("count", [10, 50, 200])
@@ -207,7 +197,7 @@ def test_the_same_nodes_are_found_whether_or_not_their_simplified_form_fails(
     assert len(runs.simple_ones) <= (3 if matters else 12)
 
 
-def test_simplifying_along_with_the_last_cuts_costs_about_one_run_more() -> None:
+def test_simplifying_along_with_the_last_cuts_costs_less_than_one_run_more() -> None:
     alone = together = 0
     searches = [(needed, seed) for needed in [(5,), (5, 6), (7, 8, 9)] for seed in range(8)]
     for needed, seed in searches:
@@ -217,7 +207,7 @@ def test_simplifying_along_with_the_last_cuts_costs_about_one_run_more() -> None
         assert both.accepted[-1] == set(needed) and both.simple_ones
         alone += len(plain.asked)
         together += len(both.asked) + len(both.simple_ones)
-    assert together < alone + 1.25 * len(searches)
+    assert together < alone + len(searches)
 
 
 @pytest.mark.parametrize("seed", [6, 13, 17, 23, 37])

@@ -274,32 +274,6 @@ def test_where_runs_are_dear_few_go_into_what_only_attributes_are_left_to_say() 
     assert len([name for name in stages if name not in ("nodes", "neighbour")]) <= 2
 
 
-def relu_of_erf(source: str) -> Part:
-    return [helper.make_node("Erf", [source], ["bent"]), helper.make_node("Relu", ["bent"], ["cut"])], {}, "cut"
-
-
-def test_where_a_size_matters_all_else_is_simplified_in_few_runs() -> None:
-    stages: list[str] = []
-
-    def long(case: Case) -> bool:
-        sizes = [size for value in case.inputs.values() for size in np.shape(value)]
-        return op_types(case).count("Erf") > 0 and max(sizes, default=0) >= 8 and valid(case)
-
-    found = reduce(
-        large(30, relu_of_erf, seed=4),
-        long,
-        values=record,
-        valid=valid,
-        simplifying=4,
-        neighbours=2,
-        progress=lambda name, runs: stages.append(name),
-    )
-    assert long(found.case) and found.nodes_after == 1
-    [value] = found.case.inputs.values()
-    assert isinstance(value, np.ndarray) and np.array_equal(value, np.round(value))  # counted 1, 2, 3 …
-    assert len([name for name in stages if name not in ("nodes", "neighbour")]) <= 3
-
-
 def test_what_one_change_opens_for_another_costs_no_run_of_its_own() -> None:
     text = """<ir_version: 10, opset_import: ["": 21]> g (int64 n, float[2] x) => (float[2] last, float[k,2] rows) {
         yes = Constant <value = bool {1}> ()
