@@ -47,66 +47,37 @@ def listing(context: typer.Context, db: OwnDatabase = None, config: OwnConfig = 
     _list(context, db, config, as_json)
 
 
-def pause(
-    context: typer.Context,
-    names: Names,
-    db: OwnDatabase = None,
-    config: OwnConfig = None,
-    by: By = "",
-    as_json: Json = False,
-) -> None:
-    """Stop it where it is. A schedule that is paused does not ring, either."""
-    _ask(context, control.pause, names, db, config, by, as_json)
+#: What may be asked of campaigns, by the name of the command, and its help.
+_ASKS: dict[str, tuple[_Ask, str]] = {
+    "pause": (control.pause, "Stop it where it is. A schedule that is paused does not ring, either."),
+    "resume": (control.resume, "Let it go on where it was paused."),
+    "cancel": (control.cancel, "End it for good. Its bugs and drafts stay; a schedule rings again when it is due."),
+    "start": (control.start, "Let a schedule ring now."),
+}
 
 
-def resume(
-    context: typer.Context,
-    names: Names,
-    db: OwnDatabase = None,
-    config: OwnConfig = None,
-    by: By = "",
-    as_json: Json = False,
-) -> None:
-    """Let it go on where it was paused."""
-    _ask(context, control.resume, names, db, config, by, as_json)
+def _command(ask: _Ask, told: str) -> Callable[..., None]:
+    def command(
+        context: typer.Context,
+        names: Names,
+        db: OwnDatabase = None,
+        config: OwnConfig = None,
+        by: By = "",
+        as_json: Json = False,
+    ) -> None:
+        _ask(context, ask, names, db, config, by, as_json)
 
-
-def cancel(
-    context: typer.Context,
-    names: Names,
-    db: OwnDatabase = None,
-    config: OwnConfig = None,
-    by: By = "",
-    as_json: Json = False,
-) -> None:
-    """End it for good. Its bugs and drafts stay; a schedule rings again when it is due."""
-    _ask(context, control.cancel, names, db, config, by, as_json)
-
-
-def start(
-    context: typer.Context,
-    names: Names,
-    db: OwnDatabase = None,
-    config: OwnConfig = None,
-    by: By = "",
-    as_json: Json = False,
-) -> None:
-    """Let a schedule ring now."""
-    _ask(context, control.start, names, db, config, by, as_json)
+    command.__doc__ = told
+    return command
 
 
 def register(app: typer.Typer, telling: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Add `campaigns` and what belongs to it to the command line; `telling` wraps each command."""
     mine = typer.Typer(invoke_without_command=True, rich_markup_mode="rich")
     mine.callback()(telling(campaigns))
-    for name, command in (
-        ("list", listing),
-        ("pause", pause),
-        ("resume", resume),
-        ("cancel", cancel),
-        ("start", start),
-    ):
-        mine.command(name)(telling(command))
+    mine.command("list")(telling(listing))
+    for name, (ask, told) in _ASKS.items():
+        mine.command(name)(telling(_command(ask, told)))
     app.add_typer(mine, name="campaigns")
 
 
