@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class StoreError(Exception):
     """The database cannot do what was asked. The text is one line: what, where, how to mend it."""
+
+
+class Unknown(StoreError):
+    """An id that the database does not hold."""

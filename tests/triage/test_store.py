@@ -317,7 +317,7 @@ def test_numbers_by_the_minute_add_up_to_what_was_recorded(store: Store, monkeyp
             [result(case("b"), OV), result(case("a"), status=Status.WRONG), result(case("c"))],
         )
     ):
-        monkeypatch.setattr("triage.store._now", lambda at=at: began + timedelta(minutes=at, seconds=30))
+        monkeypatch.setattr("triage.store.now", lambda at=at: began + timedelta(minutes=at, seconds=30))
         store.record(campaign, results)
     assert store.overview(campaign).progress == [Progress(0, 1, 2), Progress(2, 3, 1)]
     counts = store.counts(campaign)
@@ -329,7 +329,7 @@ def test_a_campaign_knows_in_which_minute_it_first_saw_a_bug(store: Store, monke
     campaign = store.begin_campaign({}).id
     began = store.campaigns()[0].started.replace(tzinfo=UTC)
     for at, names in ((1, "a"), (4, "bc")):
-        monkeypatch.setattr("triage.store._now", lambda at=at: began + timedelta(minutes=at))
+        monkeypatch.setattr("triage.store.now", lambda at=at: began + timedelta(minutes=at))
         record_failing(store, campaign, [case(name) for name in names])
     [seen] = store.overview(campaign).sightings
     assert (seen.bug_id, seen.state, seen.failures, seen.minute) == (1, State.NEW, 3, 1)
