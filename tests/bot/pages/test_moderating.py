@@ -182,7 +182,8 @@ def test_a_hunt_is_paused_goes_on_and_ends_by_a_word(ada: Browser, store: Store)
     assert ada.say(f"{page}/pause").status_code == 303
     assert ada.get("/api/v1/campaigns/1").json()["standing"] == "paused"
     assert "by ada" in ada.get(page).text and "Resume" in ada.get(page).text
-    assert ada.say(f"{page}/pause").status_code == 303  # it is, whoever said it
+    again = ada.say(f"{page}/pause")
+    assert again.status_code == 409 and "ada paused it. Nothing was changed by you" in again.text
     assert ada.say(f"{page}/resume").status_code == ada.say(f"{page}/cancel").status_code == 303
     late = ada.say(f"{page}/resume")
     assert late.status_code == 409 and "cancelled" in late.text and "Cancel for good" not in ada.get(page).text
