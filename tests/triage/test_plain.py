@@ -34,10 +34,10 @@ FAULTS = Path(__file__).parents[1] / "mutants" / "faults.py"
 #: By fault: the seed, the seed of the mutations, how many of these, the guilty pass and operators that it needs.
 CASES = {
     "buffers": ("lstm", 2, 10, "ShareBuffers", {"Mul"}),
-    "memory": ("transformer", 1, 30, "MemoryAllocate", {"Conv", "Sub"}),
+    "memory": ("transformer", 8, 5, "MemoryAllocate", {"Conv", "Sub"}),
     "dead": ("transformer", 1, 5, "DeadCodeElimination", {"Neg", "Relu"}),
     "layout": ("unet", 1, 10, "DKKC8", {"Conv"}),
-    "epilogue": ("unet", 1, 10, "ConvAddFusion", {"Conv", "Add"}),
+    "epilogue": ("unet", 2, 20, "ConvAddFusion", {"Conv", "Add"}),
     "ranges": ("lstm", 1, 5, "RangeAnalysis", {"Abs", "Sub", "Relu"}),
     "contraction": ("lstm", 1, 10, "FusedMultiplyAdd", {"Relu", "Mul", "Add"}),
 }

@@ -96,7 +96,8 @@ def _needed_as_well(trial: Trial, backend: str, names: Sequence[str], guilty: st
     """Later passes without which it passes, too. Those of inductor are not in the order in which they run."""
     found = [guilty]
     while backend not in _WITH_FRONTEND_PASSES and len(found) < _MOST_NAMED:
-        later = search(trial, names[list(names).index(found[-1]) + 1 :])
+        behind = list(names)[names.index(found[-1]) + 1 :]
+        later = search(trial, [name for name in dict.fromkeys(behind) if name not in found])
         if not later or not trial.flips(trial.target(disable=later)):
             break
         found.append(later)

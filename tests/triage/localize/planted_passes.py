@@ -7,7 +7,7 @@ import numpy as np
 PACKAGES = ()
 KINDS = ("onnx",)
 OPTIONS = {"show": ("outputs", "passes", "declared"), "disable": ("none", "*"), "shape": ("right", "wrong", "unknown")}
-PASSES = ("Legalize", *(f"Simplify{at}" for at in range(9)), "FuseBroken", "Tidy", "Emit", "FoldBroken")
+PASSES = ("Legalize", *(f"Simplify{at}" for at in range(9)), "FuseBroken", "Tidy", "Emit", "Tidy", "FoldBroken")
 
 
 def warm():
