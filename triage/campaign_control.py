@@ -41,8 +41,8 @@ class Standing(StrEnum):
 class Line:
     """What is told of one thing that can be named: a schedule with the campaign that it is at, or a campaign.
 
-    `by` is who paused or cancelled it, `at` when (UTC). Where it answers what was asked, `changed` says whether the campaign
-    stands otherwise since.
+    `by` is who paused or cancelled it, `at` when (UTC). Where it answers what was asked, `changed` says whether the
+    campaign stands otherwise since.
     """
 
     name: str
