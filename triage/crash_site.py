@@ -60,7 +60,7 @@ def site(stderr: str) -> Site | None:
         if frame.function == _UNKNOWN:
             return Site(frame.library + frame.offset, named=False) if frame.offset else None
         name, kind = stack.spot(frame.library, frame.function)
-        if kind in _INNER or (not kind and stack.shared(frame.library, frame.function)):
+        if kind in _INNER or stack.shared(frame.library, frame.function):
             continue
         return Site(name, named=True) if name and not kind else None
     return None

@@ -51,8 +51,12 @@ def twin(store: Store, bug: Bug, signature: Signature, operators: list[str], die
 
 
 def _died_alike(store: Store, bug: Bug, other: Bug, died: str) -> bool | None:
-    """Whether another bug's process died at the same site; None where that is not known of both."""
-    if crash_site.site(died) is None or other.symptom != bug.symptom or other.best_failure_id is None:
+    """Whether another bug's process died at the same site; None where that is not known of both.
+
+    A wild address ends in one signal or another.
+    """
+    crashes = bug.symptom.startswith("crash:") and other.symptom.startswith("crash:")
+    if not crashes or crash_site.site(died) is None or other.best_failure_id is None:
         return None
     error = store.failure(other.best_failure_id).failure.outcome.error
     return crash_site.same(died, error.stderr, bug.target.revision == other.target.revision) if error else None
