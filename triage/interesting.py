@@ -19,7 +19,7 @@ from fuzz.oracles import differential, refusal, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
-from triage import causal, crash_site, stack
+from triage import causal, crash_site, dying, stack
 from triage.signature import CRASH_SITE, LONGEST_MESSAGE, Signature, normalise
 from triage.submodel import load
 from triage.trials import Answer, Interesting
@@ -104,23 +104,24 @@ def same_signature(
     (a wrong value that does is excused by the judge already). A candidate that fails in another way is
     told to `slipped`: it may be another bug. What a second implementation takes must stay something that it takes:
     checker and evaluator let pass what no maintainer would call a model. With `fresh` every candidate gets a process
-    of its own; so does one that dies where the failure's crash site is known, which only such a process tells. `needs`
-    are options without which the failing operator is right (`causal.needs`): one that is wrong without them is wrong
-    for another reason.
+    of its own; so does one that dies, if the failure dies at one place each time: only such a process tells the place.
+    `needs` are options without which the failing operator is right (`causal.needs`): one that is wrong without them is
+    wrong for another reason.
     """
-    wanted = sign(like)
+    died = dying.steadily(judge, like)
+    signed = sign if died else lambda failure: sign(dying.unplaced(failure))
+    wanted = signed(like)
     record = recorded(judge.runner, judge.reference)
     undefined_before = _undefined(like.case, record)
     gross, place = _gross(like), _place(like)
     other = second(judge, like)
-    sited = crash_site.site(last_output(like)) is not None
 
     def same(failure: Failure, case: Case) -> bool:
         if failure.outcome.stage is not like.outcome.stage or _place(failure) != place:
             return False
-        if crash_site.same(last_output(like), last_output(failure), one_build=True) is False:
+        if died and crash_site.same(died, dying.last_output(failure), one_build=True) is False:
             return False
-        if not _same(sign(failure), case, wanted, like.case) or (gross and not _gross(failure)):
+        if not _same(signed(failure), case, wanted, like.case) or (gross and not _gross(failure)):
             return False
         if like.symptom.startswith(refusal.ON_INVALID) and not _breaks_the_same(failure, like):
             return False
@@ -134,7 +135,7 @@ def same_signature(
 
     def interesting(case: Case) -> Answer:
         verdict = judge.examine(case, like.target, fresh=fresh)
-        if sited and not fresh and verdict.status is Status.SIGNAL:
+        if died and not fresh and verdict.status is Status.SIGNAL:
             verdict = judge.examine(case, like.target, fresh=True)
         if verdict.failure is None:
             return Answer.PASSES if verdict.status is Status.OK else Answer.OTHER
@@ -145,11 +146,6 @@ def same_signature(
         return Answer.OTHER
 
     return interesting
-
-
-def last_output(failure: Failure) -> str:
-    """What native code printed before it failed, and where it died."""
-    return failure.outcome.error.stderr if failure.outcome.error else ""
 
 
 def _breaks_the_same(failure: Failure, like: Failure) -> bool:

@@ -71,12 +71,21 @@ def claims_to_die():
     signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
 
 
+def dies_anywhere():
+    """In another function each time, as a program does that has written where it should not."""
+    count = os.path.join(os.environ["HOME"], "deaths")
+    with open(count, "a") as file:
+        file.write("x")
+    (checksum if os.path.getsize(count) % 2 else other_checksum)()
+
+
 CALLS = {
     each.__name__: each
     for each in (
         checksum,
         other_checksum,
         freed_nonsense,
+        dies_anywhere,
         dies_on_another_thread,
         dies_with_stderr_closed,
         claims_to_die,

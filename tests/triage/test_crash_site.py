@@ -14,7 +14,7 @@ from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, St
 from fuzz.judge import Judge
 from fuzz.lane import Limits
 from fuzz.runner import Runner
-from triage import crash_site, twins
+from triage import crash_site, dying, twins
 from triage.interesting import same_signature
 from triage.records import Bug, NewFailure
 from triage.signature import CRASH_SITE, Signature, sign
@@ -42,8 +42,8 @@ def output(*frames: str) -> str:
     return "\n".join([FAULTHANDLER, native.HEADING, *(f"#{at}  {frame}" for at, frame in enumerate(frames)), ""])
 
 
-def case_of(text: str, wish: str = "", **inputs: np.ndarray) -> Case:
-    model = parser.parse_model('<ir_version: 8, opset_import: ["": 17]>\n' + text)
+def case_of(text: str, wish: str = "", opset: int = 17, **inputs: np.ndarray) -> Case:
+    model = parser.parse_model(f'<ir_version: 8, opset_import: ["": {opset}]>\n' + text)
     model.graph.doc_string = f"fault:{wish};" if wish else ""
     return Case("onnx", model.SerializeToString(), inputs, Origin("test"))
 
@@ -143,10 +143,30 @@ def test_a_reduction_keeps_to_the_place_where_the_process_died(runner: Runner) -
     assert interesting(case_of(text, "other_checksum", x=x)) is Answer.OTHER
 
 
-def test_a_compilers_real_death_shows_frames_of_its_own_library(runner: Runner) -> None:
-    text = "g (int32[2] a, int32[2] b) => (int32[2] y) { y = Div(a, b) }"
-    case = case_of(text, a=np.ones(2, np.int32), b=np.zeros(2, np.int32))
-    outcome = runner.run_fresh(case, catalogue.target("onnxruntime"))
-    assert outcome.error is not None and outcome.error.signal == "SIGFPE"
-    found = list(crash_site.frames(outcome.error.stderr))
-    assert found and "onnxruntime" in found[0].library
+def test_what_dies_elsewhere_each_time_has_no_place_and_is_reduced_without(runner: Runner) -> None:
+    text = "g (float[3] x) => (float[3] y) { y = Relu(x) }"
+    judge = Judge(runner, catalogue.target("reference"))
+    like = judge.examine(case_of(text, "dies_anywhere", x=np.ones(3, np.float32)), Target(str(DIES), Revision("0")))
+    assert like.failure is not None and crash_site.place(dying.last_output(like.failure))
+    assert dying.steadily(judge, like.failure) == ""
+    interesting = same_signature(judge, like.failure, lambda failure: signed(failure, "Relu"))
+    smaller = case_of(text, "dies_anywhere", x=np.zeros(3, np.float32))
+    assert [interesting(smaller) for _ in range(2)] == [Answer.SAME, Answer.SAME]
+
+
+def dies_in_openvino(runner: Runner, last: str) -> str:
+    """What OpenVINO says when it dies over a normalisation that another operator follows."""
+    text = f"""g (float[2,1] x, float[2,1] b) => (float[2,1] y) <float[1] one = {{1}}, float[1] too = {{1}}> {{
+        n = GroupNormalization <num_groups: int = 1> (x, one, too)
+        y = {last}(n, b)
+    }}"""
+    case = case_of(text, opset=21, x=np.ones((2, 1), np.float32), b=np.ones((2, 1), np.float32))
+    outcome = runner.run_fresh(case, catalogue.target("openvino"))
+    assert outcome.error is not None and outcome.error.signal == "SIGSEGV"
+    return outcome.error.stderr
+
+
+def test_two_real_deaths_at_one_place_of_a_compiler_are_one_bug_whatever_the_operators(runner: Runner) -> None:
+    one, other = dies_in_openvino(runner, "Div"), dies_in_openvino(runner, "Sub")
+    assert "openvino" in next(crash_site.frames(one)).library
+    assert crash_site.same(one, other, one_build=True) is True
