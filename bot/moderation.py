@@ -10,7 +10,7 @@ from bot.life import saying, sent
 from bot.settings import Project
 from triage.ledger import Ledger
 from triage.ledger.outbox import NotHeld
-from triage.ledger.records import Issue, Outgoing, OutKind, OutState
+from triage.ledger.records import Issue, NewWork, Outgoing, OutKind, OutState
 
 #: What waits may be as long as this.
 _ALL = 10_000
@@ -54,11 +54,15 @@ def reject(
     `version` is the one that was looked at, None for any. Raises Unknown, NotHeld.
     """
     one = ledger.outbox.get(outgoing_id)
-    ledger.outbox.reject(one.id, by, reason, version)
-    found = projects(one.repository)
-    if says_known(one) and one.bug_id is not None and found:
-        ledger.work.add(saying.to_file(one.bug_id, found[0].name))
+    ledger.outbox.reject(one.id, by, reason, version, _instead(one, projects))
     return one
+
+
+def _instead(one: Outgoing, projects: Projects) -> list[NewWork]:
+    found = projects(one.repository)
+    if not says_known(one) or one.bug_id is None or not found:
+        return []
+    return [saying.to_file(one.bug_id, found[0].name)]
 
 
 def says_known(one: Outgoing) -> bool:

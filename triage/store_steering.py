@@ -14,9 +14,9 @@ from sqlmodel import Session, col, select
 from triage import store_acts
 from triage.acts import Deed, NewAct
 from triage.ledger.owners import now
+from triage.ledger.queueing import queue
 from triage.ledger.records import OPEN, NewWork, WorkState
 from triage.ledger.rows import ScheduleRow, WorkRow
-from triage.ledger.work import queue
 from triage.records import Mark, Wish
 from triage.rows import CampaignRow
 from triage.store import Store

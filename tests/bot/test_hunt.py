@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -214,12 +214,18 @@ def test_a_hunt_goes_on_after_any_end_and_loses_nothing(polite: signal.Signals, 
 def descendants(pid: int) -> list[int]:
     found, todo = [], [pid]
     while todo:
-        children = Path(f"/proc/{todo.pop()}/task")
-        for task in children.glob("*/children"):
-            mine = [int(number) for number in task.read_text().split()]
-            found += mine
-            todo += mine
+        mine = children(todo.pop())
+        found += mine
+        todo += mine
     return found
+
+
+def children(pid: int) -> list[int]:
+    """Those of a process or a thread that has ended meanwhile are none: they have another parent by now."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        tasks = list(Path(f"/proc/{pid}/task").glob("*/children"))
+        return [int(number) for task in tasks for number in task.read_text().split()]
+    return []
 
 
 def alive(pid: int) -> bool:

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import bindparam, delete, func, insert, update
 from sqlmodel import col, select
 
-from triage.ledger import work
 from triage.ledger.owners import now
+from triage.ledger.queueing import queue, queue_all
 from triage.ledger.records import Delivery, DeliveryState, NewDelivery, NewWork, Settled
 from triage.ledger.rows import DeliveryRow
 from triage.records import clean
@@ -110,7 +110,7 @@ class Deliveries:
             ]
             if ends:
                 session.connection().execute(change, ends)
-            work.queue_all(session, (one for each in wanted.values() if each.id in ours for one in each.works))
+            queue_all(session, (one for each in wanted.values() if each.id in ours for one in each.works))
         return ours
 
     def handled(self, delivery_id: str, works: Iterable[NewWork] = (), note: str = "") -> list[int]:
@@ -120,7 +120,7 @@ class Deliveries:
             if row is None or row.state != DeliveryState.NEW:
                 return []
             row.state, row.note = DeliveryState.HANDLED.value, note
-            return [work.queue(session, each) for each in works]
+            return [queue(session, each) for each in works]
 
     def ignored(self, delivery_id: str, why: str) -> None:
         """There is nothing to do."""

@@ -7,7 +7,7 @@ died may have arrived: its `attempts` say so, and the next sender looks before i
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -19,7 +19,8 @@ from sqlmodel.sql.expression import SelectOfScalar
 from triage import store_acts
 from triage.acts import Deed, NewAct
 from triage.ledger.owners import LEASE, free, me, now
-from triage.ledger.records import REPLACED, Counted, NewOutgoing, Outgoing, OutKind, OutState
+from triage.ledger.queueing import queue
+from triage.ledger.records import REPLACED, Counted, NewOutgoing, NewWork, Outgoing, OutKind, OutState
 from triage.ledger.rows import OutgoingRow, SwitchRow
 from triage.records import clean, dump
 from triage.store import Store, Unknown
@@ -145,9 +146,11 @@ class Outbox:
         read = self.get(outgoing_id).kind is OutKind.NOTICE
         self._moderate(outgoing_id, OutState.SENT if read else OutState.READY, Deed.APPROVE, by, version=version)
 
-    def reject(self, outgoing_id: int, by: str, why: str = "", version: int | None = None) -> None:
-        """A moderator does not let it go. `version` as for `check`. Raises Unknown, NotHeld."""
-        self._moderate(outgoing_id, OutState.REJECTED, Deed.REJECT, by, why, version)
+    def reject(
+        self, outgoing_id: int, by: str, why: str = "", version: int | None = None, works: Iterable[NewWork] = ()
+    ) -> None:
+        """A moderator does not let it go, and `works` follow. `version` as for `check`. Raises Unknown, NotHeld."""
+        self._moderate(outgoing_id, OutState.REJECTED, Deed.REJECT, by, why, version, works)
 
     def check(self, outgoing_id: int, version: int | None = None) -> None:
         """See whether it waits for a moderator, and is as one has seen it (`version`; None: whatever it is by now).
@@ -206,7 +209,14 @@ class Outbox:
             row.note, row.owner, row.lease, row.updated = clean(why), "", None, now()
 
     def _moderate(
-        self, outgoing_id: int, state: OutState, deed: Deed, by: str, why: str = "", version: int | None = None
+        self,
+        outgoing_id: int,
+        state: OutState,
+        deed: Deed,
+        by: str,
+        why: str = "",
+        version: int | None = None,
+        works: Iterable[NewWork] = (),
     ) -> None:
         done = "rejected" if deed is Deed.REJECT else "read" if state is OutState.SENT else "approved"
         with self._store.writing() as session:
@@ -216,6 +226,8 @@ class Outbox:
             row.state, row.note, row.updated = state.value, clean(f"{done} by {by}{reason}"), now()
             named = _SAID.get(OutKind(row.kind), row.kind)
             store_acts.add(session, NewAct(by, deed, f"{done} {named} for {row.repository}{reason}", row.bug_id))
+            for each in works:
+                queue(session, each)
 
 
 def _check_held(row: OutgoingRow, version: int | None) -> None:

@@ -11,7 +11,7 @@ import pytest
 from triage.ledger import Ledger
 from triage.ledger.outbox import NotHeld
 from triage.ledger.owners import now
-from triage.ledger.records import NewOutgoing, Outgoing, OutKind, OutState
+from triage.ledger.records import NewOutgoing, NewWork, Outgoing, OutKind, OutState
 
 
 def new(
@@ -86,6 +86,16 @@ def test_what_a_moderator_rejects_is_never_sent_and_holds_nothing_up(ledger: Led
     ledger.outbox.reject(held, "ada", "not ours")
     assert ledger.outbox.get(held).note == "rejected by ada: not ours"
     assert going(ledger).key == "comment"
+
+
+def test_what_follows_from_a_rejection_comes_with_it_or_neither_does(ledger: Ledger) -> None:
+    known = ledger.outbox.add(new("known:1", held=True))
+    impossible = NewWork("file", "bug:1", "a", {"bug": object()})
+    with pytest.raises(TypeError):
+        ledger.outbox.reject(known, "ada", "not the same", works=[impossible])
+    assert ledger.outbox.get(known).state is OutState.HELD
+    ledger.outbox.reject(known, "ada", "not the same", works=[NewWork("file", "bug:1", "a", {"bug": 1})])
+    assert [work.key for work in ledger.work.listed()] == ["bug:1"]
 
 
 def test_what_is_withdrawn_is_what_nobody_has_begun_to_send(ledger: Ledger) -> None:
