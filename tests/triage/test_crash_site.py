@@ -91,6 +91,14 @@ def test_generated_code_and_the_way_into_a_compiler_are_no_site() -> None:
     assert crash_site.site(FAULTHANDLER) is None and crash_site.site("") is None
 
 
+def test_what_chooses_a_kernel_or_names_a_value_is_passed_over() -> None:
+    named = output("MNN::Express::Variable::setName from t.so", "MNN::Express::OnnxLSTMTransform::onExecute from t.so")
+    assert crash_site.place(named) == "MNN::Express::OnnxLSTMTransform::onExecute"
+    assert (
+        crash_site.site(output("MNN::CPUBackend::onCreate from e.so", "MNN::Pipeline::allocMemory from e.so")) is None
+    )
+
+
 def test_a_function_without_a_name_is_compared_within_one_build_only() -> None:
     one = output("?? from libopenvino_intel_cpu_plugin.so+0x2e64ea7", "ov::Core::compile_model from libopenvino.so")
     other = output("?? from libopenvino_intel_cpu_plugin.so+0x652ead")
