@@ -19,6 +19,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from fuzz import native
 from fuzz.case import Case, Error, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.oracles import crash, differential
 from fuzz.runner import Runner
@@ -318,6 +319,17 @@ def test_untrusted_text_cannot_act_in_the_body() -> None:
     for active in ("@octocat", "#1", "<img"):
         assert active not in live.replace("\\<", "")
     assert "@" not in result.title and "`" not in result.title and "\n" not in result.title
+
+
+def test_a_native_stack_is_shown_by_itself_short_and_without_places_in_files() -> None:
+    frames = [f"#{at}  ns::f{at} from lib.so" for at in range(1, 30)]
+    stack = "\n".join([native.HEADING, "#0  ?? from plugin.so+0x2e64ea7", *frames, ""])
+    error = Error(signal="SIGSEGV", stderr=f"Fatal Python error: Segmentation fault\n\n{stack}")
+    outcome = Outcome(Status.SIGNAL, Stage.RUN, error=error)
+    body = draft(dataclasses.replace(relu(), outcome=outcome, symptom="crash:SIGSEGV")).body
+    told, _, output = body.partition("Native output")
+    assert "??  (plugin.so)\nns::f1  (lib.so)" in told and "ns::f11  (lib.so)\n... 18 outer frames" in told
+    assert "2e64ea7" not in body and "ns::f" not in output and "Fatal Python error" in output
 
 
 def test_nothing_private_is_in_the_report_but_what_the_model_itself_says() -> None:
