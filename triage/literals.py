@@ -196,7 +196,7 @@ def _as_pattern(array: Array) -> Expr | None:
     period = next((some for some in range(2, _LONGEST_CYCLE + 1) if _same(np.resize(flat[:some], flat.shape), flat)), 0)
     if not period or 2 * period > flat.size or not (_has_many_rows(array) or flat.size > _ONE_LINE):
         return None
-    start = _as_list(flat[:period])
+    start = _as_whole(flat[:period]) or _as_list(flat[:period])
     return call("np.resize", start, _shape_text(array.shape)) if start else None
 
 
@@ -242,13 +242,18 @@ def _as_rows(array: Array) -> Expr | None:
     """Whole numbers in too many rows to give each a line of its own."""
     if array.size > SMALL or array.dtype.kind not in "iuf" or array.dtype.name in SMALL_DTYPES:
         return None
-    if not _has_many_rows(array) or not np.isfinite(array).all():
+    flat = _as_whole(array.ravel()) if _has_many_rows(array) else None
+    return followed(flat, f".reshape({_shape_text(array.shape)})") if flat else None
+
+
+def _as_whole(flat: Array) -> Expr | None:
+    """Whole numbers without the fraction that a list of floats would give each of them."""
+    if flat.dtype.kind not in "iuf" or not np.isfinite(flat).all():
         return None
-    whole = [int(element) for element in array.ravel()]
-    if not _same(array, _rebuilt(whole, array)):
+    whole = [int(element) for element in flat]
+    if not _same(flat, _rebuilt(whole, flat)):
         return None
-    flat = call("np.array", listing(map(str, whole), fill=True), f"dtype={dtype_text(array.dtype)}")
-    return followed(flat, f".reshape({_shape_text(array.shape)})")
+    return call("np.array", listing(map(str, whole), fill=True), f"dtype={dtype_text(flat.dtype)}")
 
 
 def _as_list(array: Array) -> Expr | None:

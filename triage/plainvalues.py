@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
+from onnx import numpy_helper
 
 from fuzz.case import Case
 from fuzz.instance import tensors as drawn_tensors
@@ -17,7 +18,7 @@ from triage.layout import render
 from triage.literals import DRAWN, Array, array_expr, drawn
 from triage.passes._instances import parsed, with_instance
 from triage.passes.instance_values import scalars
-from triage.submodel import load, tensors, with_tensors
+from triage.submodel import inner_tensors, load, tensors, with_model, with_tensors
 
 #: A tensor that takes more lines of a script than this is long.
 _MOST_LINES = 4
@@ -46,6 +47,11 @@ def _models(case: Case) -> Iterator[Case]:
     for name, array in tensors(case, load(case)).items():
         for plain in _shorter(array):
             yield with_tensors(case, load(case), {name: plain})
+    for at, tensor in enumerate(inner_tensors(load(case).graph)):
+        for plain in _shorter(numpy_helper.to_array(tensor)):
+            model = load(case)
+            list(inner_tensors(model.graph))[at].CopyFrom(numpy_helper.from_array(plain, tensor.name))
+            yield with_model(case, model)
 
 
 def _instances(case: Case) -> Iterator[Case]:

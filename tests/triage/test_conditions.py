@@ -23,6 +23,7 @@ from triage import conditions as conditions_
 from triage import contrasts, titles
 from triage.conditions import Condition, conditions
 from triage.inquiry import COSTLY_RUN, FUSE, Inquiry
+from triage.severity import severity
 from triage.variants import arguments, attributes, dtypes, inputs, values
 
 PLANTED = Path(__file__).with_name("planted_attributes.py")
@@ -574,12 +575,20 @@ def test_a_scalar_is_told_beside_the_argument_that_matters_with_it() -> None:
     assert list(conditions_._telling([told[0], Condition("value", "zero values", "…", True)])) == told[:1]
 
 
-def test_an_argument_of_a_layer_is_a_condition(judge: Judge) -> None:
+def failing_layer(judge: Judge) -> Failure:
     """OpenVINO's Relu gives zero for what is no number; Dense without it does not."""
     pytest.importorskip("openvino")
     tensor = b'{"dtype": "float32", "shape": [2, 2], "values": ["nan", "nan", "nan", "nan"]}'
     text = b'{"library": "keras", "api": "keras.layers.Dense", "args": [%s], "init": {"kwargs": %s}}'
     case = Case("keras", text % (tensor, b'{"units": 1, "activation": "relu"}'), {}, Origin("test"))
-    found = conditions(judge, failure_of(judge, case, "openvino"))
+    return failure_of(judge, case, "openvino")
+
+
+def test_an_argument_of_a_layer_is_a_condition_and_so_are_its_values(judge: Judge) -> None:
+    """Infinities make a NaN as well, so it stands in the report and not in the title."""
+    failure = failing_layer(judge)
+    found = conditions(judge, failure)
     assert [one.text for one in found if one.needed] == ['activation="relu"']
-    assert titles.subject(case, ["keras.layers.Dense"], found) == 'keras.layers.Dense with activation="relu"'
+    assert titles.subject(failure.case, ["keras.layers.Dense"], found) == 'keras.layers.Dense with activation="relu"'
+    assert any("With no NaN in `input_0` the same call passes" in one.sentence for one in found), found
+    assert severity(failure.symptom, found)[0] == "medium"

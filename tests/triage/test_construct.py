@@ -385,7 +385,7 @@ def test_many_rows_of_numbers_are_written_without_a_line_for_each() -> None:
     [
         (
             np.resize(np.array([0, 0, 0, 0, 0, 1, 1, 1, 1], np.float32), (1, 12, 3)),
-            "np.resize(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0], dtype=np.float32), (1, 12, 3))",
+            "np.resize(np.array([0, 0, 0, 0, 0, 1, 1, 1, 1], dtype=np.float32), (1, 12, 3))",
         ),
         (np.resize(np.array([True, False]), (9, 9)), "np.resize(np.array([True, False], dtype=np.bool_), (9, 9))"),
         (
