@@ -89,11 +89,16 @@ def conditions(
     inquiry = Inquiry(judge, failure, most_runs, clock)
     found: dict[Key, Condition] = {}
     variants: dict[Key, Variant] = {}
+    denied: set[Key] = set()
     makers = _makers(failure)
     for variant in islice(chain.from_iterable(make(case) for make in makers), MOST_NEIGHBOURS):
         key = (variant.kind, variant.text)
-        answer = (_answer(inquiry, variant) or _resized(inquiry, variant)) if key not in found else None
-        if answer is None and key not in found and variant.flag:
+        if key in found or key in denied:
+            continue
+        answer = _answer(inquiry, variant) or _resized(inquiry, variant)
+        if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
+            denied.add(key)  # another way to do without it may pass by coincidence
+        if answer is None and variant.flag:
             answer = Condition("setting", variant.text, "", needed=False)
         if answer is not None:
             found[key], variants[key] = answer, variant
