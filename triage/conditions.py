@@ -34,7 +34,7 @@ from triage.operators import value_names
 from triage.schemas import CASTS
 from triage.seen import same_operator
 from triage.sufficiency import passing
-from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, sizes, values
+from triage.variants import Variant, arguments, attributes, declared, dtypes, inputs, relations, sizes, values
 from triage.wording import telling
 
 __all__ = ["Condition", "conditions"]
@@ -65,7 +65,10 @@ _CUT = Condition(
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 #: Makers by case kind, those first that tell a maintainer most.
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
-    "onnx": (attributes.variants, sizes.of_parts, values.variants, inputs.variants, relations.variants),
+    "onnx": (
+        *(attributes.variants, declared.variants, sizes.of_parts),
+        *(values.variants, inputs.variants, relations.variants),
+    ),
     "instance": (arguments.variants,),
     "keras": (arguments.of_layers,),
 }

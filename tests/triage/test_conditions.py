@@ -589,6 +589,22 @@ def test_what_fails_without_its_negative_numbers_does_not_need_them(judge: Judge
     assert "odd y_zero_point" in told and "negative y_zero_point" not in told
 
 
+def test_sizes_that_are_left_open_are_a_condition(judge: Judge) -> None:
+    """TVM's Resize takes sizes of a shape for numbers, which a batch of any size is not."""
+    pytest.importorskip("tvm")
+    nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Resize", ["x", "", "", "s"], ["y"])]
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 1, 1, 2])
+    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * 4)
+    opset = helper.make_opsetid("", 19)
+    model = helper.make_model(helper.make_graph(nodes, "g", [info], [out]), opset_imports=[opset], ir_version=9)
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([[[[1, 2]]]])}, Origin("test"))
+    failure = failure_of(judge, case, "tvm")
+    found = conditions(judge, failure)
+    assert "With the sizes of `x` declared as numbers the same model passes." in [one.sentence for one in found]
+    told = titles.happening(case, failure.outcome, None, failure.symptom, titles.subject(case, ["Resize"], found))
+    assert told.startswith("Converting Resize with symbolic dimensions fails with AttributeError: ")
+
+
 def failing_layer(judge: Judge) -> Failure:
     """OpenVINO's Relu gives zero for what is no number; Dense without it does not."""
     pytest.importorskip("openvino")
