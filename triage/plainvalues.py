@@ -34,7 +34,7 @@ _FORMS: tuple[Callable[[Array], Array], ...] = (
     lambda array: np.resize(np.arange(_low(array), _high(array) + 1), array.shape).astype(array.dtype),
     lambda array: np.zeros_like(array),
     lambda array: _all_but_one(array),
-    *(lambda array, draw=draw: drawn(draw, array) for draw in DRAWN.values()),  # type: ignore[misc]
+    *(lambda array, draw=draw: drawn(draw, array) for draw in DRAWN.values()),
 )
 
 
