@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from onnx import numpy_helper
+import onnx
+from onnx import helper, numpy_helper
 
 from fuzz.case import Case
 from fuzz.instance import tensors as drawn_tensors
@@ -50,8 +51,16 @@ def _models(case: Case) -> Iterator[Case]:
     for at, tensor in enumerate(inner_tensors(load(case).graph)):
         for plain in _shorter(numpy_helper.to_array(tensor)):
             model = load(case)
-            list(inner_tensors(model.graph))[at].CopyFrom(numpy_helper.from_array(plain, tensor.name))
+            _refill(list(inner_tensors(model.graph))[at], plain)
             yield with_model(case, model)
+
+
+def _refill(tensor: onnx.TensorProto, plain: Array) -> None:
+    """Other numbers in the field, raw or typed, that holds the old ones: only typed ones have a textual syntax."""
+    if tensor.HasField("raw_data"):
+        tensor.CopyFrom(numpy_helper.from_array(plain, tensor.name))
+    else:
+        tensor.CopyFrom(helper.make_tensor(tensor.name, tensor.data_type, plain.shape, plain.ravel()))
 
 
 def _instances(case: Case) -> Iterator[Case]:
