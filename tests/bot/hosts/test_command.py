@@ -71,7 +71,7 @@ def test_a_hunt_runs_its_cases_on_a_host(tmp_path: Path) -> None:
     with Cluster(tmp_path) as cluster:
         cluster.add()
         wait_until(lambda: "Registered" in _said(cluster) and TAGS[0] in _said(cluster), "the host did not come")
-        asked = ("--backend", PLANTED, "--source", "onnx_node", "--budget", "90s", "--timeout", 600, "--no-drafts")
+        asked = ("--backend", PLANTED, "--source", "onnx_node", "--budget", "30s", "--timeout", 600, "--no-drafts")
         done = ended(start(tmp_path, "hunt", "--executor", cluster.url, *asked, "--json"))
     assert done.code == 0, done.err
     assert done.json["cases"] > 0
