@@ -305,6 +305,16 @@ def hostile() -> Facts:
     )
 
 
+def test_a_name_from_code_keeps_its_small_letter_at_the_head_of_a_sentence() -> None:
+    error = Error(type="ValueError", message="shape_of expects a tensor")
+    refused = dataclasses.replace(
+        relu(), outcome=Outcome(Status.EXCEPTION, Stage.CONVERT, error=error), symptom="exception:ValueError"
+    )
+    told = draft(dataclasses.replace(refused, detail="shape_of expects a tensor")).body
+    assert " shape_of expects a tensor." in told and "Shape_of" not in told
+    assert " Some input has no shape." in draft(dataclasses.replace(refused, detail="some input has no shape")).body
+
+
 def outside_of_code(body: str) -> str:
     """The body without fenced blocks and inline code, where GitHub acts upon nothing."""
     body = re.sub(r"^(`{3,})[^\n]*\n.*?^\1$", "", body, flags=re.DOTALL | re.MULTILINE)
