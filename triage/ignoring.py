@@ -50,6 +50,8 @@ def _heard(
         if len(outcomes) < 2:
             continue
         if not identical(outcomes[0], outcomes[1]):
+            if two is not None and two.failure is not None:
+                continue  # another bug, which does not need the option, shows here
             return None
         heard += not failing or (one is not None and one.failure is not None)
     return heard

@@ -368,6 +368,24 @@ def test_what_changes_nothing_when_it_is_left_out_is_ignored(judge: Judge) -> No
     assert [one.text for one in found if one.ignored] == ["layout=1"]
 
 
+def test_an_option_is_ignored_also_where_other_sizes_show_another_bug(judge: Judge) -> None:
+    """OpenVINO writes half of the result when a cubic Resize changes channels; of one number nothing can be told."""
+    pytest.importorskip("openvino")
+    held = {"sizes": np.array([1, 1, 3, 3], np.int64)}
+    node = helper.make_node("Resize", ["x", "", "", "sizes"], ["y"], mode="cubic", antialias=1)
+    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 1, 4])]
+    infos.append(helper.make_tensor_value_info("sizes", TensorProto.INT64, [4]))
+    outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 1, 3, 3])]
+    model = helper.make_model(
+        helper.make_graph([node], "g", infos, outs), opset_imports=[helper.make_opsetid("", 19)], ir_version=9
+    )
+    x = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 1, 4)
+    case = Case("onnx", model.SerializeToString(), {"x": x, **held}, Origin("test"))
+    found = conditions(judge, failure_of(judge, inputs.frozen(case, held), "openvino"))
+    assert [one.text for one in found if one.ignored] == ["antialias=1"]
+    assert not [one for one in found if "4-D" in one.text and one.needed]
+
+
 def test_an_option_is_not_ignored_because_one_shape_is_that_without_it(judge: Judge) -> None:
     """OpenVINO pads a convolution of 1x1 kernels twice if it has strides: one column becomes two, as without."""
     pytest.importorskip("openvino")

@@ -273,6 +273,8 @@ def _fewer_dimensions(case: Case, least: int) -> Iterator[Variant]:
         return
     if any(array.ndim == data.array.ndim and not array.shape[-1] for array in _arrays(case).values()):
         return  # nothing is left without the last dimension
+    if data.array[..., 0].size == 1 < data.array.size:
+        return  # a single number is left, of which most options make nothing
     fewer = _reranked(case, -1)
     numbered = np.arange(1, data.array[..., 0].size + 1).reshape(data.array.shape[:-1]).astype(data.array.dtype)
     other = with_tensors(fewer, load(fewer), {data.name: numbered})
