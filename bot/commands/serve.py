@@ -42,17 +42,18 @@ def serve(
     supervisor = Supervisor(commands, arguments.SUPERVISED, patient=("gates", "work"))
     with open_store(settings.database, create=True) as store:
         watching = threading.Thread(target=supervisor.watch, args=(stop,), name="supervisor")
-        watching.start()
-        port = sockets[0].getsockname()[1]
-        log.info("listening", host=settings.server.host, port=port, path=settings.server.path)
         try:
+            watching.start()
+            port = sockets[0].getsockname()[1]
+            log.info("listening", host=settings.server.host, port=port, path=settings.server.path)
             # Until SIGINT or SIGTERM; requests that have come are answered before.
             server.serve(settings, Ledger(store), sockets)
         except Interrupted:  # a service that ends when it is told to has not failed
             logs.ended()
         finally:
             stop.set()
-            watching.join()
+            if watching.ident is not None:
+                watching.join()
 
 
 def _ready(settings: Settings) -> list[socket.socket]:

@@ -92,3 +92,36 @@ def test_it_listens_when_it_says_so(folder: Path) -> None:
     finally:
         process.send_signal(signal.SIGTERM)
         assert ended(process).code == 0
+
+
+def heeds(pid: int) -> bool:
+    """Whether a process has begun to catch SIGTERM; before, the system ends it."""
+    [caught] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("SigCgt")]
+    return bool(int(caught.split()[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "and again before it has ended"])
+@pytest.mark.parametrize("command", ["serve", "post", "work", "pages"])
+def test_one_that_is_told_to_end_while_it_begins_has_not_failed(folder: Path, command: str, times: int) -> None:
+    process = start(folder, command)
+    deadline = time.monotonic() + 600
+    while not heeds(process.pid):
+        assert time.monotonic() < deadline
+    for _ in range(times):
+        process.send_signal(signal.SIGTERM)
+    done = ended(process)
+    assert done.code == 0, done.err
+
+
+def test_one_that_must_end_before_its_processes_have_ended_has_not_failed(folder: Path) -> None:
+    """As on a busy machine, where it gets some seconds and is then ended by the same means as by a second word."""
+    log = folder / "log"
+    with log.open("w") as out:
+        process = start(folder, "serve", stderr=out)
+    deadline = time.monotonic() + 600
+    for told in ("listening", "interrupted"):
+        while not any(f'"{told}"' in line for line in whole(log)):
+            assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+    assert ended(process).code == 0
