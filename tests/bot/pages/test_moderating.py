@@ -191,6 +191,27 @@ def test_a_hunt_is_paused_goes_on_and_ends_by_a_word(ada: Browser, store: Store)
     assert ada.say("/campaigns/99/pause").status_code == 409  # there is none
 
 
+@pytest.mark.parametrize("other", ["pause", "cancel"])
+def test_of_two_who_end_a_hunt_at_once_the_first_is_named_to_the_other(
+    ada: Browser, grace: Browser, store: Store, other: str
+) -> None:
+    number = store.begin_campaign({"sources": ["isra"], "targets": [TVM.id], "seed": 2}).id
+    page = f"/campaigns/{number}"
+    tokens = {"ada": ada.token(page), "grace": grace.token(page)}
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(ada.post, f"{page}/cancel", {"form": tokens["ada"]})
+        two = pool.submit(grace.post, f"{page}/{other}", {"form": tokens["grace"]})
+    acts = [f"{act.by} {act.text}" for act in Ledger(store).acts.of_campaign(number)]
+    winner = acts[0].split()[0]
+    assert acts[0] == f"{winner} cancelled it" and one.result().status_code == 303
+    assert f"by {winner}" in grace.get(page).text and "Cancel for good" not in grace.get(page).text
+    if two.result().status_code == 409:
+        assert "was cancelled by ada at" in two.result().text and "Nothing was changed by you" in two.result().text
+        assert other == "pause" and len(acts) == 1
+    late = grace.say(f"{page}/pause")
+    assert late.status_code == 409 and f"was cancelled by {winner} at" in late.text
+
+
 def test_the_queue_is_told_to_moderators_alone(ada: Browser, door: str, store: Store) -> None:
     number = held(store, "issue:g", 21)
     told = ada.get("/api/v1/queue").json()
