@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from bot import moderation
 from tests.bot.pages.conftest import HOSTILE, TVM, failing, record, served
 from tests.bot.pages.door import Browser, appoint, signed_in
 from triage.ledger import Ledger
+from triage.ledger.outbox import NotHeld
 from triage.ledger.records import NewOutgoing, OutKind, OutState
 from triage.lifecycle import State
 from triage.store import Store, open_store
@@ -80,6 +82,24 @@ def test_what_must_go_out_before_goes_along(ada: Browser, store: Store) -> None:
     file, issue = held(store, "file:b", 12, OutKind.FILE), held(store, "issue:b", 12)
     assert ada.say(f"/queue/{issue}/approve", version=1).status_code == 303
     assert [Ledger(store).outbox.get(each).state for each in (file, issue)] == [OutState.READY] * 2
+
+
+def test_whoever_comes_second_has_not_let_go_what_goes_before_either(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, issue = held(store, "file:h", 22, OutKind.FILE), held(store, "issue:h", 22)
+    ledger = Ledger(store)
+    approve = ledger.outbox.approve
+
+    def later(outgoing_id: int, by: str, version: int | None = None) -> None:
+        if ledger.outbox.get(issue).state is OutState.HELD:
+            ledger.outbox.reject(issue, "grace")
+        approve(outgoing_id, by, version)
+
+    monkeypatch.setattr(ledger.outbox, "approve", later)
+    with pytest.raises(NotHeld, match="rejected by grace"):
+        moderation.approve(ledger, issue, "ada", 1)
+    assert ledger.outbox.get(file).state is OutState.HELD and told(store, 22) == ["grace rejected the report for o/r"]
 
 
 def test_a_reason_is_kept_as_text_and_acts_nowhere(ada: Browser, store: Store) -> None:
