@@ -16,7 +16,7 @@ from bot.failures import Refusal
 from bot.github.auth import Access
 from bot.github.errors import GitHubError
 from bot.settings import Hosts, Project, Schedule, Settings
-from fuzz import confine, generators, registry
+from fuzz import confine, generators, native, registry
 from triage.ledger import Ledger
 from triage.revisions import listing
 from triage.revisions.git import GitError, Repository
@@ -59,6 +59,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
         yield _asked("hosts", partial(_hosts, settings.hosts))
     means, told = _confinement()
     yield Finding("confinement", means, told)
+    yield _native_stacks()
 
 
 def _asked(about: str, question: Callable[[], str]) -> Finding:
@@ -218,6 +219,13 @@ def _confinement() -> tuple[bool | None, str]:
     if means:
         return True, f"builds and workers of pull requests run in {means}"
     return False, "pull requests cannot be tested: install bubblewrap (apt install bubblewrap)"
+
+
+def _native_stacks() -> Finding:
+    """Without them crashes are told apart by operator alone; nothing fails."""
+    if native.program():
+        return Finding("native stacks", True, "py-spy takes them of workers that die")
+    return Finding("native stacks", None, "not taken: crashes are told by their operators (pip install py-spy)")
 
 
 def _others_may_read(file: Path) -> bool:

@@ -236,7 +236,7 @@ def without_failure(case: Case, target: Target, outcome: Outcome, known: Referen
     if known.invalid:
         return Verdict(case, target, Status.INVALID, known.invalid, outcome)
     if outcome.status is Status.UNSUPPORTED and outcome.error:
-        why = unsupported.reason(registry.backend(target.backend).name, outcome.error, outcome.stage)
+        why = unsupported.reason(registry.backend(target.backend).refuses_as, outcome.error, outcome.stage)
         return Verdict(case, target, Status.UNSUPPORTED, why, outcome)
     if outcome.status is Status.SKIPPED:
         return Verdict(case, target, Status.SKIPPED, outcome.error.message if outcome.error else "", outcome)

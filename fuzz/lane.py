@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fuzz import pipes, processes, wire
+from fuzz import native, pipes, processes, wire
 from fuzz.jobs import BEAT, MARK, MOST_RESULT_BYTES, MOST_UNANSWERED, STAGES
+from fuzz.standing import ANNOUNCED, Standing, standing
 from fuzz.worker import descendants
 from fuzz.zygote import Exit, Zygote, ZygoteGone
 
@@ -133,10 +134,11 @@ class Lane:
     def run_alone(self, job: Job, limits: Limits | None = None) -> Reply:
         """Run one job in a worker that has run nothing before, and see it exit in peace. Raises ZygoteGone.
 
+        One that dies of a fatal signal tells its native stack at the end of `Reply.stderr`, where it can be taken.
         `limits` take the place of the lane's own for this job.
         """
         self._retire()
-        worker = self._start(limits)
+        worker = self._start(limits, stands=True)
         header, model, inputs = job
         reply = next(iter(worker.run([({**header, "fresh": True}, model, inputs)])))
         if not reply.death:
@@ -152,9 +154,9 @@ class Lane:
         self._beat.close()
         os.close(self._beat_fd)
 
-    def _start(self, limits: Limits | None = None) -> _Worker:
+    def _start(self, limits: Limits | None = None, stands: bool = False) -> _Worker:
         self._beat[: BEAT.size] = bytes(BEAT.size)
-        self._worker = _Worker(self._zygote, limits or self._limits, self._beat, self._beat_fd, self._next)
+        self._worker = _Worker(self._zygote, limits or self._limits, self._beat, self._beat_fd, self._next, stands)
         return self._worker
 
     def _next(self) -> int:
@@ -175,7 +177,13 @@ class _Worker:
     """One worker process seen from the parent."""
 
     def __init__(
-        self, zygote: Zygote, limits: Limits, beat: mmap.mmap, beat_fd: int, next_sequence: Callable[[], int]
+        self,
+        zygote: Zygote,
+        limits: Limits,
+        beat: mmap.mmap,
+        beat_fd: int,
+        next_sequence: Callable[[], int],
+        stands: bool = False,
     ) -> None:
         self._zygote, self._limits, self._beat, self._next = zygote, limits, beat, next_sequence
         requests, self._requests = pipes.pipe()
@@ -183,7 +191,7 @@ class _Worker:
         self._errors, errors = pipes.pipe()
         try:
             zygote.exits()
-            self._pid = zygote.fork_worker([requests, results, errors, beat_fd], limits.memory_mb)
+            self._pid = zygote.fork_worker([requests, results, errors, beat_fd], limits.memory_mb, stands)
         except ZygoteGone:
             for fd in (self._requests, self._results, self._errors):
                 os.close(fd)
@@ -207,6 +215,9 @@ class _Worker:
         self._idle_mb = processes.resident_mb([self._pid])
         self.peak_mb = self.first_peak_mb = 0.0
         self.tired = False  # it says itself that it should be replaced
+        self._stands = stands  # over a fatal signal, to be looked at
+        self._stood: Standing | None = None
+        self._native = ""  # its native stack there
 
     # ------------------------------------------------------------ jobs
 
@@ -258,6 +269,7 @@ class _Worker:
                 return self._obituary(sequence, self._manner_of_death())
             if quiet:
                 self._pump(TICK_SECONDS, errors=True)
+                self._look_at_the_dying()
             else:
                 quiet = not self._pump(_QUIET_SECONDS)
             now = time.monotonic()
@@ -266,7 +278,9 @@ class _Worker:
             if now - looked >= TICK_SECONDS and not self._arrived:
                 looked = now
                 verdict = self._overstepped(sequence, handed_over, stood)
-                if verdict:
+                if verdict == "timeout":
+                    self._look_at_the_dying(announced=False)
+                if verdict and self._stood is None:
                     return self._execute_sentence(sequence, verdict)
 
     def _answer(self, frame: wire.Frame, sequence: int) -> Reply:
@@ -291,8 +305,10 @@ class _Worker:
         deadline = now + min(10.0, self._limits.seconds)
         while not self.ended and now < deadline:
             self._pump(TICK_SECONDS, errors=True)
+            self._look_at_the_dying()
             before, now = now, time.monotonic()
             deadline += now - before if now - before > _STANDSTILL_SECONDS else 0.0
+        self._look_at_the_dying(announced=False)
         if self._exit is not None and self._exit.status == 0:
             return reply
         death = self._manner_of_death() if self.ended else "timeout"
@@ -355,6 +371,18 @@ class _Worker:
         for data in pipes.available(self._errors):
             self._log = (self._log + data)[-4 * STDERR_BYTES :]
 
+    def _look_at_the_dying(self, announced: bool = True) -> None:
+        """Where the worker stands still over a fatal signal, take its native stack and end it.
+
+        A case may have closed stderr: at the end of its time it is looked at without having `announced` its death.
+        """
+        if not self._stands or self.ended or (announced and ANNOUNCED not in self._log):
+            return
+        self._stood = standing(self._pid)
+        if self._stood is not None:
+            self._native = native.taken(self._pid, self._stood.thread)
+            self.kill()
+
     def _overstepped(self, sequence: int, handed_over: float, stood: float) -> str:
         """Which limit the running job has broken, or ""; for `stood` seconds of the wait nothing could be done."""
         _, started, _ = self._at_work(sequence)
@@ -403,7 +431,7 @@ class _Worker:
         return Reply(
             header={"seq": running},
             values={},
-            stderr=text + (f"\n[worker sent garbage: {self._garbage}]" if self._garbage else ""),
+            stderr=text + self._native + (f"\n[worker sent garbage: {self._garbage}]" if self._garbage else ""),
             death=death,
             stage=STAGES[stage] if stage < len(STAGES) else "start",
             seconds=lasted,
@@ -414,6 +442,8 @@ class _Worker:
     def _manner_of_death(self) -> str:
         if self._garbage:
             return "garbage"
+        if self._stood is not None:
+            return f"signal:{self._stood.signal}"
         if self._exit is None:
             return "orphaned"
         status = self._exit.status

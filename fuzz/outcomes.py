@@ -82,5 +82,5 @@ def _exception_status(error: Error, stage: Stage, target: Target) -> Status:
         return Status.SKIPPED
     if error.type in _OUT_OF_MEMORY_TYPES or any(text in error.message for text in _OUT_OF_MEMORY_TEXTS):
         return Status.OOM
-    name = registry.backend(target.backend).name
-    return Status.UNSUPPORTED if unsupported.reason(name, error, stage) else Status.EXCEPTION
+    known = registry.backend(target.backend).refuses_as
+    return Status.UNSUPPORTED if unsupported.reason(known, error, stage) else Status.EXCEPTION

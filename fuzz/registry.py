@@ -39,6 +39,17 @@ class Backend:
     on_request: bool  # whether a hunt tries it only where it is named
     reproduce: Callable[..., str] | None
 
+    @property
+    def refuses_as(self) -> str:
+        """The registered backend whose honest refusals are this one's, too: itself, or one of the same compiler.
+
+        A backend file around a known compiler (the same first package) raises what that one raises. "" for no other.
+        """
+        if self.source == self.name:
+            return self.name
+        first = self.packages[:1]
+        return next((name for name in names() if first and backend(name).packages[:1] == first), "")
+
     def warmed(self, kind: str, options: Mapping[str, str]) -> str:
         """Which ``warm_…()`` the parent of the workers for such a case calls: the rest of its name, "" for none."""
         value = options.get(kind) or next(iter(self.options.get(kind, ())), "")

@@ -41,6 +41,7 @@ _RESERVE_BYTES = 64 << 20
 _LARGEST_FILE = 1 << 30
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_PTRACER, _ANY_PTRACER = 0x59616D61, ctypes.c_ulong(-1)
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
 _IOLBF = 1
 
@@ -90,6 +91,8 @@ def _become_worker(jobs: Any, backend: types.ModuleType, fds: List[int], limits:
     sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace")
     # What native code prints before it dies must not die in a buffer of C's stdio.
     _libc.setvbuf(ctypes.c_void_p.in_dll(_libc, "stdout"), None, _IOLBF, 0)
+    if limits.get("stands"):
+        _stand_still_when_dying()
     faulthandler.enable(file=2, all_threads=False)
     faulthandler.register(signal.SIGUSR1, file=2, all_threads=True)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -103,6 +106,19 @@ def _become_worker(jobs: Any, backend: types.ModuleType, fds: List[int], limits:
     gc.freeze()
     gc.set_threshold(_COLLECT_AFTER)
     jobs.Worker(backend, [requests, results, beat]).serve()
+
+
+def _stand_still_when_dying() -> None:
+    """Have a fatal signal end in pause(2), so that the parent can take the native stack (`fuzz.standing`).
+
+    Before `faulthandler.enable`, which prints its frames, puts back what it found and raises the signal again. The
+    handler is libc's own function: nothing of Python runs in a process that is dying. Where only an ancestor may look
+    at a process (Yama), any process of our user may look at this one.
+    """
+    _libc.prctl(_PR_SET_PTRACER, _ANY_PTRACER)
+    _libc.signal.argtypes, _libc.signal.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    for number in (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGABRT):
+        _libc.signal(number, ctypes.cast(_libc.pause, ctypes.c_void_p))
 
 
 def furnish(home: str) -> None:

@@ -81,9 +81,13 @@ class Zygote:
             self._send({"op": "clone"}, [theirs.fileno()])
         return Zygote(ours, self._untrusted)
 
-    def fork_worker(self, fds: list[int], memory_mb: int) -> int:
-        """Fork a worker that uses `fds` (requests, results, stderr, heartbeat); returns its pid."""
-        self._send({"op": "worker", "limits": {"memory_mb": memory_mb}}, fds)
+    def fork_worker(self, fds: list[int], memory_mb: int, stands: bool = False) -> int:
+        """Fork a worker that uses `fds` (requests, results, stderr, heartbeat); returns its pid.
+
+        One that `stands` stands still when it dies, to be looked at (`fuzz.standing`); untrusted code never does.
+        """
+        stands = stands and self._untrusted is None
+        self._send({"op": "worker", "limits": {"memory_mb": memory_mb, "stands": stands}}, fds)
         while True:
             message = self._receive(START_SECONDS)
             if "pid" in message:

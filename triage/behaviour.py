@@ -13,7 +13,7 @@ from triage.frames import without_harness
 REFERENCES = {
     "onnx": "the ONNX reference evaluator",
     "instance": "eager PyTorch",
-    "keras": "the same layer run eagerly",
+    "keras": "the same layer run eagerly on the torch backend of Keras",
     "reference": "the other implementations, which agree with each other",
 }
 _ENDINGS = {

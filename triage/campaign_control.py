@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -41,7 +41,8 @@ class Standing(StrEnum):
 class Line:
     """What is told of one thing that can be named: a schedule with the campaign that it is at, or a campaign.
 
-    `by` is who paused or cancelled it, `at` when (UTC).
+    `by` is who paused or cancelled it, `at` when (UTC). Where it answers what was asked, `changed` says whether the
+    campaign stands otherwise since.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Line:
     campaign: CampaignInfo | None
     by: str = ""
     at: datetime | None = None
+    changed: bool = False
 
 
 def pause(store: Store, name: str, by: str = "") -> Line:
@@ -105,8 +107,8 @@ def attended(store: Store, campaign_id: int) -> Iterator[None]:
 
 
 def _told(store: Store, name: str, act: steering.Act, by: str, deed: Deed | None = None) -> Line:
-    meant = Steering(store).ask(name, act, by, deed)
-    return next(line for line in listed(store) if line.name == meant)
+    meant, changed = Steering(store).ask(name, act, by, deed)
+    return replace(next(line for line in listed(store) if line.name == meant), changed=changed)
 
 
 def _line(schedule: Schedule | None, campaign: CampaignInfo | None, work: Work | None) -> Line:

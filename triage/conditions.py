@@ -34,7 +34,7 @@ from triage.operators import value_names
 from triage.schemas import CASTS
 from triage.seen import same_operator
 from triage.sufficiency import passing
-from triage.variants import Variant, arguments, attributes, dtypes, inputs, relations, sizes, values
+from triage.variants import Variant, arguments, attributes, declared, dtypes, inputs, relations, sizes, values
 from triage.wording import telling
 
 __all__ = ["Condition", "conditions"]
@@ -65,7 +65,10 @@ _CUT = Condition(
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 #: Makers by case kind, those first that tell a maintainer most.
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
-    "onnx": (attributes.variants, sizes.of_parts, values.variants, inputs.variants, relations.variants),
+    "onnx": (
+        *(attributes.variants, declared.variants, sizes.of_parts),
+        *(values.variants, inputs.variants, relations.variants),
+    ),
     "instance": (arguments.variants,),
     "keras": (arguments.of_layers,),
 }
@@ -89,11 +92,16 @@ def conditions(
     inquiry = Inquiry(judge, failure, most_runs, clock)
     found: dict[Key, Condition] = {}
     variants: dict[Key, Variant] = {}
+    denied: set[Key] = set()
     makers = _makers(failure)
     for variant in islice(chain.from_iterable(make(case) for make in makers), MOST_NEIGHBOURS):
         key = (variant.kind, variant.text)
-        answer = (_answer(inquiry, variant) or _resized(inquiry, variant)) if key not in found else None
-        if answer is None and key not in found and variant.flag:
+        if key in found or key in denied:
+            continue
+        answer = _answer(inquiry, variant) or _resized(inquiry, variant)
+        if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
+            denied.add(key)  # another way to do without it may pass by coincidence
+        if answer is None and variant.flag:
             answer = Condition("setting", variant.text, "", needed=False)
         if answer is not None:
             found[key], variants[key] = answer, variant

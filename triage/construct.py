@@ -8,7 +8,7 @@ tensors …) and what would be too long to read is packed as base64 instead, so 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 import onnx
 
@@ -26,8 +26,10 @@ __all__ = ["case_code", "construction_code", "normalise", "parsed", "values_code
 #: A model whose code is longer than this is packed.
 MOST_LINES = 120
 #: A script has some ten lines besides the model and is to have thirty: what takes more of them in calls of
-#: `onnx.helper`, as bodies and many nodes do, is written in ONNX's textual syntax, if that is shorter.
+#: `onnx.helper`, as bodies, many nodes and many inputs do, is written in ONNX's textual syntax, if that is shorter.
 MOST_STATEMENT_LINES = 14
+#: A model of one node is written so only where it takes more lines than this with its inputs.
+MOST_SUBJECT_LINES = 22
 #: So many inputs of one value are written as one entry.
 _ALIKE = 3
 #: How many nodes the comment above a packed model names.
@@ -50,10 +52,16 @@ def _construction(model: onnx.ModelProto, inputs: Mapping[str, Value]) -> list[s
         lines = Builder(inputs).model(model)
     except Inexpressible:
         return _packed_model(model)
-    if len(lines) > MOST_STATEMENT_LINES and sum(1 for _ in walk(model.graph)) > 1:
+    if len(lines) > _most_lines(model, inputs):
         lines = min(lines, _as_text(model) or lines, key=len)
     packed = _packed_model(model) if len(lines) > MOST_LINES else lines
     return packed if len(packed) < len(lines) else lines
+
+
+def _most_lines(model: onnx.ModelProto, inputs: Mapping[str, Value]) -> int:
+    """How many lines of calls of `onnx.helper` are not too many: a single node is best read as a call."""
+    single = sum(1 for _ in islice(walk(model.graph), 2)) < 2
+    return MOST_SUBJECT_LINES - len(values_code(inputs).splitlines()) if single else MOST_STATEMENT_LINES
 
 
 def _as_text(model: onnx.ModelProto) -> list[str]:

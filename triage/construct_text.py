@@ -25,6 +25,8 @@ _BROKEN = re.compile(r"\) *\n? *(?=<)|(?<=[)>]) *\n *(?={)|(?<== ) ")
 _STEP = 3
 #: What cannot stand between triple quotes as it is, or would hide in a report.
 _UNQUOTABLE = ('"""', "\\", "<!--")
+#: A space that is not behind a comma, and what stands for it while lines are broken.
+_INNER_SPACE, _GLUE = re.compile(r"(?<!,) "), "\0"
 
 
 def text_lines(model: onnx.ModelProto) -> list[str]:
@@ -68,9 +70,14 @@ def _joined(printed: str) -> str:
 
 
 def _fitting(row: str) -> list[str]:
-    """A row of the printer's in our steps, over several lines if it is too long for one."""
+    """A row of the printer's in our steps, over several lines if it is too long for one, each ending with a comma."""
     plain = row.strip()
     indent = STEP * ((len(row) - len(row.lstrip())) // _STEP)
+    kept = [line.replace(_GLUE, " ") for line in _wrapped(_INNER_SPACE.sub(_GLUE, plain), indent)]
+    return kept if max(map(len, kept), default=0) <= WIDTH else _wrapped(plain, indent)
+
+
+def _wrapped(plain: str, indent: str) -> list[str]:
     return textwrap.wrap(
         plain,
         WIDTH,

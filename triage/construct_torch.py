@@ -16,6 +16,8 @@ from triage.literals import RECIPE_FROM, SMALL, Array, array_expr, as_array, nes
 #: Tensor attributes, which are called through their descriptor.
 _PROPERTIES = frozenset(f"torch.Tensor.{name}" for name in ("T", "H", "mT", "mH", "real", "imag"))
 _GETTER = ".__get__"
+#: A tensor that takes more lines than this is written as numpy would make it, which has shorter ways.
+_MOST_LINES = 4
 _MEMORY_FORMATS = {"contiguous": "contiguous_format", "preserve": "preserve_format"}
 
 
@@ -164,8 +166,9 @@ def _tensor(value: Value) -> Expr:
         return call("torch.zeros", shape, dtype)
     if array.size >= RECIPE_FROM and array.tobytes() == np.repeat(array.ravel()[:1], array.size).tobytes():
         return call("torch.full", shape, number_texts(array.ravel()[:1])[0][0], dtype)
-    if array.size <= SMALL:
-        return call("torch.tensor", nested(number_texts(array)[0], array.shape), dtype)
+    written = call("torch.tensor", nested(number_texts(array)[0], array.shape), dtype) if array.size <= SMALL else None
+    if written and (len(render(written)) <= _MOST_LINES or array.dtype.name in SMALL_DTYPES):
+        return written
     if array.dtype.name not in SMALL_DTYPES:
         return call("torch.from_numpy", array_expr(array))
     return followed(call("torch.from_numpy", array_expr(_bits(array))), f".view(torch.{array.dtype.name})")

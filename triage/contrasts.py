@@ -9,7 +9,7 @@ of the same attribute.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -17,7 +17,6 @@ from onnx import AttributeProto, helper, numpy_helper
 from onnx.defs import OpSchema
 
 from fuzz.case import Case
-from fuzz.instance import tensors
 from fuzz.wire import Value
 from triage.construct_meaning import parsed
 from triage.literals import Array
@@ -133,11 +132,9 @@ def _equal(one: Array, other: Array) -> bool:
 
 
 def _arrays(case: Case) -> dict[str, Array]:
-    """The tensors of plain numbers by name; of an instance ``x0``, ``x1`` and so on."""
-    found: Mapping[str, Value]
-    if case.kind == "instance":
-        found = {f"x{at}": value for at, value in enumerate(tensors(_instances.parsed(case)))}
-    else:
+    """The tensors of plain numbers by name, of a call by those of its script."""
+    found: Mapping[str, Value] = _instances.named_tensors(case)
+    if case.kind == "onnx":
         constants = {one.name: numpy_helper.to_array(one) for one in parsed(case.model).graph.initializer}
         found = {**constants, **case.inputs}
     plain = {name: value for name, value in found.items() if isinstance(value, np.ndarray)}
@@ -145,11 +142,8 @@ def _arrays(case: Case) -> dict[str, Array]:
 
 
 def _with(case: Case, name: str, value: Array) -> Case:
-    if case.kind == "instance":
-        instance, at = _instances.parsed(case), int(name[1:])
-        written = replace(instance.tensors[at], values=tuple(value.ravel().tolist()))
-        changed = (*instance.tensors[:at], written, *instance.tensors[at + 1 :])
-        return _instances.with_instance(case, replace(instance, tensors=changed))
+    if case.kind != "onnx":
+        return _instances.with_values(case, name, value)
     model = parsed(case.model)
     for tensor in model.graph.initializer:
         if tensor.name == name:

@@ -44,9 +44,10 @@ def twin(store: Store, bug: Bug, signature: Signature, location: Location) -> Bu
 
 
 def does_one_thing(backend: str, name: str) -> bool:
-    """Whether two failures of a pass are taken for one bug."""
-    narrow = name.startswith(_NARROW.get(backend, ()))
-    return bool(name) and narrow and not name.startswith(_BROAD.get(backend, ()))
+    """Whether two failures of a pass, or of several together (``A + B``), are taken for one bug."""
+    narrow, broad = _NARROW.get(backend, ()), _BROAD.get(backend, ())
+    names = name.split(" + ")
+    return bool(name) and all(each.startswith(narrow) and not each.startswith(broad) for each in names)
 
 
 def why(name: str, other: Bug) -> str:

@@ -19,8 +19,8 @@ from fuzz.oracles import differential, refusal, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
-from triage import causal, stack
-from triage.signature import LONGEST_MESSAGE, Signature, normalise
+from triage import causal, crash_site, dying, stack
+from triage.signature import CRASH_SITE, LONGEST_MESSAGE, Signature, normalise
 from triage.submodel import load
 from triage.trials import Answer, Interesting
 
@@ -104,10 +104,13 @@ def same_signature(
     (a wrong value that does is excused by the judge already). A candidate that fails in another way is
     told to `slipped`: it may be another bug. What a second implementation takes must stay something that it takes:
     checker and evaluator let pass what no maintainer would call a model. With `fresh` every candidate gets a process
-    of its own. `needs` are options without which the failing operator is right (`causal.needs`): one that is wrong
-    without them is wrong for another reason.
+    of its own; so does one that dies, if the failure dies at one place each time: only such a process tells the place.
+    `needs` are options without which the failing operator is right (`causal.needs`): one that is wrong without them is
+    wrong for another reason.
     """
-    wanted = sign(like)
+    died = dying.steadily(judge, like)
+    signed = sign if died else lambda failure: sign(dying.unplaced(failure))
+    wanted = signed(like)
     record = recorded(judge.runner, judge.reference)
     undefined_before = _undefined(like.case, record)
     gross, place = _gross(like), _place(like)
@@ -116,7 +119,9 @@ def same_signature(
     def same(failure: Failure, case: Case) -> bool:
         if failure.outcome.stage is not like.outcome.stage or _place(failure) != place:
             return False
-        if not _same(sign(failure), case, wanted, like.case) or (gross and not _gross(failure)):
+        if died and crash_site.same(died, dying.last_output(failure), one_build=True) is False:
+            return False
+        if not _same(signed(failure), case, wanted, like.case) or (gross and not _gross(failure)):
             return False
         if like.symptom.startswith(refusal.ON_INVALID) and not _breaks_the_same(failure, like):
             return False
@@ -130,6 +135,8 @@ def same_signature(
 
     def interesting(case: Case) -> Answer:
         verdict = judge.examine(case, like.target, fresh=fresh)
+        if died and not fresh and verdict.status is Status.SIGNAL:
+            verdict = judge.examine(case, like.target, fresh=True)
         if verdict.failure is None:
             return Answer.PASSES if verdict.status is Status.OK else Answer.OTHER
         if same(verdict.failure, case):
@@ -177,6 +184,8 @@ def _same(found: Signature, case: Case, wanted: Signature, original: Case) -> bo
     """A smaller model may tell its place better than the original, never another place of the same kind."""
     if found.symptom != wanted.symptom or not _same_message(found.message, case, wanted.message, original):
         return False
+    if (found.kind == CRASH_SITE) != (wanted.kind == CRASH_SITE):
+        return True  # of one of the two the site is not known
     if wanted.kind == "conversion function":
         return found.place == wanted.place
     return found.kind != wanted.kind or wanted.kind == "operators" or found.place == wanted.place

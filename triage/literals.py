@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import ml_dtypes
 import numpy as np
 
+from fuzz.instance_values import DECIMALS
 from fuzz.wire import SMALL_DTYPES, Raw, Value
 from triage.layout import Expr, Group, call, followed, listing, named, quote
 
@@ -23,8 +24,20 @@ SMALL = 64
 RECIPE_FROM = 9
 #: Fewer numbers that come again are read as they stand, and so are fewer rows.
 _SHORTEST_CYCLE, _MANY_ROWS = 3, 8
+#: More numbers than this in a pattern are no pattern that a person sees.
+_LONGEST_CYCLE = 12
+#: About so many numbers fit on a line.
+_ONE_LINE = 24
 
 Array = np.ndarray[Any, np.dtype[Any]]
+Draw: TypeAlias = Callable[[np.random.Generator, tuple[int, ...]], Any]
+
+#: How a person fills a tensor whose numbers do not matter, by the method of numpy's generator.
+DRAWN: Mapping[str, Draw] = {
+    "standard_normal({shape})": lambda generator, shape: generator.standard_normal(shape),
+    "uniform(-1, 1, {shape})": lambda generator, shape: generator.uniform(-1, 1, shape),
+    "uniform(0, 1, {shape})": lambda generator, shape: generator.uniform(0, 1, shape),
+}
 
 
 def as_array(value: Array | Raw) -> Array:
@@ -175,17 +188,72 @@ def _as_cycle(array: Array) -> Expr | None:
     return call("np.resize", counted, _shape_text(array.shape))
 
 
+def _as_pattern(array: Array) -> Expr | None:
+    """Any few numbers again and again, where all of them would take several lines."""
+    if array.size < RECIPE_FROM or array.dtype.kind not in "biuf" or array.dtype.name in SMALL_DTYPES:
+        return None
+    flat = array.ravel()
+    period = next((some for some in range(2, _LONGEST_CYCLE + 1) if _same(np.resize(flat[:some], flat.shape), flat)), 0)
+    if not period or 2 * period > flat.size or not (_has_many_rows(array) or flat.size > _ONE_LINE):
+        return None
+    start = _as_whole(flat[:period]) or _as_list(flat[:period])
+    return call("np.resize", start, _shape_text(array.shape)) if start else None
+
+
+def _as_drawn(array: Array) -> Expr | None:
+    """Random numbers of a seed that a person would take, in the place of packed bytes."""
+    if array.size <= SMALL or array.dtype.kind != "f" or array.dtype.name in SMALL_DTYPES:
+        return None
+    for text, draw in DRAWN.items():
+        if _same(array, drawn(draw, array)):
+            method = text.format(shape=_shape_text(array.shape))
+            return f"np.random.default_rng(0).{method}.round({DECIMALS}).astype({dtype_text(array.dtype)})"
+    return None
+
+
+def drawn(draw: Draw, like: Array) -> Array:
+    """An array as one recipe of `DRAWN` draws it, of the dtype and shape of another."""
+    numbers = np.asarray(draw(np.random.default_rng(0), like.shape)).round(DECIMALS)
+    return numbers.astype(like.dtype)
+
+
+def _as_one_odd(array: Array) -> Expr | None:
+    """One number everywhere but in one place, where all of them would take several lines."""
+    if array.size <= _ONE_LINE or array.dtype.kind not in "iuf" or array.dtype.name in SMALL_DTYPES:
+        return None
+    flat = array.ravel()
+    usual = flat[0] if flat[0] == flat[-1] else flat[1]
+    places = np.flatnonzero(flat != usual)
+    if len(places) != 1:
+        return None
+    texts, meanings = number_texts(np.array([flat[places[0]], usual]))
+    odd = np.where(np.arange(flat.size) == places[0], *meanings).astype(array.dtype)
+    if not _same(flat, odd):
+        return None
+    choice = call("np.where", f"np.arange({flat.size}) == {places[0]}", *texts)
+    return followed(choice, f".astype({dtype_text(array.dtype)}).reshape({_shape_text(array.shape)})")
+
+
+def _has_many_rows(array: Array) -> bool:
+    return array.ndim > 1 and array.size // array.shape[-1] >= _MANY_ROWS
+
+
 def _as_rows(array: Array) -> Expr | None:
     """Whole numbers in too many rows to give each a line of its own."""
     if array.size > SMALL or array.dtype.kind not in "iuf" or array.dtype.name in SMALL_DTYPES:
         return None
-    if array.ndim < 2 or array.size // array.shape[-1] < _MANY_ROWS or not np.isfinite(array).all():
+    flat = _as_whole(array.ravel()) if _has_many_rows(array) else None
+    return followed(flat, f".reshape({_shape_text(array.shape)})") if flat else None
+
+
+def _as_whole(flat: Array) -> Expr | None:
+    """Whole numbers without the fraction that a list of floats would give each of them."""
+    if flat.dtype.kind not in "iuf" or not np.isfinite(flat).all():
         return None
-    whole = [int(element) for element in array.ravel()]
-    if not _same(array, _rebuilt(whole, array)):
+    whole = [int(element) for element in flat]
+    if not _same(flat, _rebuilt(whole, flat)):
         return None
-    flat = call("np.array", listing(map(str, whole), fill=True), f"dtype={dtype_text(array.dtype)}")
-    return followed(flat, f".reshape({_shape_text(array.shape)})")
+    return call("np.array", listing(map(str, whole), fill=True), f"dtype={dtype_text(flat.dtype)}")
 
 
 def _as_list(array: Array) -> Expr | None:
@@ -218,4 +286,14 @@ def _packed(array: Array) -> Expr:
     return followed(expr, f".reshape({_shape_text(array.shape)}).copy()")
 
 
-_SPELLINGS = (_as_empty, _as_constant, _as_range, _as_cycle, _as_rows, _as_list)
+_SPELLINGS = (
+    _as_empty,
+    _as_constant,
+    _as_range,
+    _as_cycle,
+    _as_pattern,
+    _as_one_odd,
+    _as_rows,
+    _as_list,
+    _as_drawn,
+)

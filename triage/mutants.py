@@ -8,13 +8,12 @@ Tensors of an operator instance get other numbers only, its arguments may depend
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 import numpy as np
 
 from fuzz.case import Case
-from fuzz.instance import tensors as instance_tensors
 from triage.literals import Array
 from triage.passes import _instances
 from triage.submodel import initializer_names, load, open_shapes, tensors, with_tensors
@@ -42,10 +41,8 @@ def mutants(case: Case) -> Iterator[Mutant]:
 
     Fractions tell on tensors that are long enough only: two elements are scaled by 1.5 and by 2 alike.
     """
-    if case.kind == "instance":
-        yield from _instance_numbers(case)
-        return
     if case.kind != "onnx":
+        yield from _instance_numbers(case)
         return
     kinds = (list(_fractions_on_wide(case)), list(_numbers(case)), list(_parameters(case)), list(sizes(case)))
     for found in chain.from_iterable(zip_longest(*kinds)):
@@ -110,14 +107,15 @@ def rearranged(case: Case, name: str) -> Iterator[Mutant]:
 
 def moved_on(case: Case, name: str) -> Case | None:
     """The numbers of one floating-point tensor each one place further; None where it is not data, as of parameters."""
-    if case.kind == "instance":
-        value = dict(enumerate(instance_tensors(_instances.parsed(case)))).get(int(name[1:]))
-    else:
-        value = _data(case).get(name) if case.kind == "onnx" else None
+    value = (_data(case) if case.kind == "onnx" else _instances.named_tensors(case)).get(name)
     if not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1 or value.dtype.kind != "f" or value.size < 2:
         return None
     other = np.roll(value, 1)
-    return _rewritten(case, name, other) if case.kind == "instance" else with_tensors(case, load(case), {name: other})
+    return (
+        with_tensors(case, load(case), {name: other})
+        if case.kind == "onnx"
+        else _instances.with_values(case, name, other)
+    )
 
 
 def _renumbered(case: Case, name: str, other: Array) -> Mutant:
@@ -187,17 +185,8 @@ def _data(case: Case) -> dict[str, Array]:
 
 
 def _instance_numbers(case: Case) -> Iterator[Mutant]:
-    instance = _instances.parsed(case)
-    for at, value in enumerate(instance_tensors(instance)):
+    for name, value in _instances.named_tensors(case).items():
         if not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1:
             continue
         for said, other in _other_numbers(value):
-            yield Mutant(f"{said} in `x{at}`", _rewritten(case, f"x{at}", other), f"x{at}")
-
-
-def _rewritten(case: Case, name: str, other: Array) -> Case:
-    """A call with other numbers in the tensor ``x0``, ``x1`` and so on."""
-    instance, at = _instances.parsed(case), int(name[1:])
-    written = replace(instance.tensors[at], values=tuple(other.ravel().tolist()))
-    changed = (*instance.tensors[:at], written, *instance.tensors[at + 1 :])
-    return _instances.with_instance(case, replace(instance, tensors=changed))
+            yield Mutant(f"{said} in `{name}`", _instances.with_values(case, name, other), name)

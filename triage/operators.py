@@ -51,12 +51,13 @@ def node_count(case: Case) -> int:
 
 
 def value_names(case: Case) -> set[str]:
-    """The names of all values and nodes of an ONNX case; an operator instance has none."""
+    """The names of all values, nodes and functions of an ONNX case; an operator instance has none."""
     if case.kind != "onnx":
         return set()
     model = onnx.load_model_from_string(case.model)
     nodes = [*_walk(model.graph.node), *(n for f in model.functions for n in _walk(f.node))]
-    return {name for node in nodes for name in (*node.input, *node.output, node.name) if name}
+    found = {name for node in nodes for name in (*node.input, *node.output, node.name) if name}
+    return found | {function.name for function in model.functions}
 
 
 def _walk(nodes: Sequence[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:

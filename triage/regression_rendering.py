@@ -97,7 +97,9 @@ def _slug(text: str) -> str:
     text = re.sub(r"\b(?:[A-Za-z_]\w*\.)+(?=[A-Za-z_])", "", text)
     text = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text.replace("NaN", "nan"))
     words = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<![A-Za-z])-(?=\d)", "minus_", text).lower()).strip("_")
-    return words[:_LONGEST_NAME].rstrip("_") or "model"
+    if len(words) > _LONGEST_NAME:
+        words = words[: _LONGEST_NAME + 1].rpartition("_")[0] or words[:_LONGEST_NAME]
+    return words.rstrip("_") or "model"
 
 
 def _camel(text: str) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from fuzz.case import Case
+from fuzz.case import Case, Error
 from fuzz.oracles import refusal
-from triage import analysis, drawing, form, scrub, standard, standard_torch, summary, titles
+from triage import analysis, crash_site, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
 from triage.broken_rule import broken_rule
 from triage.construct_meaning import parsed
@@ -153,7 +153,8 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
         "actual": clean(seen.actual_text),
         "both": clean(seen.both),
         "frames": clean("\n".join(telling_frames(error.frames, room.frames))) if error else "",
-        "stderr": clean("\n".join(native_lines(error.stderr)[-room.stderr :])) if error else "",
+        "native": clean("\n".join(crash_site.shown(error.stderr))) if error else "",
+        "stderr": clean("\n".join(_printed(error, room))) if error else "",
         "drawing": _drawing(facts.case) if room.drawing else "",
         "environment": [(clean(name), clean(value)) for name, value in _environment(facts)],
         "evidence": [clean(line) for line in lines(facts.judgement)],
@@ -167,6 +168,11 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
     found = form.sections(described(facts.target.backend), parts, _form_facts(facts, clean))
     issue = _templates().get_template("issue.md.j2")
     return issue.render(sections=list(found), fingerprint=facts.fingerprint)
+
+
+def _printed(error: Error, room: _Room) -> list[str]:
+    """The last lines that native code printed; the native stack is shown by itself."""
+    return native_lines(crash_site.without_stack(error.stderr))[-room.stderr :]
 
 
 def _gone(facts: Facts) -> str:

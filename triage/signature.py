@@ -1,7 +1,8 @@
 """Failure -> Signature: the key by which failures are the same bug (OPERA section IV-E).
 
 One bug = the function that converts the failing operator + the symptom class + the normalised message.
-Where no conversion function is known, normalised stack frames take its place. Pure.
+Where no conversion function is known, normalised stack frames take its place; where a process died and its native stack
+is known, the function that it died in does, whatever the operator (decision 023). Pure.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from dataclasses import dataclass
 from fuzz import registry, sequences
 from fuzz.case import Error, Failure
 from fuzz.runner import Operator
-from triage import stack
+from triage import crash_site, stack
 from triage.messages import LONGEST_MESSAGE, core, normalise, part
 
 __all__ = ["LONGEST_MESSAGE", "Signature", "normalise", "sign"]
 
+#: The kind of the place that `triage.crash_site` tells.
+CRASH_SITE = "crash site"
 #: A function that converts many operators, and the one that it was called for.
 _FOR_ONE = re.compile(r"(?P<function>.+)\((?P<operator>\w+)\)")
 
@@ -27,8 +30,8 @@ _FOR_ONE = re.compile(r"(?P<function>.+)\((?P<operator>\w+)\)")
 class Signature:
     """The deduplication key, and the sentence that explains it.
 
-    `place` is the conversion function, or the telling stack frames, or the operators; `kind` says which. `passes` are
-    those of a drawn sequence without which it does not show (HirGen, oracle 2).
+    `place` is where the process died, the conversion function, the telling stack frames, or the operators; `kind` says
+    which. `passes` are those of a drawn sequence without which it does not show (HirGen, oracle 2).
     """
 
     backend: str
@@ -78,6 +81,8 @@ def _place(
     failure: Failure, error: Error, operators: Sequence[Operator], converters: Sequence[str]
 ) -> tuple[str, str, str]:
     """(place, kind, the clause that says how it is known)."""
+    if error.signal and (site := crash_site.place(error.stderr)):
+        return site, CRASH_SITE, f"the process dies in {site}"
     if error.conversion_function:
         named = error.conversion_function
         return named, "conversion function", f"the failing call is inside {named}"

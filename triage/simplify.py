@@ -26,6 +26,7 @@ from triage.trials import Trials
 STACK: tuple[str, ...] = (
     "metadata",
     "unused",
+    "results",
     "parameters",
     "constants",
     "bodies",

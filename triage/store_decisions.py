@@ -49,6 +49,10 @@ def merge(session: Session, kept: BugRow, given: BugRow, now: datetime) -> bool:
         return False
     if before:
         raise Undecidable(f"bug {given.id} was {given.note} already")
+    if _muted(session, given):
+        raise Undecidable(
+            f"bug {given.id} is muted: merge bug {kept.id} into it, and nobody hears of either, or leave them apart"
+        )
     _forget(session, Kind.APART, kept.fingerprint, given.fingerprint)
     _forget(session, Kind.APART, given.fingerprint, kept.fingerprint)
     session.add(DecisionRow(kind=Kind.MERGE, fingerprint=given.fingerprint, other=kept.fingerprint, made=now))
@@ -125,17 +129,23 @@ def split(session: Session, bug: BugRow, failures: Sequence[FailureRow], why: st
 def mute(session: Session, bug: BugRow, reason: str, now: datetime) -> bool:
     """Put a bug aside for good: it is neither worked on nor shown, however often it is seen again.
 
-    False where that was decided before.
+    False where that was decided before. Raises Undecidable.
     """
-    muted = select(DecisionRow.id).where(DecisionRow.kind == Kind.MUTE, DecisionRow.fingerprint == bug.fingerprint)
-    if session.exec(muted).first() is not None:
+    if _muted(session, bug):
         return False
+    if bug.state == State.DUPLICATE:
+        raise Undecidable(f"bug {bug.id} is a duplicate ({bug.note}): mute the bug that is kept")
     if bug.state != State.INVALID:
         check_move(State(bug.state), State.INVALID)
         bug.state = State.INVALID
     session.add(DecisionRow(kind=Kind.MUTE, fingerprint=bug.fingerprint, other="", made=now))
     bug.note, bug.updated = "muted by hand" + (f": {reason}" if reason else ""), now
     return True
+
+
+def _muted(session: Session, bug: BugRow) -> bool:
+    query = select(DecisionRow.id).where(DecisionRow.kind == Kind.MUTE, DecisionRow.fingerprint == bug.fingerprint)
+    return session.exec(query).first() is not None
 
 
 def _remember(session: Session, fingerprint: str, now: datetime) -> None:

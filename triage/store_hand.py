@@ -67,7 +67,7 @@ class ByHand(Database):
     def mute(self, bug_id: int, reason: str = "", by: str = "") -> bool:
         """Put a bug aside for good; False where it was before, and the first reason stands.
 
-        `by` is kept with it. Raises Unknown and IllegalMove.
+        `by` is kept with it. Raises Unknown, Undecidable and IllegalMove.
         """
         with self.writing() as session:
             done = store_decisions.mute(session, self._row(session, bug_id), reason, now())

@@ -44,18 +44,20 @@ class Steering:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def ask(self, name: str, act: Act, by: str, deed: Deed | None = None) -> str:
-        """Do one of the acts of this file and note who did it; the schedule's name, else the number, that was meant.
+    def ask(self, name: str, act: Act, by: str, deed: Deed | None = None) -> tuple[str, bool]:
+        """Do one of the acts of this file and note who did it.
 
-        Raises Unsteerable.
+        Returned are the schedule's name, else the number, that was meant; and whether its campaign stands otherwise
+        now, which is false too where there is none. Raises Unsteerable.
         """
         with self._store.writing() as session:
             schedule, campaign = find(session, name)
             before = _wished(session, campaign)
             act(session, schedule, campaign, by)
-            if by and deed and campaign and _wished(session, campaign) is not before:
+            changed = _wished(session, campaign) is not before
+            if by and deed and campaign and changed:
                 store_acts.add(session, NewAct(by, deed, _DONE[deed], campaign_id=campaign.id))
-            return schedule.name if schedule else str(campaign.id if campaign else name)
+            return schedule.name if schedule else str(campaign.id if campaign else name), changed
 
     def wish(self, campaign_id: int) -> Wish:
         """What is wished of whoever runs the campaign. Raises Unsteerable for one that there is not."""

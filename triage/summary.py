@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from fuzz.case import Status
@@ -29,6 +30,8 @@ _KERAS = {
     ("xla", "tensorflow"): "`tf.function(jit_compile=True)` of a Keras layer, CPU",
 }
 
+#: A name from code at the head of a sentence, which keeps its small letter.
+_IDENTIFIER = re.compile(r"[a-z]\w*(?:_|\.\w|\(|[A-Z0-9])")
 #: Conditions that tell what the bug is and how far it reaches.
 _WIDER = (likeness.KIND, extent.SHAPE, extent.KIND)
 
@@ -66,6 +69,8 @@ def _reference(facts: Facts) -> str:
 
 def _sentence(text: str) -> str:
     plain = text.strip().rstrip(".")
+    if _IDENTIFIER.match(plain):
+        return f"{plain}."
     return f"{plain[:1].upper()}{plain[1:]}." if plain else ""
 
 

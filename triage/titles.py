@@ -349,8 +349,10 @@ def _exception(case: Case, outcome: Outcome, message: bool) -> str:
 
 
 def _cut(text: str) -> str:
-    """A message in the room that a title has: whole, its first sentence, or as many words as fit."""
+    """A message in the room that a title has: whole, its first sentence or clause, or as many words as fit."""
     if len(text) <= _MESSAGE:
         return text
-    first = text[: text.find(". ") + 1]
-    return first if 20 <= len(first) <= _MESSAGE else f"{text[:_MESSAGE].rpartition(' ')[0] or text[:_MESSAGE]} …"
+    for first in (text[: text.find(". ") + 1], text.partition("; ")[0]):
+        if 20 <= len(first) <= _MESSAGE:
+            return first
+    return f"{text[:_MESSAGE].rpartition(' ')[0] or text[:_MESSAGE]} …"

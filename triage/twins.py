@@ -13,11 +13,11 @@ import onnx
 from fuzz import sequences
 from fuzz.data import data_path
 from fuzz.runner import Runner
-from triage import titles
+from triage import crash_site, titles
 from triage.court.evidence import Judgement, find
 from triage.lifecycle import WITH_DRAFT, State
 from triage.records import Bug
-from triage.signature import Signature
+from triage.signature import CRASH_SITE, Signature
 from triage.signing import Signer
 from triage.store import Store
 
@@ -26,10 +26,11 @@ _JUDGED = (State.JUDGED, *WITH_DRAFT)
 _UNSETTLED = (State.NEW, State.CONFIRMED, State.REDUCED, State.FLAKY)
 
 
-def twin(store: Store, bug: Bug, signature: Signature, operators: list[str]) -> Bug | None:
+def twin(store: Store, bug: Bug, signature: Signature, operators: list[str], died: str = "") -> Bug | None:
     """An older bug that the reduced failure belongs to, as far as no person has decided otherwise.
 
-    `operators` are those of the reduced model: where no conversion function is known, they tell the place.
+    `operators` are those of the reduced model: where no conversion function is known, they tell the place. `died` is
+    the last output of a process that died, with its native stack: that tells the place more surely than any of these.
     """
     decided = store.decisions()
     for other in store.bugs(backend=bug.backend):
@@ -40,9 +41,25 @@ def twin(store: Store, bug: Bug, signature: Signature, operators: list[str]) -> 
         if other.fingerprint == decided.fingerprint(signature.fingerprint):
             return other
         settled = other.state not in _UNSETTLED
+        if (alike := _died_alike(store, bug, other, died)) is not None:
+            if alike and (settled or other.id < bug.id) and sequences.of(other.target) == signature.passes:
+                return other
+            continue
         if _same_parts(other, signature, operators if settled else []) and (settled or other.id < bug.id):
             return other
     return None
+
+
+def _died_alike(store: Store, bug: Bug, other: Bug, died: str) -> bool | None:
+    """Whether another bug's process died at the same site; None where that is not known of both.
+
+    A wild address ends in one signal or another.
+    """
+    crashes = bug.symptom.startswith("crash:") and other.symptom.startswith("crash:")
+    if not crashes or crash_site.site(died) is None or other.best_failure_id is None:
+        return None
+    error = store.failure(other.best_failure_id).failure.outcome.error
+    return crash_site.same(died, error.stderr, bug.target.revision == other.target.revision) if error else None
 
 
 def _same_parts(other: Bug, signature: Signature, operators: list[str]) -> bool:
@@ -51,7 +68,7 @@ def _same_parts(other: Bug, signature: Signature, operators: list[str]) -> bool:
         return False
     if sequences.of(other.target) != signature.passes:
         return False
-    if signature.conversion_function or other.conversion_function:
+    if signature.kind != CRASH_SITE and (signature.conversion_function or other.conversion_function):
         return signature.conversion_function == other.conversion_function
     return bool(operators) and sorted(operators) == sorted(other.operators)
 

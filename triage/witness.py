@@ -26,6 +26,7 @@ from triage.inquiry import Inquiry
 from triage.literals import Array, as_array
 from triage.localize.trial import COSTLY
 from triage.mutants import sizes
+from triage.plainvalues import plainer
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
 from triage.variants import arguments, attributes, inputs
@@ -111,6 +112,14 @@ def _named(inquiry: Inquiry) -> Failure | None:
 
 def _spelled(inquiry: Inquiry) -> Failure | None:
     return _if_it_fails(inquiry, handwritten.spelled(inquiry.failure.case))
+
+
+def _plainly_filled(inquiry: Inquiry) -> Failure | None:
+    """Long tensors filled as a person would, each with the simplest numbers that fail; their values told nothing."""
+    failure, asked = inquiry.failure, inquiry.failure.case
+    while better := next((one for case in plainer(asked) if (one := _if_it_fails(inquiry, case))), None):
+        failure, asked = better, better.case
+    return failure if failure is not inquiry.failure else None
 
 
 def _if_it_fails(inquiry: Inquiry, case: Case | None) -> Failure | None:
@@ -332,8 +341,14 @@ def _elements(failure: Failure) -> int:
 
 #: What is tried, by the kind of case and whether its result is wrong.
 _IMPROVEMENTS = {
-    ("onnx", True): (_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named, _spelled),
-    ("onnx", False): (_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named, _spelled),
-    ("instance", True): (_plain_floats,),
-    ("instance", False): (_plain_floats, _full),
+    ("onnx", True): (
+        *(_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named, _spelled),
+        _plainly_filled,
+    ),
+    ("onnx", False): (
+        *(_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named, _spelled),
+        _plainly_filled,
+    ),
+    ("instance", True): (_plain_floats, _plainly_filled),
+    ("instance", False): (_plain_floats, _full, _plainly_filled),
 }

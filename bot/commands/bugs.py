@@ -58,11 +58,10 @@ def merge(
     """Say that bug B is bug A: A takes all failures of B, those of later hunts too."""
     with _store(context, db) as store:
         done = _decide(lambda: store.merge(kept, given, person.name()))
-        bug = store.bug(kept)
-    since = "now" if done else "already"
-    _tell(
-        context, as_json, f"bug {given} is bug {kept} {since}, with {bug.count} failing cases", bug=kept, merged=given
-    )
+        bug, muted = store.bug(kept), store.decisions().muted
+    told = f"bug {given} is bug {kept} {'now' if done else 'already'}, with {bug.count} failing cases"
+    aside = "; it is muted, so nobody hears of either" if bug.fingerprint in muted else ""
+    _tell(context, as_json, told + aside, bug=kept, merged=given)
 
 
 def split(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+from pathlib import Path
 
 import structlog
 
@@ -30,30 +31,42 @@ def serve(
     acknowledged is stored, and is done when the bot runs again.
     """
     logs.begin("web", plain_logs)
+    try:
+        _serve(config, plain_logs)
+    except Interrupted:  # a service that ends when it is told to has not failed, while it begins or ends neither
+        logs.ended()
+
+
+def _serve(config: Path, plain_logs: bool) -> None:
     settings = arguments.load(config)
     sockets = _ready(settings)
-    flags = ["--config", str(settings.source), *(["--plain-logs"] if plain_logs else [])]
     stop = threading.Event()
-    commands = {
-        "post": ["post", *flags],
-        "gates": ["work", "--only", "gate", *flags],
-        "work": ["work", "--without", "gate", *flags],
-    }
-    supervisor = Supervisor(commands, arguments.SUPERVISED, patient=("gates", "work"))
+    supervisor = Supervisor(_commands(settings, plain_logs), arguments.SUPERVISED, patient=("gates", "work"))
     with open_store(settings.database, create=True) as store:
         watching = threading.Thread(target=supervisor.watch, args=(stop,), name="supervisor")
         try:
             watching.start()
-            port = sockets[0].getsockname()[1]
-            log.info("listening", host=settings.server.host, port=port, path=settings.server.path)
+            log.info(
+                "listening",
+                host=settings.server.host,
+                port=sockets[0].getsockname()[1],
+                path=settings.server.path,
+            )
             # Until SIGINT or SIGTERM; requests that have come are answered before.
             server.serve(settings, Ledger(store), sockets)
-        except Interrupted:  # a service that ends when it is told to has not failed
-            logs.ended()
         finally:
             stop.set()
             if watching.ident is not None:
                 watching.join()
+
+
+def _commands(settings: Settings, plain_logs: bool) -> dict[str, list[str]]:
+    flags = ["--config", str(settings.source), *(["--plain-logs"] if plain_logs else [])]
+    return {
+        "post": ["post", *flags],
+        "gates": ["work", "--only", "gate", *flags],
+        "work": ["work", "--without", "gate", *flags],
+    }
 
 
 def _ready(settings: Settings) -> list[socket.socket]:

@@ -57,9 +57,18 @@ def router(ledger: Ledger) -> APIRouter:
         if act is None:
             raise HTTPException(404, f"nobody can {said[:20]} a campaign")
         try:
-            act(store, str(number), who.name)
+            line = act(store, str(number), who.name)
         except Unsteerable as problem:
             raise HTTPException(409, f"{problem}. Nothing was changed by you.") from problem
+        if not line.changed:
+            raise HTTPException(409, _already(ledger, number))
         return RedirectResponse(f"/campaigns/{number}", 303)
 
     return found
+
+
+def _already(ledger: Ledger, number: int) -> str:
+    """What whoever comes second is told."""
+    first = next(iter(ledger.acts.of_campaign(number, limit=1)), None)
+    who = f": {first.by} {first.text}" if first else ""
+    return f"Campaign {number} stands so already{who}. Nothing was changed by you."

@@ -60,4 +60,5 @@ Optional:
                one is not supported, whether the compiler says so or not. Left out: models are taken as they are.
 
 Rules that recognise an honest "unsupported" are data: ``data/unsupported/<backend>.toml``.
+A backend file around a compiler that is registered refuses as that one does: its first package is the same.
 """

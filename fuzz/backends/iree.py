@@ -29,6 +29,8 @@ ON_REQUEST = True
 
 #: Dtypes that neither numpy nor the runtime's numpy bridge has, and those of no tensor.
 _NOT_FED = ("string", "none", "sequence", "int4", "uint4", "int2", "uint2")
+#: By default the compiler makes float32 of float64, and the runtime is not told: results are read at the wrong width.
+_DOUBLES = "--iree-input-demote-f64-to-f32=false"
 _OPERATOR = re.compile(r'onnx\.(\w+)"|torch\.onnx\.(\w+)')
 _ERROR = re.compile(r"error: .*")
 
@@ -107,6 +109,7 @@ def _compiled(text: bytes, options: Dict[str, str]) -> bytes:
         "--iree-hal-target-device=local",
         "--iree-hal-local-target-device-backends=llvm-cpu",
         "--iree-llvmcpu-target-cpu=%s" % options.get("target", "generic"),
+        _DOUBLES,
     ]
     if options.get("opt", "default") != "default":
         flags.append("--iree-opt-level=%s" % options["opt"])
@@ -163,7 +166,7 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     lacking = sorted({*inputs, *outputs} & {*_NOT_FED, *SMALL_DTYPES})
     if lacking:
         raise ValueError("IREE's runtime takes no %s" % ", ".join(lacking))
-    extra = ['"--iree-llvmcpu-target-cpu=%s"' % options.get("target", "generic")]
+    extra = ['"--iree-llvmcpu-target-cpu=%s"' % options.get("target", "generic"), '"%s"' % _DOUBLES]
     if options.get("opt", "default") != "default":
         extra.append('"--iree-opt-level=%s"' % options["opt"])
     lines = [

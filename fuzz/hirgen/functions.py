@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import onnx
 from onnx import helper
 
+from fuzz.hirgen.naming import localise
 from fuzz.operators.graph import bodies, walk
 
 #: The domain of local functions, and the first IR version that has them.
@@ -71,7 +72,9 @@ def _level(
         made = {name for node in [*constants, *part] for name in node.output}
         inputs = list(dict.fromkeys(name for node in part for name in reads(node) if name not in made))
         name = naming.next()
-        model.functions.append(helper.make_function(DOMAIN, name, inputs, outputs, [*constants, *part], imports))
+        function = helper.make_function(DOMAIN, name, inputs, outputs, [*constants, *part], imports)
+        localise(function)
+        model.functions.append(function)
         placed.append(helper.make_node(name, inputs, outputs, domain=DOMAIN))
     del model.graph.node[:]
     model.graph.node.extend(placed)

@@ -14,7 +14,8 @@ import onnx
 from onnx import TensorProto, helper
 
 from fuzz.hirgen.functions import DOMAIN
-from fuzz.operators.graph import bodies, walk
+from fuzz.hirgen.naming import rename
+from fuzz.operators.graph import walk
 
 #: The condition under which a closure stands.
 ALWAYS = "always"
@@ -70,7 +71,7 @@ def closure(function: onnx.FunctionProto) -> list[onnx.NodeProto]:
         copied.CopyFrom(node)
         names.update((name, f"inner_{name}") for name in node.output if name)
         nodes.append(copied)
-    _rename(nodes, names)
+    rename(nodes, names)
     inner = _body("closure", nodes, [names[name] for name in function.output])
     others = [f"other_{name}" for name in function.output]
     other = _body("other", [_call(function, others)], others)
@@ -84,17 +85,6 @@ def closure(function: onnx.FunctionProto) -> list[onnx.NodeProto]:
 def _body(name: str, nodes: list[onnx.NodeProto], outputs: list[str]) -> onnx.GraphProto:
     """A body; the types of what it gives are inferred."""
     return helper.make_graph(nodes, name, [], [onnx.ValueInfoProto(name=each) for each in outputs])
-
-
-def _rename(nodes: list[onnx.NodeProto], names: Mapping[str, str]) -> None:
-    """Rename what nodes make and read, in place, also where bodies read it."""
-    for node in nodes:
-        for field in (node.input, node.output):
-            field[:] = [names.get(name, name) for name in field]
-        for body in bodies(node):
-            _rename(list(body.node), names)
-            for info in body.output:
-                info.name = names.get(info.name, info.name)
 
 
 #: By name, as origins of cases and manifests tell them.

@@ -39,7 +39,7 @@ def _complaint(model: bytes) -> str:
         onnx.checker.check_model(model, full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         return one_line(str(error))
-    except ValueError:  # inference itself trips over a number: it does not say that it is forbidden
+    except (ValueError, MemoryError):  # inference itself trips over a number: it does not say that it is forbidden
         return ""
     return ""
 

@@ -68,6 +68,19 @@ def test_a_muted_bug_is_listed_no_more(gw: Run, db: Path) -> None:
     assert set(listed(gw, db)) == {"A", "B"}
 
 
+def test_who_merges_with_a_muted_bug_is_told_so(gw: Run, db: Path) -> None:
+    a, b, c = (number(gw, db, name) for name in "ABC")
+    assert gw("bugs", "mute", a, "--db", db).code == 0
+    refused = gw("bugs", "merge", b, a, "--db", db)
+    assert refused.code == 2 and f"bug {a} is muted: merge bug {b} into it" in refused.err
+    done = gw("bugs", "merge", a, b, "--db", db)
+    assert done.code == 0 and "it is muted, so nobody hears of either" in done.out
+    assert set(listed(gw, db)) == {"C"}
+    refused = gw("bugs", "mute", b, "--db", db)
+    assert refused.code == 2 and "mute the bug that is kept" in refused.err
+    assert "muted" not in gw("bugs", "merge", c, b, "--db", db).out
+
+
 def test_a_slip_is_listed_apart_until_it_is_pursued(gw: Run, db: Path) -> None:
     with open_store(db, create=False) as store:
         case = Case("onnx", b"d", {}, Origin("test", "test_d"))

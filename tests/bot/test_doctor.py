@@ -12,6 +12,7 @@ import pytest
 from bot import checkup
 from bot.checkup import Finding
 from bot.settings import Schedule, Settings
+from fuzz import native
 from triage.ledger import Ledger
 from triage.store import open_store
 
@@ -179,3 +180,11 @@ def test_a_remote_that_is_not_there_is_told(settings: Settings, tmp_path: Path) 
         project = settings.projects["compiler"].model_copy(update=changes)
         found = asked(settings.model_copy(update={"projects": {"compiler": project}}))["compiler: compiler"]
         assert found.good and ("no remote 'orgin' there" in found.told) is told, found
+
+
+def test_native_stacks_that_cannot_be_taken_are_worth_knowing_and_nothing_bad(
+    settings: Settings, github_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "program", lambda: "")
+    found = asked(settings)["native stacks"]
+    assert found.good is None and "pip install py-spy" in found.told

@@ -84,6 +84,12 @@ def test_the_mode_is_part_of_a_campaign(gw: Run, tmp_path: Path) -> None:
     assert generators <= {"hirgen_disruptive"}
 
 
+def test_failures_on_invalid_models_are_counted(gw: Run, tmp_path: Path) -> None:
+    hunt = ("hunt", "--source", "hirgen", "--mode", "disruptive", "--backend", ACCEPTS, "--no-drafts", "--jobs", 1)
+    done = gw(*hunt, "--budget", "5s", "--json", "--db", tmp_path / "h.db")
+    assert done.code == 0 and done.json["failures"] >= done.json["bugs"] > 0, done
+
+
 def test_backends_that_rewrite_cases_do_so_in_a_hunt(gw: Run, tmp_path: Path) -> None:
     hunt = ("hunt", "--source", "hirgen", "--backend", BREAKS, "--no-drafts", "--jobs", 1, "--budget", "1s", "--json")
     assert gw(*hunt, "--db", tmp_path / "h.db").code == 0

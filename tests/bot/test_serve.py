@@ -13,6 +13,8 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from bot.commands import serve
+from bot.failures import Interrupted
 from tests.bot.support import Done, ended, start
 from tests.bot.web.support import ask, configured
 
@@ -125,3 +127,13 @@ def test_one_that_must_end_before_its_processes_have_ended_has_not_failed(folder
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
     assert ended(process).code == 0
+
+
+def test_a_bot_that_is_told_to_end_while_it_begins_has_not_failed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def told_to_end(*_: object, **__: object) -> None:
+        raise Interrupted
+
+    monkeypatch.setattr(serve, "open_store", told_to_end)
+    serve.serve(folder / "graphwarden.toml")

@@ -31,6 +31,16 @@ def test_a_backend_may_be_a_file_anywhere(faulty_folder: Path) -> None:
     assert (backend.name, backend.source) == ("faulty", path)
 
 
+@pytest.mark.parametrize(("packages", "known"), [(("openvino", "other"), "openvino"), (("mine",), ""), ((), "")])
+def test_a_file_around_a_known_compiler_refuses_as_that_one_does(
+    tmp_path: Path, packages: tuple[str, ...], known: str
+) -> None:
+    path = tmp_path / "around.py"
+    path.write_text(f"PACKAGES, KINDS, OPTIONS = {packages!r}, ('onnx',), {{}}\n")
+    assert registry.backend(str(path)).refuses_as == known
+    assert registry.backend("openvino").refuses_as == "openvino"
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -2,13 +2,17 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import parser
 
 from fuzz import catalogue, registry, unsupported
 from fuzz.case import Case, Error, Frame, Origin, Stage, Status
 from fuzz.runner import Runner
 
+AROUND = Path(__file__).parents[1] / "mutants" / "faults.py"
 OPERATOR_REFUSED = Error(
     type="tvm.error.OpNotImplemented",
     message="The following operators are not supported for frontend ONNX: Foo",
@@ -43,6 +47,16 @@ def test_a_failure_that_says_support_is_a_failure(backend: str) -> None:
 
 def test_another_backends_rule_does_not_apply() -> None:
     assert unsupported.reason("onnxruntime", OPERATOR_REFUSED, Stage.CONVERT) == ""
+
+
+def test_a_backend_around_a_compiler_refuses_what_the_compiler_refuses() -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (double[2] x) => (double[2] y) {y = Acosh (x)}'
+    )
+    case = Case("onnx", model.SerializeToString(), {"x": np.array([1.5, 2.0])}, Origin("test"))
+    with Runner(jobs=1) as runner:
+        for name in ("onnxruntime", str(AROUND)):
+            assert runner.run(case, catalogue.target(name)).status is Status.UNSUPPORTED
 
 
 @pytest.mark.parametrize("backend", registry.names())

@@ -35,10 +35,10 @@ def warm() -> None:
 
 
 def _planted(fault: str) -> ModuleType:
-    """The faulty pass; a worker has only the compiler's side on its path."""
+    """The faulty pass of this very folder; a worker has only the compiler's side on its path."""
     root = str(Path(__file__).parents[2])
     if root not in sys.path:
-        sys.path.append(root)
+        sys.path.insert(0, root)
     return importlib.import_module(f"tests.mutants.planted.{fault}")
 
 

@@ -23,6 +23,7 @@ from triage import conditions as conditions_
 from triage import contrasts, titles
 from triage.conditions import Condition, conditions
 from triage.inquiry import COSTLY_RUN, FUSE, Inquiry
+from triage.severity import severity
 from triage.variants import arguments, attributes, dtypes, inputs, values
 
 PLANTED = Path(__file__).with_name("planted_attributes.py")
@@ -574,12 +575,50 @@ def test_a_scalar_is_told_beside_the_argument_that_matters_with_it() -> None:
     assert list(conditions_._telling([told[0], Condition("value", "zero values", "…", True)])) == told[:1]
 
 
-def test_an_argument_of_a_layer_is_a_condition(judge: Judge) -> None:
+def test_what_fails_without_its_negative_numbers_does_not_need_them(judge: Judge) -> None:
+    """OpenVINO rounds after it has added the zero point; that zeros pass, which are even, says nothing of the sign."""
+    pytest.importorskip("openvino")
+    x, scale = np.float32([[[5], [11]]]), np.float32([1, 2])
+    node = helper.make_node("QuantizeLinear", ["x", "y_scale", "y_zero_point"], ["y"])
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)
+    out = helper.make_tensor_value_info("y", TensorProto.INT8, x.shape)
+    held = [numpy_helper.from_array(scale, "y_scale"), numpy_helper.from_array(np.int8([-2, -1]), "y_zero_point")]
+    model = helper.make_model(helper.make_graph([node], "g", [info], [out], held), ir_version=13)
+    case = Case("onnx", model.SerializeToString(), {"x": x}, Origin("test"))
+    told = [one.text for one in conditions(judge, failure_of(judge, case, "openvino")) if one.needed]
+    assert "odd y_zero_point" in told and "negative y_zero_point" not in told
+
+
+def test_sizes_that_are_left_open_are_a_condition(judge: Judge) -> None:
+    """TVM's Resize takes sizes of a shape for numbers, which a batch of any size is not."""
+    pytest.importorskip("tvm")
+    nodes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Resize", ["x", "", "", "s"], ["y"])]
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 1, 1, 2])
+    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * 4)
+    opset = helper.make_opsetid("", 19)
+    model = helper.make_model(helper.make_graph(nodes, "g", [info], [out]), opset_imports=[opset], ir_version=9)
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([[[[1, 2]]]])}, Origin("test"))
+    failure = failure_of(judge, case, "tvm")
+    found = conditions(judge, failure)
+    assert "With the sizes of `x` declared as numbers the same model passes." in [one.sentence for one in found]
+    told = titles.happening(case, failure.outcome, None, failure.symptom, titles.subject(case, ["Resize"], found))
+    assert told.startswith("Converting Resize with symbolic dimensions fails with AttributeError: ")
+
+
+def failing_layer(judge: Judge) -> Failure:
     """OpenVINO's Relu gives zero for what is no number; Dense without it does not."""
     pytest.importorskip("openvino")
     tensor = b'{"dtype": "float32", "shape": [2, 2], "values": ["nan", "nan", "nan", "nan"]}'
     text = b'{"library": "keras", "api": "keras.layers.Dense", "args": [%s], "init": {"kwargs": %s}}'
     case = Case("keras", text % (tensor, b'{"units": 1, "activation": "relu"}'), {}, Origin("test"))
-    found = conditions(judge, failure_of(judge, case, "openvino"))
+    return failure_of(judge, case, "openvino")
+
+
+def test_an_argument_of_a_layer_is_a_condition_and_so_are_its_values(judge: Judge) -> None:
+    """Infinities make a NaN as well, so it stands in the report and not in the title."""
+    failure = failing_layer(judge)
+    found = conditions(judge, failure)
     assert [one.text for one in found if one.needed] == ['activation="relu"']
-    assert titles.subject(case, ["keras.layers.Dense"], found) == 'keras.layers.Dense with activation="relu"'
+    assert titles.subject(failure.case, ["keras.layers.Dense"], found) == 'keras.layers.Dense with activation="relu"'
+    assert any("With no NaN in `input_0` the same call passes" in one.sentence for one in found), found
+    assert severity(failure.symptom, found)[0] == "medium"

@@ -342,6 +342,10 @@ def test_lines_are_short() -> None:
         np.resize(np.arange(1, 10, dtype=np.float32), (1, 12, 3)),
         np.resize(np.array([0, -0.0, 1], np.float32), (2, 12, 2)),
         np.resize(np.array([0, 1, 1, 3, 0.5], np.float16), (12, 4)),
+        np.resize(np.array([0, np.nan], np.float32), (12, 4)),
+        np.where(np.arange(99) == 98, -np.inf, -0.0),
+        np.where(np.arange(99) == 0, 2**63 - 1, 3),
+        np.where(np.arange(99) == 1, np.nan, 1).astype(np.float16),
         np.random.default_rng(1).standard_normal((5, 9, 3)).astype(np.float32),
         np.random.default_rng(1).standard_normal((2, 4)).astype(ml_dtypes.bfloat16),
         np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn),
@@ -370,10 +374,38 @@ def test_short_numbers_are_written_shortly() -> None:
 
 
 def test_many_rows_of_numbers_are_written_without_a_line_for_each() -> None:
-    rows = np.array([0, 1, 1, 0, 0, 0, 2], np.float32)
+    rows = np.array([0, 1, 1, 0, 0, 0, 2, 0, 1, 1, 3, 4, 0], np.float32)
     code = values_code({"W": np.resize(rows, 24).reshape(1, 12, 2)})
     assert code.count("\n") < 12, code
     assert "[0, 1, 1, 0, 0, 0, 2, 0, 1, 1" in code and ".reshape((1, 12, 2))" in code
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (
+            np.resize(np.array([0, 0, 0, 0, 0, 1, 1, 1, 1], np.float32), (1, 12, 3)),
+            "np.resize(np.array([0, 0, 0, 0, 0, 1, 1, 1, 1], dtype=np.float32), (1, 12, 3))",
+        ),
+        (np.resize(np.array([True, False]), (9, 9)), "np.resize(np.array([True, False], dtype=np.bool_), (9, 9))"),
+        (
+            np.where(np.arange(100) == 17, np.inf, 0).astype(np.float32).reshape(10, 10),
+            "np.where(np.arange(100) == 17, np.inf, 0.0).astype(np.float32).reshape((10, 10))",
+        ),
+        (
+            np.random.default_rng(0).standard_normal((5, 20)).round(3).astype(np.float32),
+            "np.random.default_rng(0).standard_normal((5, 20)).round(3).astype(np.float32)",
+        ),
+        (
+            np.random.default_rng(0).uniform(0, 1, (5, 20)).round(3),
+            "np.random.default_rng(0).uniform(0, 1, (5, 20)).round(3).astype(np.float64)",
+        ),
+    ],
+)
+def test_many_numbers_with_a_short_way_to_make_them_are_made_so(value: np.ndarray[Any, Any], written: str) -> None:
+    code = values_code({"W": value})
+    assert f'inputs = {{"W": {written}}}' in code
+    assert_same_values(executed(code)["inputs"], {"W": value})
 
 
 def test_numbers_that_come_again_and_again_are_counted_once() -> None:

@@ -18,7 +18,7 @@ from fuzz.judge import Judge
 from fuzz.operators.graph import bodies, walk
 from fuzz.runner import Runner
 from tests.triage.test_construct import executed, rebuilt
-from triage.construct import construction_code, normalise
+from triage.construct import case_code, construction_code, normalise
 from triage.construct_meaning import parsed
 from triage.construct_text import text_lines
 from triage.construct_values import Inexpressible
@@ -167,3 +167,22 @@ def test_bytes_in_a_body_are_no_numbers_until_the_witness_has_them_so(judge: Jud
 def test_large_tensors_in_a_body_are_no_text() -> None:
     with pytest.raises(Inexpressible):
         text_lines(loop(helper.make_tensor("", TensorProto.FLOAT, [100], np.zeros(100))))
+
+
+def test_a_node_of_many_inputs_is_one_row_and_its_lines_break_behind_commas() -> None:
+    """The calls of `onnx.helper` for it take so many lines that the script would be longer than people read."""
+    names = ["x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point"]
+    kinds = [TensorProto.FLOAT if name.endswith("scale") else TensorProto.UINT8 for name in names]
+    shapes = [[2, 3, 1] if name in "xw" else [] for name in names]
+    infos = list(map(helper.make_tensor_value_info, names, kinds, shapes))
+    node = helper.make_node("QLinearConv", names, ["y"], pads=[0, 1], strides=[2])
+    out = helper.make_tensor_value_info("y", TensorProto.UINT8, [2, 2, 1])
+    model = helper.make_model(helper.make_graph([node], "g", infos, [out]), ir_version=8)
+    fed = {
+        name: np.ones(shape, helper.tensor_dtype_to_np_dtype(kind))
+        for name, kind, shape in zip(names, kinds, shapes, strict=True)
+    }
+    code = "\n".join(case_code(model.SerializeToString(), fed))
+    rows = code.partition('"""')[2].splitlines()
+    assert "y = QLinearConv <pads = [0, 1], strides = [2]> (x, x_scale," in code
+    assert all(row.endswith((",", "{", ")", ">", "}", '""")')) for row in rows if row.strip()), code

@@ -34,12 +34,21 @@ FAULTS = Path(__file__).parents[1] / "mutants" / "faults.py"
 #: By fault: the seed, the seed of the mutations, how many of these, the guilty pass and operators that it needs.
 CASES = {
     "buffers": ("lstm", 2, 10, "ShareBuffers", {"Mul"}),
-    "memory": ("transformer", 1, 30, "MemoryAllocate", {"Conv", "Sub"}),
+    "memory": ("transformer", 8, 5, "MemoryAllocate", {"Conv", "Sub"}),
     "dead": ("transformer", 1, 5, "DeadCodeElimination", {"Neg", "Relu"}),
     "layout": ("unet", 1, 10, "DKKC8", {"Conv"}),
-    "epilogue": ("unet", 1, 10, "ConvAddFusion", {"Conv", "Add"}),
+    "epilogue": ("unet", 2, 20, "ConvAddFusion", {"Conv", "Add"}),
     "ranges": ("lstm", 1, 5, "RangeAnalysis", {"Abs", "Sub", "Relu"}),
     "contraction": ("lstm", 1, 10, "FusedMultiplyAdd", {"Relu", "Mul", "Add"}),
+}
+
+
+#: By fault that a seed shows before it is mutated: the seed, the guilty pass and operators that it needs.
+SEEN_IN_SEEDS = {
+    "height": ("unet", "ChangeLayout", {"Conv"}),
+    "depthwise": ("unet", "PackDepthwise", {"Conv"}),
+    "bound": ("unet", "ConvClipFusion", {"Conv", "Clip"}),
+    "axes": ("transformer", "FuseBias", {"Add"}),
 }
 
 
@@ -78,13 +87,27 @@ def test_a_planted_fault_is_found_reduced_and_put_down_to_its_pass(desk: Desk, f
     assert original is not None
     source = [original, case]
     assert hunt.hunt(desk.store, campaign, source, [planted(fault)], desk.reference, desk.runner, Policy())
+    put_down(desk, guilty, operators)
+
+
+@pytest.mark.parametrize("fault", SEEN_IN_SEEDS)
+def test_seeds_show_passes_that_confuse_axes_channels_or_bounds(desk: Desk, fault: str) -> None:
+    name, guilty, operators = SEEN_IN_SEEDS[fault]
+    campaign = desk.store.begin_campaign({"test": fault})
+    source = [seed_case(name, 1)]
+    assert hunt.hunt(desk.store, campaign, source, [planted(fault)], desk.reference, desk.runner, Policy())
+    put_down(desk, guilty, operators)
+
+
+def put_down(desk: Desk, guilty: str, operators: set[str]) -> None:
+    """The only bug is reduced, and put down to its pass."""
     [bug] = desk.store.bugs()
     for state in (State.NEW, State.CONFIRMED, State.REDUCED):
         assert bug.state is state, bug.note
         pipeline.STEPS[state](desk, bug)
         bug = desk.store.bug(bug.id)
     assert bug.state is State.LOCATED, bug.note
-    assert bug.location.pass_ == guilty
+    assert bug.location.pass_ == guilty, bug.location
     nodes = load(reduced_case(desk, bug)).graph.node
     assert len(nodes) <= 5 and operators <= {node.op_type for node in nodes}
 

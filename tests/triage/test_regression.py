@@ -239,6 +239,12 @@ def test_a_layer_test_is_not_made_of_what_its_helper_cannot_feed() -> None:
     ("subject", "symptom", "error", "name"),
     [
         ("Attention", "exception:KeyError", Error("KeyError", "'num_heads'"), "attention_without_key_error_num_heads"),
+        (
+            "Gather",
+            "exception:x.InternalError",
+            Error("x.InternalError", "shape_of expects a tensor input, but received R.Shape(ndim=2)"),
+            "gather_without_internal_error_shape_of_expects_a_tensor",
+        ),
         ("Dropout", "wrong:dtype", None, "dropout_output_dtype"),
         ("Resize", "crash:SIGSEGV", None, "resize_compiles"),
         ("Resize with axes", "wrong:values", None, "resize_with_axes"),

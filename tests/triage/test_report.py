@@ -19,6 +19,7 @@ import onnx
 import pytest
 from onnx import helper
 
+from fuzz import native
 from fuzz.case import Case, Error, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.oracles import crash, differential
 from fuzz.runner import Runner
@@ -304,6 +305,16 @@ def hostile() -> Facts:
     )
 
 
+def test_a_name_from_code_keeps_its_small_letter_at_the_head_of_a_sentence() -> None:
+    error = Error(type="ValueError", message="shape_of expects a tensor")
+    refused = dataclasses.replace(
+        relu(), outcome=Outcome(Status.EXCEPTION, Stage.CONVERT, error=error), symptom="exception:ValueError"
+    )
+    told = draft(dataclasses.replace(refused, detail="shape_of expects a tensor")).body
+    assert " shape_of expects a tensor." in told and "Shape_of" not in told
+    assert " Some input has no shape." in draft(dataclasses.replace(refused, detail="some input has no shape")).body
+
+
 def outside_of_code(body: str) -> str:
     """The body without fenced blocks and inline code, where GitHub acts upon nothing."""
     body = re.sub(r"^(`{3,})[^\n]*\n.*?^\1$", "", body, flags=re.DOTALL | re.MULTILINE)
@@ -318,6 +329,17 @@ def test_untrusted_text_cannot_act_in_the_body() -> None:
     for active in ("@octocat", "#1", "<img"):
         assert active not in live.replace("\\<", "")
     assert "@" not in result.title and "`" not in result.title and "\n" not in result.title
+
+
+def test_a_native_stack_is_shown_by_itself_short_and_without_places_in_files() -> None:
+    frames = [f"#{at}  ns::f{at} from lib.so" for at in range(1, 30)]
+    stack = "\n".join([native.HEADING, "#0  ?? from plugin.so+0x2e64ea7", *frames, ""])
+    error = Error(signal="SIGSEGV", stderr=f"Fatal Python error: Segmentation fault\n\n{stack}")
+    outcome = Outcome(Status.SIGNAL, Stage.RUN, error=error)
+    body = draft(dataclasses.replace(relu(), outcome=outcome, symptom="crash:SIGSEGV")).body
+    told, _, output = body.partition("Native output")
+    assert "??  (plugin.so)\nns::f1  (lib.so)" in told and "ns::f11  (lib.so)\n... 18 outer frames" in told
+    assert "2e64ea7" not in body and "ns::f" not in output and "Fatal Python error" in output
 
 
 def test_nothing_private_is_in_the_report_but_what_the_model_itself_says() -> None:

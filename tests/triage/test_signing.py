@@ -91,7 +91,7 @@ def test_operators_of_branches_and_functions_are_found_and_calls_of_functions_ar
     case = Case("onnx", model.SerializeToString(), {}, Origin("test"))
     assert operators(case) == [("", "If", 17), ("", "Sin", 17), ("", "Mul", 17)]
     assert node_count(case) == 5
-    assert {"c", "y", "z", "s", "a", "b"} <= value_names(case)
+    assert {"c", "y", "z", "s", "a", "b", "Twice"} <= value_names(case)
 
 
 def test_an_instance_is_one_operator() -> None:

@@ -253,6 +253,11 @@ def test_several_outputs_that_are_wrong_in_different_ways_are_named_in_few_words
         ("Check failed: (n.defined()) is false: Found null pointer", "Found null pointer"),
         ("Check failed: (arr_size == nbytes) is false: ", "Check failed: (arr_size == nbytes) is false:"),
         ("no such thing\nmore", "no such thing"),
+        (
+            "Check failed: (tensor_ty) is false: shape_of expects a tensor input, but received R.Shape(ndim=2); "
+            "use MatchCast if necessary",
+            "shape_of expects a tensor input, but received R.Shape(ndim=2)",
+        ),
     ],
 )  # fmt: skip
 def test_an_exception_is_told_in_its_author_s_words(message: str, words: str) -> None:

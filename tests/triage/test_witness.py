@@ -161,3 +161,11 @@ def test_parts_of_no_size_are_shown_on_data_that_have_some(judge: Judge) -> None
     assert np.asarray(clear.case.inputs["input"]).tolist() == [1, 2]
     told = conditions(judge, clear)
     assert titles.subject(clear.case, ["Split"], told) == "Split with zero split"
+
+
+def test_random_numbers_that_do_not_matter_give_way_to_those_of_a_person(judge: Judge) -> None:
+    """Selu is planted to be zero whatever it is given: a script with 360 packed numbers would say that they matter."""
+    drawn = np.random.default_rng(5).standard_normal((12, 30)).astype(np.float32)
+    failure = failure_of(judge, PLANTED, "Selu", {"X": drawn}, [("Y", [12, 30])])
+    found = better(judge, failure)
+    assert np.all(np.asarray(found.case.inputs["X"]) == 1) and found.symptom == failure.symptom

@@ -1,7 +1,8 @@
 """Which pass is guilty: the one whose absence makes the failure go away, found by leaving out passes by halves.
 
 Every backend with the options ``disable`` and ``show=passes`` can be asked. Leaving out a pass that a compiler
-cannot do without fails otherwise, which tells nothing of the pass, so such a half is divided further.
+cannot do without fails otherwise, which tells nothing of the pass, so such a half is divided further. A pass may be
+right alone and break what another leaves: leaving out either mends it, and both are told in the order of their running.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from triage.localize.trial import Answer, Trial
 
 #: A search that needs more runs than this is given up.
 MOST_RUNS = 40
+#: So many passes are named at most where it takes several.
+_MOST_NAMED = 3
 #: Backends whose frontends run passes as well.
 _WITH_FRONTEND_PASSES = ("inductor",)
 #: backend -> (beginning of a pass's name, the part of the compiler it belongs to), the first that fits.
@@ -81,8 +84,24 @@ def locate(trial: Trial, known: Location) -> Location:
         )
     if not guilty or not trial.flips(trial.target(disable=guilty)):
         return known
-    said = f"with {guilty} left out{_how(backend.name, guilty)} it passes, with it it fails (each seen twice)"
-    return known.learn(said, pass_=guilty, stage=_part(backend.name, guilty))
+    together = [guilty, *_needed_as_well(trial, backend.name, names, guilty)]
+    how = [f"{name} left out{_how(backend.name, name)}" for name in together]
+    said = f"with {how[0]} it passes, with it it fails (each seen twice)"
+    if len(how) > 1:
+        said += f"; it passes with {' or '.join(how[1:])} as well, so it takes them together"
+    return known.learn(said, pass_=" + ".join(together), stage=_part(backend.name, together[-1]))
+
+
+def _needed_as_well(trial: Trial, backend: str, names: Sequence[str], guilty: str) -> list[str]:
+    """Later passes without which it passes, too. Those of inductor are not in the order in which they run."""
+    found = [guilty]
+    while backend not in _WITH_FRONTEND_PASSES and len(found) < _MOST_NAMED:
+        behind = list(names)[names.index(found[-1]) + 1 :]
+        later = search(trial, [name for name in dict.fromkeys(behind) if name not in found])
+        if not later or not trial.flips(trial.target(disable=later)):
+            break
+        found.append(later)
+    return found[1:]
 
 
 def _ordered(backend: str, names: Sequence[str], known: Location) -> list[str]:

@@ -6,10 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from fuzz import instance as instances
 from fuzz.case import Case
 from fuzz.instance import Instance
+from fuzz.wire import Value
 
+#: What scripts call the tensors of a call, by the kind of case, before their number.
+_TENSOR_NAMES = {"instance": "x", "keras": "input_"}
 #: Changes one encoded argument, given the tensors' new positions.
 Change = Callable[[Any], Any]
 
@@ -30,6 +35,27 @@ class Place:
 def parsed(case: Case) -> Instance:
     """The instance of a case. Raises fuzz.instance.InstanceError."""
     return instances.parse(case.model)
+
+
+def named_tensors(case: Case) -> dict[str, Value]:
+    """The tensors of a call by the names that its script has for them, in their order; none of another kind of case."""
+    if case.kind not in _TENSOR_NAMES:
+        return {}
+    return {tensor_name(case, at): value for at, value in enumerate(instances.tensors(parsed(case)))}
+
+
+def tensor_name(case: Case, at: int) -> str:
+    """What the script of a call names its tensor at a position."""
+    return f"{_TENSOR_NAMES[case.kind]}{at}"
+
+
+def with_values(case: Case, name: str, array: np.ndarray) -> Case:
+    """A call with other numbers in one tensor, which is told by its name in `named_tensors`."""
+    instance, at = parsed(case), list(named_tensors(case)).index(name)
+    written = replace(instance.tensors[at], values=tuple(array.ravel().tolist()))
+    return with_instance(
+        case, replace(instance, tensors=(*instance.tensors[:at], written, *instance.tensors[at + 1 :]))
+    )
 
 
 def with_instance(case: Case, instance: Instance) -> Case:

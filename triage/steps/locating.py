@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuzz.case import Failure
-from triage import causal, guilty, haste, twins, witness
+from triage import causal, dying, guilty, haste, twins, witness
 from triage.lifecycle import State
 from triage.localize import Location, localize, operator
 from triage.localize.trial import COSTLY, Trial
 from triage.operators import node_count
 from triage.records import Bug
-from triage.signature import Signature
+from triage.signature import CRASH_SITE, Signature
 from triage.signing import Signer, without_overload
 from triage.steps.desk import Desk, operators_of, reduced_failure, settling
 from triage.steps.uprooting import uprooted
@@ -37,13 +37,14 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
         return []
     failure = _alone(desk, bug, failure)
     failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
-    signature, location = Signer(desk.runner).sign(failure), Location()
+    died = dying.steadily(replace(desk.judge, perturb=bug.perturb), failure)
+    signature, location = _signed(desk, failure, died), Location()
     # A duplicate's place is known already.
-    if twins.twin(desk.store, bug, signature, operators_of(failure, signature)) is None:
+    if twins.twin(desk.store, bug, signature, operators_of(failure, signature), died) is None:
         location = _located(desk, bug, failure, signature)
         signature = _placed(signature, location, failure)
     with settling:
-        twin = twins.twin(desk.store, bug, signature, operators_of(failure, signature))
+        twin = twins.twin(desk.store, bug, signature, operators_of(failure, signature), died)
         note = f"same as bug {twin.id} once reduced" if twin else ""
         if twin is None and (twin := guilty.twin(desk.store, bug, signature, location)) is not None:
             note = guilty.why(location.pass_, twin)
@@ -119,9 +120,14 @@ def _deadline(desk: Desk) -> float:
     return haste.ends(LOCATE_SECONDS, desk.deadline)
 
 
+def _signed(desk: Desk, failure: Failure, died: str) -> Signature:
+    """The signature of a failure; one that has not `died` at one place each time is signed without the place."""
+    return Signer(desk.runner).sign(failure if died else dying.unplaced(failure))
+
+
 def _placed(signature: Signature, location: Location, failure: Failure) -> Signature:
     """The signature with the place that the localiser found, where it had none of its own."""
-    if signature.conversion_function:
+    if signature.conversion_function or signature.kind == CRASH_SITE:
         return signature
     if location.conversion_function:
         return replace(signature, place=location.conversion_function, kind="conversion function")
@@ -143,8 +149,9 @@ def rejoin(desk: Desk, bug: Bug) -> None:
     if failure is None:
         return
     failure = by_definition(desk, bug, failure)
-    signature = Signer(desk.runner).sign(failure)
+    died = dying.steadily(replace(desk.judge, perturb=bug.perturb), failure)
+    signature = _signed(desk, failure, died)
     with settling:
-        twin = twins.twin(desk.store, bug, signature, operators_of(failure, signature))
+        twin = twins.twin(desk.store, bug, signature, operators_of(failure, signature), died)
         if twin is not None:
             twins.give(desk.store, desk.runner, bug, twin)

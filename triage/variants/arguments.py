@@ -13,7 +13,7 @@ from fuzz.case import Case
 from fuzz.instance import Instance, Tensor, tensors
 from triage.construct_torch import argument_text
 from triage.parameters_torch import Parameter, positional
-from triage.passes._instances import Place, changed, dropped, parsed, places, with_instance
+from triage.passes._instances import Place, changed, dropped, parsed, places, tensor_name, with_instance
 from triage.variants import Variant
 from triage.variants.values import SPECIAL
 
@@ -53,8 +53,8 @@ def variants(case: Case) -> Iterator[Variant]:
 
 
 def of_layers(case: Case) -> Iterator[Variant]:
-    """Each argument of a layer left out; its tensors follow from its sizes."""
-    return (one for one in variants(case) if one.kind == "attribute")
+    """Each argument of a layer left out, and its tensors ordinary or filled; their dimensions follow from its sizes."""
+    return (one for one in variants(case) if one.kind in ("attribute", "value"))
 
 
 def others(case: Case, text: str) -> Iterator[tuple[str, str, Case]]:
@@ -132,7 +132,7 @@ def _values(case: Case, instance: Instance) -> Iterator[Variant]:
                 others = (*instance.tensors[:at], written, *instance.tensors[at + 1 :])
                 cases.append(with_instance(case, replace(instance, tensors=others)))
             if cases:
-                sentence = f"With {special.said} `x{at}` the same call passes."
+                sentence = f"With {special.said} `{tensor_name(case, at)}` the same call passes."
                 word = "indices" if instance.api.endswith("__getitem__") and at else _WORDS[value.dtype.kind]
                 yield Variant("value", f"{special.text} {word}", sentence, tuple(cases))
 

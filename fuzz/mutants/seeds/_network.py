@@ -21,6 +21,7 @@ class Network:
         self._nodes: list[onnx.NodeProto] = []
         self._weights: list[onnx.TensorProto] = []
         self._inputs: list[onnx.ValueInfoProto] = []
+        self._bounds: tuple[str, ...] = ()
         self.shape: dict[str, tuple[int, ...]] = {}
 
     def input(self, name: str, shape: Sequence[int]) -> str:
@@ -62,6 +63,12 @@ class Network:
     def relu(self, x: str) -> str:
         """max(x, 0)"""
         return self.same("Relu", x)
+
+    def relu6(self, x: str) -> str:
+        """min(max(x, 0), 6)"""
+        if not self._bounds:
+            self._bounds = tuple(self.constant(np.array(bound, np.float32)) for bound in (0, 6))
+        return self.same("Clip", x, *self._bounds)
 
     def add(self, x: str, y: str) -> str:
         """x + y, of one shape"""

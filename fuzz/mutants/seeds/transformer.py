@@ -1,4 +1,7 @@
-"""A transformer block (Vaswani et al. 2017): attention of several heads, layer normalisation, Gelu by Erf."""
+"""A transformer block (Vaswani et al. 2017): attention of several heads, layer normalisation, Gelu by Erf.
+
+There are as many tokens as features, so no shape tells a pass that takes one axis for the other that it is wrong.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ import onnx
 
 from fuzz.mutants.seeds._network import Network
 
-_TOKENS, _WIDTH, _HEADS = 16, 32, 4
+_TOKENS, _WIDTH, _HEADS = 32, 32, 4
 _PER_HEAD = _WIDTH // _HEADS
 
 
 def build() -> onnx.ModelProto:
-    """[batch 1, tokens 16, width 32] -> scores [1, 10]."""
+    """[batch 1, tokens 32, width 32] -> scores [1, 10]."""
     net = Network("transformer", 7)
     x = net.input("tokens", (1, _TOKENS, _WIDTH))
     x = net.add(x, _attention(net, _normalised(net, x)))

@@ -1,4 +1,8 @@
-"""A U-Net (Ronneberger et al. 2015) of three levels for small images: skip connections, Concat, ConvTranspose."""
+"""A U-Net (Ronneberger et al. 2015) of three levels for small images: skip connections, Concat, ConvTranspose.
+
+Images are higher than wide, and the bottom is a depthwise separable convolution with Relu6, as MobileNet has it, of
+values that are often greater: so passes are seen that take height for width, order channels wrongly or forget a bound.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,15 @@ from fuzz.mutants.seeds._network import Network
 
 
 def build() -> onnx.ModelProto:
-    """[1, 3, 32, 32] -> scores of 4 classes a pixel, [1, 4, 32, 32]."""
+    """[1, 3, 32, 24] -> scores of 4 classes a pixel, [1, 4, 32, 24]."""
     net = Network("unet", 3)
-    x = net.input("image", (1, 3, 32, 32))
+    x = net.input("image", (1, 3, 32, 24))
     skipped = []
     for channels in (16, 32):
         x = _double(net, x, channels)
         skipped.append(x)
         x = net.max_pool(x, 2, 2)
-    x = _double(net, x, 64)
+    x = _separable(net, x, 64)
     for skip in reversed(skipped):
         x = _joined(net, _up(net, x), skip)
         x = _double(net, x, net.shape[skip][1])
@@ -27,6 +31,12 @@ def build() -> onnx.ModelProto:
 
 def _double(net: Network, x: str, channels: int) -> str:
     return net.relu(net.conv(net.relu(net.conv(x, channels, 3)), channels, 3))
+
+
+def _separable(net: Network, x: str, channels: int) -> str:
+    x = net.relu(net.conv(x, channels, 3))
+    x = net.relu6(net.conv(x, channels, 3, group=channels, gain=32.0))
+    return net.relu6(net.conv(x, channels, 1))
 
 
 def _up(net: Network, x: str) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from fuzz import catalogue, registry
-from fuzz.case import Case, Origin, Stage, Status
+from fuzz import catalogue, registry, unsupported
+from fuzz.case import Case, Error, Frame, Origin, Stage, Status
 from fuzz.lane import Limits
 from fuzz.runner import Runner
 
@@ -51,6 +51,23 @@ def test_its_options_compute_the_same(runner: Runner, options: dict[str, str]) -
     outcome = runner.run(case("Relu"), catalogue.target("iree", options))
     assert outcome.status is Status.OK
     np.testing.assert_array_equal(outcome.values[0], np.maximum(X, 0))
+
+
+def test_doubles_stay_doubles(runner: Runner) -> None:
+    outcome = runner.run(case("Abs", dtype=TensorProto.DOUBLE, x=X.astype(np.float64)), catalogue.target("iree"))
+    assert outcome.status is Status.OK
+    np.testing.assert_array_equal(outcome.values[0], np.abs(X).astype(np.float64))
+
+
+def test_what_it_cannot_link_and_element_types_that_it_does_not_know_are_refused_honestly(runner: Runner) -> None:
+    doubles = runner.run(case("Sin", dtype=TensorProto.DOUBLE, x=X.astype(np.float64)), catalogue.target("iree"))
+    assert (doubles.status, doubles.stage) == (Status.UNSUPPORTED, Stage.COMPILE)
+    unknown = Error(
+        "iree.compiler.extras.onnx_importer.OnnxImportError",
+        "Unknown ONNX tensor element type: 23",
+        (Frame("extras/onnx_importer.py", 1, "ContextCache.tensor_element_type"),),
+    )
+    assert unsupported.reason("iree", unknown, Stage.CONVERT)
 
 
 def test_what_the_compiler_prints_is_the_message(runner: Runner) -> None:

@@ -8,7 +8,7 @@ from functools import cache
 
 import onnx
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from fuzz.hirgen import disruptive, standard
 from fuzz.hirgen.coverage import VIOLATION, Coverage
@@ -96,3 +96,9 @@ def test_a_model_that_kills_shape_inference_is_not_called_invalid_and_the_next_o
     x = helper.make_tensor_value_info("x", TensorProto.BOOL, [2])
     invalid = helper.make_model(helper.make_graph([helper.make_node("Tan", ["x"], ["y"])], "g", [x], []))
     assert "tensor(bool)" in standard.complaint(invalid.SerializeToString())
+
+
+def test_a_model_for_which_shape_inference_has_no_memory_is_not_called_invalid() -> None:
+    text = """<ir_version: 8, opset_import: ["": 18]> g (float[2] x) => (float[2] y)
+    { y = Split <num_outputs = 1099511627776> (x) }"""
+    assert standard.complaint(parser.parse_model(text).SerializeToString()) == ""

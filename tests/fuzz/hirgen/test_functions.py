@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from onnx import parser
 
 from fuzz.backends._evaluator import Evaluator
 from fuzz.case import Case, Origin
-from fuzz.hirgen import functions, originals, rewrites, strict
+from fuzz.hirgen import functions, naming, originals, rewrites, strict
 from fuzz.hirgen.coverage import Coverage
 from fuzz.operators import dtypes
 from fuzz.operators.families import IR_VERSION, OPSET, operators
@@ -77,6 +78,33 @@ def test_every_function_is_called() -> None:
             graphs = [model.graph, *model.functions]
             called = {node.op_type for graph in graphs for node in functions.walk(graph)}
             assert {function.name for function in model.functions} <= called
+
+
+def test_functions_name_what_is_inside_alike_so_that_inlining_must_tell_it_apart() -> None:
+    several = [model for sample in samples() for model in sample.forms.values() if len(model.functions) > 1]
+    shared = 0
+    for model in several:
+        made = [{name for node in each.node for name in node.output} for each in model.functions]
+        outside = {name for node in model.graph.node for name in node.output}
+        shared += any(one & other for one, other in itertools.pairwise(made)) or bool(outside & set().union(*made))
+    assert several and shared == len(several)
+
+
+def test_a_function_keeps_what_its_bodies_capture_and_name() -> None:
+    text = """<ir_version: 8, opset_import: ["": 17, "hirgen": 1]>
+    g (float[2] x, bool c) => (float[2] y) { y = hirgen.f (x, c) }
+    <domain: "hirgen", opset_import: ["": 17]> f (x, c) => (r)
+    { s = Relu (x)  r = If (c) <then_branch = t () => (a) { b = Add (s, x)  a = Neg (b) },
+                               else_branch = e () => (s2) { s2 = Identity (s) }> }"""
+    model = parser.parse_model(text)
+    inputs = {"x": np.array([-1, 2], np.float32), "c": np.array(True)}
+    want = results(model, inputs)
+    naming.localise(model.functions[0])
+    [function] = model.functions
+    assert (list(function.input), list(function.output)) == (["t1", "t2"], ["t4"])
+    made = [name for node in functions.walk(function) for name in node.output]
+    assert made == ["t3", "t4", "t5", "t6", "t7"]
+    assert results(model, inputs) == want
 
 
 def test_what_no_function_can_hold_stays_outside() -> None:

@@ -40,3 +40,13 @@ def insert_before(graph: Any, node: Any, *added: Any) -> None:
     place = next(at for at, each in enumerate(graph.node) if each.output == node.output)
     for each in reversed(added):
         graph.node.insert(place, each)
+
+
+def shapes(graph: Any) -> dict[str, list[int]]:
+    """The shapes of tensors, as far as shape inference finds them."""
+    from onnx import helper, shape_inference
+
+    model = shape_inference.infer_shapes(helper.make_model(graph))
+    infos = [*model.graph.value_info, *model.graph.input, *model.graph.output]
+    found = {info.name: [each.dim_value for each in info.type.tensor_type.shape.dim] for info in infos}
+    return found | {tensor.name: list(tensor.dims) for tensor in graph.initializer}

@@ -1,4 +1,4 @@
-"""A compiler with passes that can be left out, two of which are broken and two of which it cannot do without."""
+"""A compiler with passes that can be left out: two are broken, one is behind another, two it cannot do without."""
 
 import os
 
@@ -7,7 +7,7 @@ import numpy as np
 PACKAGES = ()
 KINDS = ("onnx",)
 OPTIONS = {"show": ("outputs", "passes", "declared"), "disable": ("none", "*"), "shape": ("right", "wrong", "unknown")}
-PASSES = ("Legalize", *(f"Simplify{at}" for at in range(9)), "FuseBroken", "Tidy", "Emit", "FoldBroken")
+PASSES = ("Legalize", *(f"Simplify{at}" for at in range(9)), "FuseBroken", "Tidy", "Emit", "Tidy", "FoldBroken")
 
 
 def warm():
@@ -52,6 +52,8 @@ def execute(job, enter):
         found = {name: value + 1 for name, value in found.items()}
     if "Tan" in operators and "FoldBroken" in passes:
         os.abort()
+    if "Erf" in operators and {"Simplify3", "Tidy"} <= set(passes):  # Tidy is right alone
+        found = {name: value + 1 for name, value in found.items()}
     if "Cosh" in operators:  # no pass is to blame
         found = {name: value + 1 for name, value in found.items()}
     return list(found.items())

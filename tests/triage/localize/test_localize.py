@@ -63,6 +63,15 @@ def test_the_pass_without_which_it_passes_is_found_among_passes_it_cannot_do_wit
     assert any(guilty in sentence and "twice" in sentence for sentence in found.evidence)
 
 
+def test_of_a_pass_that_is_wrong_behind_another_both_are_told(judge: Judge) -> None:
+    found = located(judge, chain("Erf"), catalogue.target(PASSES))
+    assert found.pass_ == "Simplify3 + Tidy"
+    assert (
+        "with Simplify3 left out it passes, with it it fails (each seen twice); it passes with Tidy left out as well, "
+        "so it takes them together" in found.evidence
+    )
+
+
 def test_no_pass_is_named_when_none_is_to_blame(judge: Judge) -> None:
     found = located(judge, chain("Cosh"), catalogue.target(PASSES))
     assert found.pass_ == "" and not any("with it it fails" in sentence for sentence in found.evidence)

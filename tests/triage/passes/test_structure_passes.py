@@ -10,7 +10,7 @@ from onnx import numpy_helper, parser
 from fuzz.case import Case, Origin
 from tests.triage.passes.test_onnx_passes import case_of, model_of, op_types, propose, ramp, run, works
 from tests.triage.test_reduce import record, valid
-from triage.passes import parameters
+from triage.passes import parameters, results
 from triage.reduce import reduce
 from triage.submodel import load
 
@@ -27,6 +27,10 @@ CALL = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
 g (float[2] x, float[2] z) => (float[2] y) <float[2] w = {1, 2}> {
     a = Neg(x) y = own.block <k = 1.0, l = 2.0>(z, a, w) }
 <domain: "own", opset_import: ["": 21]> block <k, l>(p, q, r) => (s) { t = Elu <alpha: float = @l>(q) s = Abs(t) }"""
+UNREAD = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+g (float[2] x) => (float[2] y) { y, a, b = own.outer (x) }
+<domain: "own", opset_import: ["": 21]> inner (p) => (q, r) { q = Neg(p) r = Exp(p) }
+<domain: "own", opset_import: ["": 21, "own": 1]> outer (p) => (s, t, u) { s, t = own.inner (p) u = Abs(t) }"""
 X = np.array([1, -2], np.float32)
 
 
@@ -75,6 +79,18 @@ def test_a_result_of_an_if_that_is_read_stays_and_so_does_one_of_several() -> No
     assert [node.op_type for node in body(shorter, "then_branch").node] == ["Exp"]
     np.testing.assert_array_equal(run(shorter)[0], run(case)[0])
     assert propose("bodies", shorter) == []
+
+
+def test_results_of_functions_that_nobody_reads_go_with_the_nodes_that_made_them() -> None:
+    case = Case("onnx", parser.parse_model(UNREAD).SerializeToString(), {"x": X}, Origin("test"))
+    everything, *single = results.candidates(case, {})
+    inner, outer = model_of(everything).functions
+    assert [node.op_type for node in inner.node] == ["Neg"] and list(outer.output) == ["s"]
+    assert [len(model_of(each).functions[1].output) for each in single] == [2, 2]
+    for each in (everything, *single):
+        onnx.checker.check_model(model_of(each), full_check=True)
+        np.testing.assert_array_equal(run(each)[0], run(case)[0])
+    assert list(results.candidates(everything, {})) == []
 
 
 def test_parameters_that_a_function_does_not_read_go_with_what_they_were_given() -> None:

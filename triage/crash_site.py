@@ -1,0 +1,91 @@
+"""Where a process died, by the native stack that `fuzz.native` took of it: the key of a crash (decision 023). Pure.
+
+Read are the frames of the text that ends a dead worker's output. The site is the innermost frame of the compiler's own
+that tells something: the C library's, the standard library's and helpers that everything comes by are passed over.
+There is none where the heap was found broken (whoever broke it is long gone), nor in generated code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from fuzz import native
+from triage import stack
+
+#: Frames that a report shows.
+_MOST_SHOWN = 12
+_FRAME = re.compile(r"#\d+  (?P<function>.+) from (?P<library>[^\s+]+(?:\+\+[^\s+]*)?)(?P<offset>\+0x[0-9a-f]+)?")
+#: Whose blocks the program has broken is not told by where the allocator notices.
+_ALLOCATOR = re.compile(
+    r"(?:operator (?:new|delete)\b.*|_*(?:libc_)?(?:c?free|[mc]alloc|realloc|memalign|posix_memalign|aligned_alloc"
+    r"|valloc|int_free\w*|int_malloc|malloc_\w+|unlink_chunk)(?:\..*)?|j[emn]_?\w*alloc|mi_\w+)"
+)
+#: Kinds of frames that lie between the compiler's own code and the signal.
+_INNER = ("panic", "runtime")
+_UNKNOWN = "??"
+
+
+@dataclass(frozen=True)
+class NativeFrame:
+    """A frame: its function, ``??`` where the library does not tell it, the library's file, and the place in that."""
+
+    function: str
+    library: str
+    offset: str = ""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a process died. One without a `named` function is the same only within one build of the compiler."""
+
+    place: str
+    named: bool
+
+
+def frames(stderr: str) -> Iterator[NativeFrame]:
+    """The native frames that were taken of a dead worker, innermost first; none where none were."""
+    _, heading, below = stderr.rpartition(native.HEADING)
+    for line in below.splitlines() if heading else ():
+        if found := _FRAME.fullmatch(line.strip()):
+            yield NativeFrame(found["function"], found["library"], found["offset"] or "")
+
+
+def site(stderr: str) -> Site | None:
+    """Where a worker died by its last output; None where that cannot be told."""
+    for frame in frames(stderr):
+        if _ALLOCATOR.fullmatch(frame.function):
+            return None
+        if frame.function == _UNKNOWN:
+            return Site(frame.library + frame.offset, named=False) if frame.offset else None
+        name, kind = stack.spot(frame.library, frame.function)
+        if kind in _INNER or stack.shared(frame.library, frame.function):
+            continue
+        return Site(name, named=True) if name and not kind else None
+    return None
+
+
+def place(stderr: str) -> str:
+    """The function that a worker died in, which every build calls so; "" where it is not known by name."""
+    found = site(stderr)
+    return found.place if found and found.named else ""
+
+
+def same(one: str, other: str, one_build: bool) -> bool | None:
+    """Whether two workers died at one site, by their last outputs; None where that cannot be told."""
+    mine, theirs = site(one), site(other)
+    if mine is None or theirs is None or not (one_build or (mine.named and theirs.named)):
+        return None
+    return mine == theirs
+
+
+def without_stack(stderr: str) -> str:
+    """What a worker printed itself."""
+    return stderr.partition(f"\n{native.HEADING}")[0]
+
+
+def shown(stderr: str) -> list[str]:
+    """The frames for a reader, innermost first: functions and libraries, those without a name as ``??``."""
+    lines = [f"{frame.function}  ({frame.library})" for frame in frames(stderr)]
+    return lines[:_MOST_SHOWN] + ([f"... {len(lines) - _MOST_SHOWN} outer frames"] if len(lines) > _MOST_SHOWN else [])
