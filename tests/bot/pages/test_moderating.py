@@ -228,7 +228,7 @@ def test_of_two_who_end_a_hunt_at_once_the_first_is_named_to_the_other(
     for name, answer in (("ada", one.result()), ("grace", two.result())):
         late = name != winner and len(acts) == 1
         assert answer.status_code == (409 if late else 303)
-        assert not late or "Nothing was changed by you" in answer.text and winner in answer.text
+        assert not late or ("Nothing was changed by you" in answer.text and winner in answer.text)
     assert f"by {winner}" in grace.get(page).text and "Cancel for good" not in grace.get(page).text
     assert f"was cancelled by {winner} at" in grace.say(f"{page}/pause").text
 
