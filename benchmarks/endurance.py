@@ -1,9 +1,9 @@
 """Nights of campaigns in fast motion, with a compiler that costs nothing: is memory flat, how does the database grow?
 
-Run: ``python -m benchmarks.endurance [--minutes N] [--campaigns N]``. Campaigns follow each other on one database, each
-of new cases, and each ends with the pruning that the bot does. One case in 1,000 fails. Shown are the memory of this
-process and of everything below it, and the size of the database, after each campaign; at the end the growth of each
-for a million results.
+Run: ``python -m benchmarks.endurance [--minutes N] [--cases N] [--campaigns N]``. Campaigns follow each other on one
+database, each of new cases, and each ends with the pruning that the bot does. One case in 1,000 fails. Each takes its
+share of the minutes, or ends sooner with its share of the cases. Shown are the memory of this process and of everything
+below it, and the size of the database, as each campaign ends; at the end the growth of each for a million results.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from pathlib import Path
 
 import numpy as np
 from onnx import TensorProto, helper
-from rich.console import Console
-from rich.table import Table
 
 from fuzz import catalogue
 from fuzz.campaign import Policy
@@ -56,16 +54,16 @@ def cases(seed: int) -> Iterator[Case]:
         yield Case("onnx", model, {"x": rng.standard_normal(3).astype(np.float32)}, Origin("bench", str(at), seed=seed))
 
 
-def campaign(store: Store, runner: Runner, seed: int, seconds: float) -> int:
-    """One campaign of so many seconds, and the pruning after it; how many results it had."""
+def campaign(store: Store, runner: Runner, seed: int, seconds: float, number: int | None) -> int:
+    """One campaign of so many seconds or so many cases, and the pruning after it; how many results it had."""
     begun = store.begin_campaign({"seed": seed})
     target, reference = catalogue.target(COMPILER, {"wrong": "seldom"}), catalogue.target("reference")
     policy = Policy(deadline=time.monotonic() + seconds)
-    hunt(store, begun, cases(seed), [target], reference, runner, policy)
+    hunt(store, begun, itertools.islice(cases(seed), number), [target], reference, runner, policy)
     store.finish_campaign(begun.id)
-    number = sum(store.counts(begun.id).statuses.values())
+    done = sum(store.counts(begun.id).statuses.values())
     pruning.prune(store)
-    return number
+    return done
 
 
 def moment(results: int, place: Path) -> Moment:
@@ -88,23 +86,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--campaigns", type=int, default=10)
+    parser.add_argument("--cases", type=int, help="of all campaigns together; without it the time alone ends them")
     asked = parser.parse_args()
-    table = Table("results", "this process, MB", "below it, MB", "database, MB", title="after each campaign")
     moments: list[Moment] = []
     with tempfile.TemporaryDirectory() as folder, Runner(Limits(600, 2000), jobs=2) as runner:
         place = Path(folder, "hunt.db")
         with open_store(place, create=True) as store:
+            share = None if asked.cases is None else asked.cases // asked.campaigns
+            print("results, this process MB, below it MB, database MB; after each campaign", flush=True)
             for seed in range(asked.campaigns):
                 done = moments[-1].results if moments else 0
-                done += campaign(store, runner, seed, 60 * asked.minutes / asked.campaigns)
+                done += campaign(store, runner, seed, 60 * asked.minutes / asked.campaigns, share)
                 moments.append(moment(done, place))
                 last = moments[-1]
-                table.add_row(f"{last.results:,}", f"{last.own:.0f}", f"{last.below:.0f}", f"{last.database:.1f}")
-    console = Console()
-    console.print(table)
+                print(f"{last.results:>9,} {last.own:>6.0f} {last.below:>6.0f} {last.database:>8.1f}", flush=True)
     middle, last = moments[len(moments) // 2], moments[-1]
     million = max(last.results - middle.results, 1) / 1e6
-    console.print(
+    print(
         f"in the second half, for a million results: this process {(last.own - middle.own) / million:+.0f} MB, "
         f"below it {(last.below - middle.below) / million:+.0f} MB, "
         f"database {(last.database - middle.database) / million:+.0f} MB"

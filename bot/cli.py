@@ -62,6 +62,8 @@ COMMANDS = (
     "moderators",
     "stop",
 )
+#: They run until they are told to end, which is no failure; a service manager takes any code but 0 for one.
+SERVICES = frozenset({"serve", "post", "work", "host", "pages"})
 _INTERRUPTED = "interrupted; what was recorded is safe, the same command goes on from there"
 #: Errors of a full or read-only disk, which name no file.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
@@ -129,14 +131,18 @@ def _asked(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> None:
     """Run the command line and leave with an exit code of `ExitCode`."""
+    sys.exit(_guarded())
+
+
+def _heed_signals() -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a shell's background job ignores it
         signal.signal(signal.SIGINT, _interrupt)
-    sys.exit(_guarded())
 
 
 def _guarded() -> int:
     try:
+        _heed_signals()
         result = assembled(_asked(sys.argv[1:]))(standalone_mode=False)
         return int(result) if isinstance(result, int) else ExitCode.DONE
     except Refusal as refusal:
@@ -149,7 +155,7 @@ def _guarded() -> int:
         told = error.format_message()  # "" where the help was shown instead
         return _say(told, ExitCode.UNUSABLE) if told else ExitCode.UNUSABLE
     except (Interrupted, Abort):
-        return _say(_INTERRUPTED, ExitCode.INTERRUPTED)
+        return _say(_INTERRUPTED, _told_to_end())
     except ReaderGone:
         _discard_output()
         return ExitCode.DONE
@@ -193,7 +199,12 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def _leave(number: int, frame: FrameType | None) -> None:
     """End at once: every result is in the database, and workers die with their parent."""
     os.write(2, f"graphwarden: {_INTERRUPTED}\n".encode())
-    os._exit(ExitCode.INTERRUPTED)
+    os._exit(_told_to_end())
+
+
+def _told_to_end() -> ExitCode:
+    """What a command ends with because it was told to end, whatever it was at."""
+    return ExitCode.DONE if SERVICES.intersection(sys.argv[1:2]) else ExitCode.INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -27,10 +27,9 @@ def approve(ledger: Ledger, outgoing_id: int, by: str, version: int | None = Non
     """
     one = ledger.outbox.get(outgoing_id)
     before = [other for other in _held(ledger) if other.stream == one.stream and other.id < one.id]
-    ledger.outbox.check(one.id, version)
-    approved = [other for other in before if _let_go(ledger, other, by)]
+    # First the one that was looked at: whoever is too late for it lets nothing else go. It waits for those before it.
     ledger.outbox.approve(one.id, by, version)
-    return [*approved, one]
+    return [*(other for other in before if _let_go(ledger, other, by)), one]
 
 
 def _held(ledger: Ledger) -> list[Outgoing]:

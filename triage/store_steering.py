@@ -125,7 +125,9 @@ def resume(session: Session, schedule: ScheduleRow | None, campaign: CampaignRow
 
 def cancel(session: Session, schedule: ScheduleRow | None, campaign: CampaignRow | None, by: str) -> None:
     """It ends, with all that it has found; a schedule begins the next one when that is due. Raises Unsteerable."""
-    if campaign is not None and not (campaign.finished and campaign.mark == Mark.CANCELLED):
+    if campaign is not None and campaign.finished and campaign.mark == Mark.CANCELLED:
+        return  # what its schedule has queued since is another one
+    if campaign is not None:
         _mark(_open(campaign), Mark.CANCELLED, by)
         campaign.finished = now()
     if schedule is not None:
@@ -174,7 +176,8 @@ def _open(campaign: CampaignRow) -> CampaignRow:
     if "suite" in json.loads(campaign.parameters):
         raise Unsteerable(f"campaign {campaign.id} is what a suite recorded: it cannot be paused or cancelled")
     if campaign.finished is not None:
-        how = f"was {campaign.mark}" if campaign.mark else "has run all its cases"
+        by = f" by {campaign.marked_by}" if campaign.marked_by else ""
+        how = f"was {campaign.mark}{by}" if campaign.mark else "has run all its cases"
         raise Unsteerable(f"campaign {campaign.id} {how} at {campaign.finished:%Y-%m-%d %H:%M} UTC: it does not go on")
     return campaign
 

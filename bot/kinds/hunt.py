@@ -115,16 +115,13 @@ class _Hunt:
     def run(self, project: Project, budget: float | None) -> Answer:
         started = time.monotonic()
         switch = f"hunt:{project.name}:{self.target.id}:{','.join(self.sources)}"
-        seed = int(self.desk.ledger.switches.get(switch) or 0)
-        campaign = self._campaign(seed)
+        campaign = self._ran() or self._campaign(int(self.desk.ledger.switches.get(switch) or 0))
         watch = Watch(self.desk.store, campaign.id, self._ahead)
         policy = Obeying(deadline=None if budget is None else started + budget, stops=watch)
-        self.desk.say(f"hunting in {self.target.id}")
-        with campaign_control.attended(self.desk.store, campaign.id):
-            complete = self._hunt(campaign, policy)
+        complete = campaign.finished is not None or self._hunt(campaign, policy)
         if complete:
             self.desk.store.finish_campaign(campaign.id)
-            self.desk.ledger.switches.set(switch, str(seed + 1), by="hunt")
+            self.desk.ledger.switches.set(switch, str(int(campaign.parameters["seed"]) + 1), by="hunt")
         new = [bug for bug in self.desk.store.bugs([State.NEW], campaign_id=campaign.id) if bug.count]
         works = [NewWork("triage", keys.bug(bug.id), project.name, {"bug": bug.id}, _TRIAGE) for bug in new]
         spent = time.monotonic() - started
@@ -134,6 +131,15 @@ class _Hunt:
         numbers = self.desk.store.counts(campaign.id)
         told = f"{sum(numbers.statuses.values())} results in {spent:.0f} s, {len(new)} new bugs, {removed} rows pruned"
         return Done(told + _why(watch.reason), tuple(works))
+
+    def _ran(self) -> CampaignInfo | None:
+        """The campaign of the same ring that had run all its cases when a process was killed before it could say so."""
+        rung = str(self.work.payload.get("rung") or "")
+        if not rung:
+            return None  # nobody's schedule
+        since = datetime.fromisoformat(rung)
+        mine = (each for each in reversed(self.desk.store.campaigns()) if each.name == self.work.key and not each.mark)
+        return next((each for each in mine if each.finished is not None and each.finished >= since), None)
 
     def _campaign(self, seed: int) -> CampaignInfo:
         """The campaign to go on with, or a new one. Raises _Void where it was cancelled meanwhile."""
@@ -155,15 +161,17 @@ class _Hunt:
 
     def _hunt(self, campaign: CampaignInfo, policy: Obeying) -> bool:
         """Whether every case was run before the time for it ended. Raises Cancelled."""
-        reference, cases = catalogue.target("reference"), self._sources(campaign)
-        return run_hunt(
-            *(self.desk.store, campaign, cases, [self.target], reference, self.runner, policy),
-            self._look,
-            cases.observe,
-            cases.write,
-            cases.recognise(self.runner, reference),
-            cases.mean,
-        )
+        self.desk.say(f"hunting in {self.target.id}")
+        with campaign_control.attended(self.desk.store, campaign.id):
+            reference, cases = catalogue.target("reference"), self._sources(campaign)
+            return run_hunt(
+                *(self.desk.store, campaign, cases, [self.target], reference, self.runner, policy),
+                self._look,
+                cases.observe,
+                cases.write,
+                cases.recognise(self.runner, reference),
+                cases.mean,
+            )
 
     def _look(self, progress: Progress) -> None:
         self.desk.say(f"{progress.results} results, {progress.failures} failures")

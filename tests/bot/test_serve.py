@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -94,6 +95,48 @@ def test_it_listens_when_it_says_so(folder: Path) -> None:
     finally:
         process.send_signal(signal.SIGTERM)
         assert ended(process).code == 0
+
+
+def heeds(process: subprocess.Popen[str], number: int) -> bool:
+    """Whether a process has begun to catch a signal; before, the system ends it by that."""
+    lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    [caught] = [line for line in lines if line.startswith("SigCgt")]
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.parametrize("times", [1, 2], ids=["once", "and again before it has ended"])
+@pytest.mark.parametrize("command", ["serve", "post", "work", "pages"])
+def test_one_that_is_told_to_end_while_it_begins_has_not_failed(folder: Path, command: str, times: int) -> None:
+    process = start(folder, command)
+    deadline = time.monotonic() + 600
+    while not heeds(process, signal.SIGTERM):
+        assert time.monotonic() < deadline
+    for _ in range(times):
+        process.send_signal(signal.SIGTERM)
+    done = ended(process)
+    assert done.code == 0, done.err
+
+
+def test_one_that_must_end_before_its_processes_have_ended_has_not_failed(folder: Path) -> None:
+    """As on a busy machine, where it has some seconds until its alarm."""
+    log = folder / "log"
+    with log.open("w") as out:
+        process = start(folder, "serve", stderr=out)
+    deadline = time.monotonic() + 600
+    while len(started := [each["pid"] for each in map(json.loads, whole(log)) if "pid" in each]) < 3:
+        assert process.poll() is None and time.monotonic() < deadline, log.read_text()
+        time.sleep(0.05)
+    try:
+        for pid in started:
+            os.kill(pid, signal.SIGSTOP)
+        process.send_signal(signal.SIGTERM)
+        while not heeds(process, signal.SIGALRM):
+            assert time.monotonic() < deadline
+        process.send_signal(signal.SIGALRM)
+        assert process.wait(900) == 0  # what it started still has its pipes
+    finally:
+        for pid in started:
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_a_bot_that_is_told_to_end_while_it_begins_has_not_failed(

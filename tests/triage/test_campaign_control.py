@@ -135,6 +135,26 @@ def test_cancelling_a_schedule_ends_what_waits_and_what_a_killed_process_left(st
     assert ledger.schedules.void(ledger.work.listed()[0]) == ""
 
 
+def test_cancelling_a_campaign_again_leaves_alone_what_its_schedule_has_begun_since(store: Store) -> None:
+    """As when two moderators look at the same page, and the second one presses later."""
+    ledger = Ledger(store)
+    ledger.schedules.agree([NIGHTLY])
+    number = str(store.begin_campaign(HUNT, name="nightly").id)
+    control.cancel(store, number, "one")
+    assert ledger.schedules.ring("nightly") is Rung.QUEUED
+    told = control.cancel(store, number, "two")
+    assert (told.standing, told.by) == (Standing.CANCELLED, "one")
+    assert [(each.state, each.note) for each in ledger.work.listed()] == [(WorkState.QUEUED, "")]
+
+
+@pytest.mark.parametrize("ask", [control.pause, control.resume], ids=["pause", "resume"])
+def test_whoever_comes_after_a_cancellation_is_told_whose_it_was(store: Store, ask: Callable[..., Line]) -> None:
+    store.begin_campaign(HUNT)
+    control.cancel(store, "1", "ada")
+    with pytest.raises(Unsteerable, match="campaign 1 was cancelled by ada at 20"):
+        ask(store, "1", "grace")
+
+
 def test_work_that_waits_for_a_paused_schedule_begins_at_once_when_it_goes_on(store: Store) -> None:
     ledger = Ledger(store)
     ledger.schedules.agree([NIGHTLY])

@@ -142,23 +142,18 @@ class Outbox:
             return len(rows)
 
     def approve(self, outgoing_id: int, by: str, version: int | None = None) -> None:
-        """A moderator lets it go, or has read it (NOTICE). `version` as for `check`. Raises Unknown, NotHeld."""
+        """A moderator lets it go, or has read it (NOTICE).
+
+        `version` is the one that he has seen, None for whatever it says by now. Raises Unknown, NotHeld.
+        """
         read = self.get(outgoing_id).kind is OutKind.NOTICE
         self._moderate(outgoing_id, OutState.SENT if read else OutState.READY, Deed.APPROVE, by, version=version)
 
     def reject(
         self, outgoing_id: int, by: str, why: str = "", version: int | None = None, works: Iterable[NewWork] = ()
     ) -> None:
-        """A moderator does not let it go, and `works` follow. `version` as for `check`. Raises Unknown, NotHeld."""
+        """A moderator does not let it go, and `works` follow. `version` as for `approve`. Raises Unknown, NotHeld."""
         self._moderate(outgoing_id, OutState.REJECTED, Deed.REJECT, by, why, version, works)
-
-    def check(self, outgoing_id: int, version: int | None = None) -> None:
-        """See whether it waits for a moderator, and is as one has seen it (`version`; None: whatever it is by now).
-
-        Raises Unknown, NotHeld.
-        """
-        with self._store.reading() as session:
-            _check_held(_row(session, outgoing_id), version)
 
     def get(self, outgoing_id: int) -> Outgoing:
         """One outgoing thing. Raises Unknown."""

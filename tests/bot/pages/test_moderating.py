@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from bot import moderation
 from tests.bot.pages.conftest import HOSTILE, TVM, failing, record, served
 from tests.bot.pages.door import Browser, appoint, signed_in
 from triage.ledger import Ledger
+from triage.ledger.outbox import NotHeld
 from triage.ledger.records import NewOutgoing, OutKind, OutState
 from triage.lifecycle import State
 from triage.store import Store, open_store
@@ -80,6 +82,24 @@ def test_what_must_go_out_before_goes_along(ada: Browser, store: Store) -> None:
     file, issue = held(store, "file:b", 12, OutKind.FILE), held(store, "issue:b", 12)
     assert ada.say(f"/queue/{issue}/approve", version=1).status_code == 303
     assert [Ledger(store).outbox.get(each).state for each in (file, issue)] == [OutState.READY] * 2
+
+
+def test_whoever_comes_second_has_not_let_go_what_goes_before_either(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, issue = held(store, "file:h", 22, OutKind.FILE), held(store, "issue:h", 22)
+    ledger = Ledger(store)
+    approve = ledger.outbox.approve
+
+    def later(outgoing_id: int, by: str, version: int | None = None) -> None:
+        if ledger.outbox.get(issue).state is OutState.HELD:
+            ledger.outbox.reject(issue, "grace")
+        approve(outgoing_id, by, version)
+
+    monkeypatch.setattr(ledger.outbox, "approve", later)
+    with pytest.raises(NotHeld, match="rejected by grace"):
+        moderation.approve(ledger, issue, "ada", 1)
+    assert ledger.outbox.get(file).state is OutState.HELD and told(store, 22) == ["grace rejected the report for o/r"]
 
 
 def test_a_reason_is_kept_as_text_and_acts_nowhere(ada: Browser, store: Store) -> None:
@@ -190,6 +210,27 @@ def test_a_hunt_is_paused_goes_on_and_ends_by_a_word(ada: Browser, store: Store)
     assert [act.text for act in Ledger(store).acts.of_campaign(1)] == ["cancelled it", "let it go on", "paused it"]
     assert ada.say(f"{page}/destroy").status_code == 404
     assert ada.say("/campaigns/99/pause").status_code == 409  # there is none
+
+
+@pytest.mark.parametrize("other", ["pause", "cancel"])
+def test_of_two_who_end_a_hunt_at_once_the_first_is_named_to_the_other(
+    ada: Browser, grace: Browser, store: Store, other: str
+) -> None:
+    number = store.begin_campaign({"sources": ["isra"], "targets": [TVM.id], "seed": 2}).id
+    page = f"/campaigns/{number}"
+    tokens = {"ada": ada.token(page), "grace": grace.token(page)}
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(ada.post, f"{page}/cancel", {"form": tokens["ada"]})
+        two = pool.submit(grace.post, f"{page}/{other}", {"form": tokens["grace"]})
+    acts = [f"{act.by} {act.text}" for act in Ledger(store).acts.of_campaign(number)]
+    winner = acts[0].split()[0]
+    assert acts[0] == f"{winner} cancelled it" and acts[1:] in ([], ["grace paused it"])
+    for name, answer in (("ada", one.result()), ("grace", two.result())):
+        late = name != winner and len(acts) == 1
+        assert answer.status_code == (409 if late else 303)
+        assert not late or ("Nothing was changed by you" in answer.text and winner in answer.text)
+    assert f"by {winner}" in grace.get(page).text and "Cancel for good" not in grace.get(page).text
+    assert f"was cancelled by {winner} at" in grace.say(f"{page}/pause").text
 
 
 def test_the_queue_is_told_to_moderators_alone(ada: Browser, door: str, store: Store) -> None:
