@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,8 @@ class Rerun:
     status: int | None
     output: str
 
+
+_LACKS = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 
 #: What a test file is run with, by the runner that it is written for.
 RUNNERS = {
@@ -101,6 +104,12 @@ def reproduces(symptom: str, message: str, found: Rerun) -> bool:
         return True
     first = next((told for line in message.splitlines() if (told := normalise(line))), "")
     return any(first[:80] in normalise(line) for line in found.output.splitlines())
+
+
+def lacking(found: Rerun) -> str:
+    """The package without which the script could not even begin, "" if it had all: that says nothing of the bug."""
+    missing = _LACKS.findall(found.output)
+    return str(missing[-1]).partition(".")[0] if missing and found.status == 1 else ""
 
 
 def _text(output: bytes | None) -> str:

@@ -236,6 +236,14 @@ def test_a_reproducer_that_fails_for_another_reason_is_no_draft(desk: Desk, plan
     assert bug.state is State.FLAKY and "no such compiler" in bug.note
 
 
+def test_a_bug_whose_script_lacks_a_package_waits_for_it(desk: Desk, planted: Path, tmp_path: Path) -> None:
+    """A build's environment may have all that the backend needs, and not what the report's script does."""
+    lacking = '    return "import no_such_package"\n'
+    other = edited(planted, tmp_path, lambda text: re.sub(r"(def reproduce.*\n)", lambda m: m[1] + lacking, text))
+    [bug] = advanced(desk, hunted(desk, other, chain("Ceil")))
+    assert bug.state is State.JUDGED and "has no no_such_package; add [[requires]]" in bug.note and files(desk) == []
+
+
 # ---------------------------------------------------------------- what the court says
 
 

@@ -10,6 +10,12 @@ from triage.records import Bug
 from triage.signing import Signer
 from triage.steps.desk import Desk, reduced_failure, settling
 
+#: The bug waits: the next hunt drafts it, once the environment has what the script needs.
+_LACKING = (
+    "its script cannot run: the environment of {build} has no {package}; "
+    'add [[requires]] packages = ["{package}"] to the configuration of its builds'
+)
+
 
 def draft(desk: Desk, bug: Bug) -> None:
     """JUDGED: write the report; its reproducer must fail in a fresh process before it is saved."""
@@ -30,6 +36,9 @@ def draft(desk: Desk, bug: Bug) -> None:
         rerun = reproducer.rerun(text.script, revision.python, untrusted=revision.untrusted)
         if reproducer.reproduces(failure.symptom, message, rerun):
             break
+        if package := reproducer.lacking(rerun):
+            desk.store.amend(bug.id, State.JUDGED, note=_LACKING.format(package=package, build=revision.version))
+            return
     else:
         note = f"the reproducer does not show it (exit status {rerun.status}): {rerun.output[-1000:]}"
         desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
