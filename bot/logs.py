@@ -32,7 +32,6 @@ def begin(process: str, as_text: bool = False) -> None:
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        cache_logger_on_first_use=True,
     )
 
 

@@ -68,6 +68,9 @@ def test_the_innermost_function_of_the_compiler_is_the_site() -> None:
     [
         "memcpy from libc.so.6",
         "abort from libc.so.6",
+        "string_at from _ctypes.cpython-311-x86_64-linux-gnu.so",
+        "ffi_call from libffi.so.8.1.2",
+        "PyObject_Str from libpython3.12.so.1.0",
         "std::vector<int>::at(unsigned long) from libopenvino.so.2641",
         "ov::Node::Node from libopenvino.so.2641",
         "ov::op::util::BinaryElementwiseArithmetic::BinaryElementwiseArithmetic from libopenvino.so.2641",
@@ -89,6 +92,11 @@ def test_generated_code_and_the_way_into_a_compiler_are_no_site() -> None:
     assert crash_site.site(output("?? from unknown", "ov::op::v1::Add::Add from libopenvino.so")) is None
     assert crash_site.site(output("ov::pass::Manager::run_passes from libopenvino.so.2641")) is None
     assert crash_site.site(FAULTHANDLER) is None and crash_site.site("") is None
+
+
+def test_a_call_through_ctypes_alone_is_no_site() -> None:
+    stderr = output("string_at from _ctypes.cpython-311-x86_64-linux-gnu.so", "ffi_call from libffi.so.8.1.2")
+    assert crash_site.site(stderr) is None and signed(died(stderr), "Sign").place == "convert_Sign"
 
 
 def test_what_chooses_a_kernel_or_names_a_value_is_passed_over() -> None:

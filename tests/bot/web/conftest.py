@@ -49,7 +49,7 @@ def lines() -> Iterator[LogCapture]:
     """What is logged."""
     capture = LogCapture()
     before = structlog.get_config()
-    structlog.configure(processors=[capture], cache_logger_on_first_use=False)
+    structlog.configure(processors=[capture])
     yield capture
     structlog.configure(**before)
 
