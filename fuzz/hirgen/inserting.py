@@ -13,11 +13,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fuzz.hirgen.coverage import Insertion
-from fuzz.operators.growth import Growth, Infeasible, Limits
+from fuzz.hirgen.steering import Steering
+from fuzz.operators.growth import Infeasible, Limits
 from fuzz.operators.shapes import Shape
 from fuzz.operators.specification import Operator
 
 _LIMITS = Limits()
+
+
+@dataclass(frozen=True)
+class Inserted:
+    """A node as it was inserted: its inputs and outputs are numbers of tensors, `attributes` encoded ones."""
+
+    operator: Operator
+    inputs: tuple[int, ...]
+    attributes: bytes
+    outputs: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -33,10 +44,10 @@ class _Mark:
     used: frozenset[int]
 
 
-class Inserting(Growth):
+class Inserting(Steering):
     """A growing model that knows which operator made each tensor, and can take the last insertion back."""
 
-    __slots__ = ("_last", "_makers", "_mark", "_readers")
+    __slots__ = ("_makers", "_mark", "_readers", "inserted")
 
     def __init__(self, draw: random.Random, data_types: Sequence[int], limits: Limits = _LIMITS) -> None:
         """`data_types`: those of new tensors where the operator leaves the choice."""
@@ -44,22 +55,23 @@ class Inserting(Growth):
         #: By tensor: the operator that made it, and the operators whose results that one reads.
         self._makers: dict[int, str] = {}
         self._readers: dict[int, frozenset[str]] = {}
+        #: The nodes so far.
+        self.inserted: list[Inserted] = []
         self._mark = self._marked()
-        self._last: tuple[tuple[int, ...], tuple[int, ...]] = (), ()
 
     def insert(self, operator: Operator, dtype: int) -> Insertion | None:
         """Grow one node of the operator whose first input has that dtype; None (and nothing grown) if none fits.
 
         `dtype` is of the operator's domain; 0 leaves it to the row, and then it is that of the result.
         """
-        self._mark = self._marked()
+        self._mark, self._turn = self._marked(), 0
         chosen = narrowed(operator, dtype) if dtype else operator
         try:
             chosen.grow(self, chosen)
         except Infeasible:
             self.take_back()
             return None
-        inputs, outputs = self._last
+        inputs, outputs = self.last
         read = [self._makers[each] for each in inputs if each in self._makers]
         sources = frozenset(read)
         paths = frozenset(
@@ -70,15 +82,19 @@ class Inserting(Growth):
         shapes = tuple(self.shape[each] for each in outputs if each not in self._unknown)
         return Insertion(operator.op_type, dtype or self.dtype[outputs[0]], shapes, sources, paths)
 
+    def unread(self, tensors: Sequence[int]) -> tuple[int, ...]:
+        """Those of the tensors that no node reads."""
+        return tuple(each for each in tensors if each not in self._used)
+
     def reads_twice(self) -> bool:
         """Whether the last node reads one result or graph input more than once."""
-        inputs = [each for each in self._last[0] if each in self._makers or each in self._inputs]
+        inputs = [each for each in self.last[0] if each in self._makers or each in self._inputs]
         return len(set(inputs)) < len(inputs)
 
     @property
     def last(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The inputs and outputs of the last node, as numbers of tensors."""
-        return self._last
+        return self.inserted[-1].inputs, self.inserted[-1].outputs
 
     def take_back(self) -> None:
         """Undo the last insertion."""
@@ -88,6 +104,7 @@ class Inserting(Growth):
         for values in (self.dtype, self.low, self.high, self.shape):
             del values[mark.tensors :]
         del self._nodes[mark.nodes :]
+        del self.inserted[mark.nodes :]
         del self._initializers[mark.initializers :]
         del self._inputs[mark.inputs :]
         del self.steering[mark.steering :]
@@ -103,7 +120,7 @@ class Inserting(Growth):
         if not same:
             groups.pop(self.shape[number], None)
         self._given.discard(number)
-        for known in (self._unknown, self._makers, self._readers):
+        for known in (self._unknown, self._makers, self._readers, self._contents):
             known.pop(number, None)
 
     def _marked(self) -> _Mark:
@@ -131,7 +148,7 @@ class Inserting(Growth):
     ) -> None:
         """Add a node with one output."""
         super().node(operator, inputs, attributes, dtype, shape, low, high)
-        self._last = tuple(inputs), (len(self.dtype) - 1,)
+        self.inserted.append(Inserted(operator, tuple(inputs), attributes, (len(self.dtype) - 1,)))
 
     def nodes(
         self,
@@ -144,7 +161,8 @@ class Inserting(Growth):
         """Add a node with several outputs."""
         before = len(self.dtype)
         super().nodes(operator, inputs, attributes, outputs, open_outputs)
-        self._last = tuple(inputs), tuple(range(before, len(self.dtype)))
+        outs = tuple(range(before, len(self.dtype)))
+        self.inserted.append(Inserted(operator, tuple(inputs), attributes, outs))
 
 
 @lru_cache(1 << 12)

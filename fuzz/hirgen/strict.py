@@ -1,4 +1,7 @@
-"""Strict generation (algorithm 1): operator nodes are inserted until there are enough, each only if it covers more."""
+"""Strict generation (algorithm 1): operator nodes are inserted until there are enough, each only if it covers more.
+
+Twins and repeats (`fuzz.hirgen.twins`) are few, and not asked what they cover.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fuzz.hirgen import twins
 from fuzz.hirgen.coverage import Coverage, Insertion
 from fuzz.hirgen.inserting import Inserting
 from fuzz.operators import dtypes
@@ -44,12 +48,16 @@ _LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Grown:
-    """A graph: the growing model, how many insertions were taken back, what it covers, and how much of it is new."""
+    """A graph: the growing model, how many insertions were taken back, what it covers, and how much of it is new.
+
+    `similar` nodes are twins or repeats of others.
+    """
 
     growth: Inserting
     rejected: int
     items: tuple[tuple[str, str], ...]
     gain: int
+    similar: int
 
 
 def data_types(draw: random.Random) -> tuple[int, ...]:
@@ -69,14 +77,20 @@ def grow(
 ) -> Grown:
     """A graph of `count` operator nodes. `coverage` is updated; unguided (HirGen_r) it decides nothing."""
     chosen = data_types(draw)
-    growth, rejected, gain = Inserting(draw, chosen, limits), 0, 0
+    growth, rejected, gain, similar = Inserting(draw, chosen, limits), 0, 0, 0
     growth.operators = operators
     covered: list[tuple[str, str]] = []
+    wanted: tuple[int, ...] = ()
     for _ in range(count):
-        taken_back, items = _insert(growth, draw, operators, chosen, coverage if guided else None)
-        rejected, gain = rejected + taken_back, gain + coverage.add(items)
+        taken_back, found = 0, twins.insert(growth, draw)
+        if found is not None:
+            items, similar, wanted = list(found.insertion.items()), similar + 1, wanted + found.unread
+        else:
+            with growth.telling(wanted):
+                taken_back, items = _insert(growth, draw, operators, chosen, coverage if guided else None)
+        rejected, gain, wanted = rejected + taken_back, gain + coverage.add(items), growth.unread(wanted)
         covered += items
-    return Grown(growth, rejected, tuple(covered), gain)
+    return Grown(growth, rejected, tuple(covered), gain, similar)
 
 
 def _insert(

@@ -60,12 +60,12 @@ def test_onnx_runtime_refuses_none_as_invalid(runner: Runner) -> None:
     assert sum(each.status is Status.OK for each in outcomes) > len(outcomes) / 2
 
 
-def test_every_node_of_a_guided_graph_adds_to_the_coverage() -> None:
+def test_every_node_of_a_guided_graph_adds_to_the_coverage_unless_it_resembles_another() -> None:
     coverage = Coverage()
     for index in range(60):
         before = sum(coverage.counts().values())
         found = grown(index, coverage)
-        assert sum(coverage.counts().values()) - before == found.gain >= found.growth.count
+        assert sum(coverage.counts().values()) - before == found.gain >= found.growth.count - found.similar
 
 
 def test_few_operators_are_soon_covered_and_then_something_is_taken_all_the_same() -> None:
