@@ -86,6 +86,10 @@ class Inserting(Steering):
         """Those of the tensors that no node reads."""
         return tuple(each for each in tensors if each not in self._used)
 
+    def is_repeat(self, node: Inserted) -> bool:
+        """Whether the node reads what a node of its own kind gave."""
+        return any(self._makers.get(each) == node.operator.op_type for each in node.inputs)
+
     def reads_twice(self) -> bool:
         """Whether the last node reads one result or graph input more than once."""
         inputs = [each for each in self.last[0] if each in self._makers or each in self._inputs]

@@ -78,7 +78,7 @@ def grow(
     """A graph of `count` operator nodes. `coverage` is updated; unguided (HirGen_r) it decides nothing."""
     chosen = data_types(draw)
     growth, rejected, gain, similar = Inserting(draw, chosen, limits), 0, 0, 0
-    growth.operators = operators
+    growth.operators, often = operators, twins.weighted(operators)
     covered: list[tuple[str, str]] = []
     wanted: tuple[int, ...] = ()
     for _ in range(count):
@@ -87,7 +87,7 @@ def grow(
             items, similar, wanted = list(found.insertion.items()), similar + 1, wanted + found.unread
         else:
             with growth.telling(wanted):
-                taken_back, items = _insert(growth, draw, operators, chosen, coverage if guided else None)
+                taken_back, items = _insert(growth, draw, often, chosen, coverage if guided else None)
         rejected, gain, wanted = rejected + taken_back, gain + coverage.add(items), growth.unread(wanted)
         covered += items
     return Grown(growth, rejected, tuple(covered), gain, similar)

@@ -7,6 +7,7 @@ a node of its own kind. Neither need cover anything that its model does not, so 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import onnx
@@ -17,11 +18,12 @@ from fuzz.operators.specification import Operator
 
 #: The share of insertions that are one of the two, as far as there is a node to begin with.
 _SHARE = 0.08
-#: Operators of which compilers cancel or join several in a row, and how often one of them is followed by its repeat.
-_JOINED = frozenset(
-    ("Cast", "Neg", "Not", "Pad", "Reciprocal", "Relu", "Reshape", "Slice", "Squeeze", "Transpose", "Unsqueeze")
-)
-_FOLLOWED = 0.4
+#: Operators of which compilers join or cancel two in a row, if their attributes or constants allow it.
+_JOINED = frozenset(("Cast", "Reshape", "Slice", "Transpose"))
+#: How often one of them is followed by its repeat, and how often they are drawn as others are drawn once: few pairs are
+#: such that a wrong pass shows (of equal Transposes those of three axes or more, not their own inverse).
+_FOLLOWED = 0.8
+_WEIGHT = 3
 #: So many nodes are drawn by a row before its operator is taken for one that has no such node here. Of the permutations
 #: of four axes the same one is drawn again with 93 %.
 _TRIES = 64
@@ -42,14 +44,20 @@ def insert(growth: Inserting, draw: random.Random) -> Similar | None:
     models = [each for each in growth.inserted if not each.operator.bodies and _data(growth, each)]
     if not models:
         return None
-    if models[-1].operator.op_type in _JOINED and draw.random() < _FOLLOWED:
-        return repeat(growth, models[-1])
+    last = models[-1]
+    if last.operator.op_type in _JOINED and not growth.is_repeat(last) and draw.random() < _FOLLOWED:
+        return repeat(growth, last)
     if draw.random() >= _SHARE:
         return None
     if draw.random() < 0.5:
         return repeat(growth, draw.choice(models))
     models = [each for each in models if _has_attributes(each.operator)]
     return twin(growth, draw.choice(models)) if models else None
+
+
+def weighted(operators: Sequence[Operator]) -> tuple[Operator, ...]:
+    """Operators to draw from, those that compilers join more than once."""
+    return tuple(each for each in operators for _ in range(_WEIGHT if each.op_type in _JOINED else 1))
 
 
 def twin(growth: Inserting, model: Inserted) -> Similar | None:
