@@ -44,6 +44,19 @@ def test_onnxruntime_says_that_recurrent_operators_have_no_doubles(runner: Runne
     assert runner.run(recurrent(op_type, gates, TensorProto.FLOAT), target).status is Status.OK
 
 
+@pytest.mark.parametrize(("op_type", "gates"), [("LSTM", 4), ("GRU", 3)])
+def test_onnxruntime_says_so_in_bodies_too(runner: Runner, op_type: str, gates: int) -> None:
+    inner = onnx.load_from_string(recurrent(op_type, gates, TensorProto.DOUBLE).model).graph
+    whole = helper.make_graph([inner.node[0]], "then", [], [inner.output[0]])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=whole, else_branch=whole)
+    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in inner.initializer}
+    model = onnx.load_from_string(case(node, [2, 1, 1, 1], TensorProto.DOUBLE, weights).model)
+    model.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, []))  # a constant one is folded
+    given = {"x": np.ones((2, 1, 2)), "c": np.array(True)}
+    nested = Case("onnx", model.SerializeToString(), given, Origin("test", op_type))
+    assert runner.run(nested, catalogue.target("onnxruntime")).status is Status.UNSUPPORTED
+
+
 def branches(op_type: str) -> Case:
     """The operator in both branches of an If."""
 
