@@ -22,7 +22,7 @@ from triage.challenges import Key, settled
 from triage.construct_meaning import parsed
 from triage.contrasts import OR_EMPTY
 from triage.equality import equality
-from triage.extent import extent, shape_too
+from triage.extent import extent, of_deaths, shape_too
 from triage.ignoring import is_ignored
 from triage.inquiry import FUSE, Condition, Inquiry
 from triage.likeness import KIND as LIKE
@@ -116,7 +116,7 @@ def conditions(
     ignored = any(one.ignored for one in found.values())
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
-    reach = extent(beside, cause, typed)
+    reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
     wider = [one for one in (like, reach) if one]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)

@@ -607,6 +607,15 @@ def test_what_fails_without_its_negative_numbers_does_not_need_them(judge: Judge
     assert "odd y_zero_point" in told and "negative y_zero_point" not in told
 
 
+def test_an_object_among_the_arguments_of_a_layer_is_told_as_a_person_would_write_it() -> None:
+    made = b'{"object": {"api": "keras.initializers.Constant", "kwargs": {"value": 0.5}}}'
+    tensor = b'{"tensor": 0}], "tensors": [{"dtype": "float32", "shape": [1, 2], "values": [1, 2]}'
+    init = b'{"kwargs": {"units": 1, "bias_initializer": %s}}' % made
+    text = b'{"library": "keras", "api": "keras.layers.Dense", "args": [%s], "init": %s}' % (tensor, init)
+    found = [one.text for one in arguments.of_layers(Case("keras", text, {}, Origin("test")))]
+    assert "bias_initializer=keras.initializers.Constant(value=0.5)" in found
+
+
 def test_sizes_that_are_left_open_are_a_condition(judge: Judge) -> None:
     """TVM's Resize takes sizes of a shape for numbers, which a batch of any size is not."""
     pytest.importorskip("tvm")
