@@ -149,6 +149,16 @@ def test_operators_whose_tests_die_at_the_same_place_are_in_the_title(judge: Jud
     assert [one.sentence for one in found if one.kind == "siblings"] == [
         "In its place Max and Min fail in the same way."
     ]
-    assert titles.subject(sum_, ["Sum"], found).startswith("Sum (also Max and Min)")
+    assert titles.subject(sum_, ["Sum"], found) == "Sum (also Max and Min) with a single input"
     [said] = [one for one in localize(judge, failure, Signer(judge.runner).sign(failure)).evidence if "dies" in one]
     assert said == "the process dies in MNN::CreateBinaryOp"
+
+
+def test_a_default_that_a_compiler_must_be_told_is_in_the_title(judge: Judge) -> None:
+    """MNN divides by the strides of a pool, which are zero where the model has none; so do those of other pools."""
+    pytest.importorskip("MNN")
+    given = {"x": floats(1, 1, 2)}
+    pool, other = (case_of(name, given, [1, 1, 2], kernel_shape=[1]) for name in ("MaxPool", "AveragePool"))
+    found = conditions(judge, failure_of(judge, pool, "mnn"), seen=[other])
+    assert titles.subject(pool, ["MaxPool"], found) == "MaxPool (also AveragePool) with strides left out"
+    assert "With its default, `strides=[1]`, spelled out the same model passes." in [one.sentence for one in found]

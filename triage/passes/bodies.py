@@ -42,14 +42,14 @@ def _without_unread(graph: onnx.GraphProto) -> None:
         replace_items(node.output, [name for at, name in enumerate(node.output) if at not in gone])
 
 
+#: Attributes of Scan with a number for each result that it collects.
+_PLACED = frozenset(("scan_output_axes", "scan_output_directions", "directions"))
+
+
 def _states(scan: onnx.NodeProto) -> int:
     """How many values a Scan hands on; all outputs where it sets an axis or a direction for each that it collects."""
-    numbers = {attribute.name: attribute.i for attribute in scan.attribute}
-    if "num_scan_inputs" not in numbers or numbers.keys() & {
-        "scan_output_axes",
-        "scan_output_directions",
-        "directions",
-    }:
+    numbers: dict[str, int] = {attribute.name: attribute.i for attribute in scan.attribute}
+    if _PLACED.intersection(numbers):
         return len(scan.output)
     return len(scan.input) - numbers["num_scan_inputs"]
 
