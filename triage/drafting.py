@@ -12,7 +12,7 @@ from fuzz import instance, registry
 from fuzz.case import Case, Failure, Stage
 from fuzz.catalogue import package_version, recorded_version
 from fuzz.judge import Judge, values
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.wire import dtype_name
 from triage import asking, equality, extent, harm, report, reproducer, titles, upstream
 from triage.bisect.found import with_section

@@ -10,7 +10,7 @@ import pytest
 
 from fuzz import native
 from fuzz.case import Case, Outcome, Revision, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 MakeCase = Callable[..., Case]

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 

@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import conditions as conditions_
 from triage import contrasts, titles

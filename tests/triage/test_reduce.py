@@ -17,7 +17,7 @@ import triage.passes
 from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from triage.interesting import recorded, same_signature

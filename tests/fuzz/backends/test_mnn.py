@@ -18,7 +18,7 @@ from fuzz import catalogue, registry
 from fuzz.case import Case, Origin, Outcome, Stage, Status
 from fuzz.classes import Class, classify
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from triage import reproducer, script
