@@ -22,7 +22,7 @@ from benchmarks.random_models import embedded
 from fuzz import catalogue
 from fuzz.case import Case, Failure
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.interesting import recorded, same_signature
 from triage.lifecycle import State

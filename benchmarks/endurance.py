@@ -23,7 +23,7 @@ from onnx import TensorProto, helper
 from fuzz import catalogue
 from fuzz.campaign import Policy
 from fuzz.case import Case, Origin
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.worker import descendants
 from triage import pruning

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from bot import builds
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from tests.github import emulator, fake, proxy
 from tests.github import support as github

@@ -22,7 +22,7 @@ from fuzz.coverage.reading import nodes
 from fuzz.generators import isra as source
 from fuzz.generators import models
 from fuzz.generators.models import Generated, Parameters, isra
-from fuzz.lane import Limits as WorkerLimits
+from fuzz.limits import Limits as WorkerLimits
 from fuzz.operators import dtypes
 from fuzz.operators.families import operators
 from fuzz.operators.growth import Limits

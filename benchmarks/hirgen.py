@@ -29,7 +29,7 @@ from fuzz.generators.hirgen import COUNT, NODES, Stream
 from fuzz.generators.hirgen_disruptive import NODES as BROKEN_NODES
 from fuzz.hirgen.coverage import USUAL, VIOLATION, Coverage
 from fuzz.hirgen.workflow import DISRUPTIVE, PLAIN, STRICT, Settings
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.operators.families import operators
 from fuzz.runner import Runner
 from triage.recognising import Recogniser

@@ -27,7 +27,7 @@ from rich.table import Table
 from fuzz import catalogue
 from fuzz.case import Case, Outcome, Status, Target
 from fuzz.generators import onnx_node
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.zygote import private_environment
 

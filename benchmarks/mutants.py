@@ -19,7 +19,7 @@ import time
 from collections import Counter
 
 from fuzz import catalogue
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.mutants import seeds
 from fuzz.mutants.judging import Judge
 from fuzz.mutants.mutator import CHOICES, Mutator

@@ -33,7 +33,7 @@ from fuzz.campaign import Policy
 from fuzz.case import Case, Origin, Target
 from fuzz.generators import isra as source
 from fuzz.generators.models import Parameters, isra
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.worker import descendants
 from triage import pipeline

@@ -33,7 +33,7 @@ from benchmarks.planting import KINDS, Planted, plant
 from benchmarks.random_models import OPSET
 from fuzz import catalogue
 from fuzz.case import Case
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from triage.interesting import Recorded, recorded

@@ -33,7 +33,7 @@ from bot.hosts import Tls
 from fuzz import catalogue
 from fuzz.campaign import Policy
 from fuzz.case import Case, Origin, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.remote import RemotePool
 from fuzz.runner import Runner
 from fuzz.worker import descendants

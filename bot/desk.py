@@ -9,7 +9,7 @@ from bot import builds, hosts
 from bot.github.app import App
 from bot.github.client import Client
 from bot.settings import Project, Settings
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.remote import RemotePool
 from fuzz.runner import Runner
 from triage.ledger import Ledger

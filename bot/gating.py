@@ -15,7 +15,7 @@ from bot.baseline import Baseline
 from bot.builds import revision as find_revision
 from bot.suitefile import Wanted
 from fuzz.case import Revision
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.replay import Replay
 from triage.revisions.config import Compiler

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bot.failures import Refusal
 from fuzz.case import Revision
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from triage.machine import version
 from triage.revisions.config import Compiler
 from triage.revisions.environments import Environments

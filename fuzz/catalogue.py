@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzz import registry
 from fuzz.case import Case, Origin, Revision, Status, Target, options_from
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.oracles import differential
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable

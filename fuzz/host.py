@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fuzz import catalogue, parcels, registry
 from fuzz.case import Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.local import LocalPool
 from fuzz.parcels import Request
 from fuzz.pools import Ran

@@ -10,7 +10,7 @@ import numpy as np
 from fuzz import generators, registry, unsupported, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict, options_from
 from fuzz.generators import docs
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.mutants import judging
 from fuzz.oracles import crash, differential, refusal
 from fuzz.runner import Runner

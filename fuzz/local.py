@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary
 
 from fuzz import registry
 from fuzz.case import Case, Outcome, Target
-from fuzz.lane import Job, Lane, Limits, Recycling, Reply
+from fuzz.lane import Lane
+from fuzz.limits import Job, Limits, Recycling, Reply
 from fuzz.outcomes import ended
 from fuzz.pools import Ran
 from fuzz.zygote import BackendUnavailable, BaseZygote, Zygote, ZygoteGone

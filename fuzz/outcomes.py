@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fuzz import registry, unsupported, watching
 from fuzz.case import Error, Frame, Outcome, Stage, Status, Target
-from fuzz.lane import Reply
+from fuzz.limits import Reply
 
 _OUT_OF_MEMORY_TYPES = ("MemoryError", "numpy._core._exceptions._ArrayMemoryError")
 #: How libraries word a failed allocation that they do not raise as MemoryError.

@@ -11,7 +11,7 @@ from typing import Any
 
 from fuzz import documents, wire
 from fuzz.case import Case, Outcome, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.pools import Ran
 from fuzz.wire import Value, WireError
 from fuzz.zygote import BackendUnavailable

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from fuzz.case import Case, Outcome, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 
 
 class Ran(NamedTuple):

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from fuzz import host, parcels, wire
 from fuzz.case import Case, Error, Outcome, Stage, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.parcels import Request, Unreadable
 from fuzz.pools import Ran
 from fuzz.zygote import BackendUnavailable

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from fuzz.case import Case, Outcome, Target
-from fuzz.lane import Limits, Recycling
+from fuzz.limits import Limits, Recycling
 from fuzz.local import LocalPool
 from fuzz.pools import Pool
 

@@ -22,9 +22,11 @@ from triage.challenges import Key, settled
 from triage.construct_meaning import parsed
 from triage.contrasts import OR_EMPTY
 from triage.equality import equality
-from triage.extent import extent, shape_too
+from triage.extent import extent, of_deaths, shape_too
 from triage.ignoring import is_ignored
 from triage.inquiry import FUSE, Condition, Inquiry
+from triage.leftout import KIND as LEFT_OUT
+from triage.leftout import left_out
 from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
 from triage.messages import part
@@ -107,16 +109,19 @@ def conditions(
             found[key], variants[key] = answer, variant
     types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
     found |= settled(inquiry, found, variants, seen)
+    spelled = list(left_out(inquiry))
+    found |= {(one.kind, one.text): one for one, _ in spelled}
     tie = equality(inquiry, [one for one in seen if same_operator(case, one)])
     if tie:  # any other numbers are not equal to it any more
         found = {key: one for key, one in found.items() if one.kind != "value"}
         found["value", tie.text] = tie
-    cause = next((variants[key] for key, one in found.items() if one.needed and key in variants), None)
+    causes = [variants[key] for key, one in found.items() if one.needed and key in variants]
+    cause = next(iter([*causes, *(variant for _, variant in spelled)]), None)
     typed = next((one.text for one in types if one.needed), "")
     ignored = any(one.ignored for one in found.values())
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
-    reach = extent(beside, cause, typed)
+    reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
     wider = [one for one in (like, reach) if one]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
@@ -229,8 +234,12 @@ def _listed(names: Collection[str]) -> str:
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
-    option = any(one.needed and one.kind in _OPTIONS and not one.text.startswith(_FEEDING) for one in found)
-    better = any((one.needed and one.kind == "attribute") or one.ignored or one.kind == LIKE for one in found)
+    option = any(
+        one.needed and one.kind in (*_OPTIONS, LEFT_OUT) and not one.text.startswith(_FEEDING) for one in found
+    )
+    better = any(
+        (one.needed and one.kind in ("attribute", LEFT_OUT)) or one.ignored or one.kind == LIKE for one in found
+    )
     odd = {one.text.removeprefix("odd ") for one in found if one.needed and one.text.startswith("odd ")}
     emptied = next((one for one in found if OR_EMPTY in one.text and one.needed), None)
     for one in found:

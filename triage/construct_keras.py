@@ -88,6 +88,11 @@ def _arguments(args: tuple[Any, ...], kwargs: Mapping[str, Any], names: Mapping[
     ]
 
 
+def argument_text(value: Any) -> str:
+    """An encoded argument without tensors as source, e.g. ``keras.initializers.Constant(value=0.5)``."""
+    return one_line(_argument(value, {}))
+
+
 def _argument(value: Any, names: Mapping[int, str]) -> Expr:
     if isinstance(value, list):
         return listing(_argument(item, names) for item in value)

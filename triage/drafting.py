@@ -12,7 +12,7 @@ from fuzz import instance, registry
 from fuzz.case import Case, Failure, Stage
 from fuzz.catalogue import package_version, recorded_version
 from fuzz.judge import Judge, values
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.wire import dtype_name
 from triage import asking, equality, extent, harm, report, reproducer, titles, upstream
 from triage.bisect.found import with_section
@@ -23,6 +23,7 @@ from triage.localize import Location, Part
 from triage.localize.cause import GUESS
 from triage.machine import machine, private_words, version
 from triage.messages import core, part
+from triage.neighbour import COPIED
 from triage.operators import node_count, value_names
 from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regressions, support
@@ -130,9 +131,13 @@ def _seen(store: Store, bug: Bug) -> list[Case]:
 
 
 def _min_good(bug: Bug) -> str:
-    """What tells the nearest passing case; nothing where fresh memory decides what passes."""
+    """What tells the nearest passing case; nothing where fresh memory decides what passes.
+
+    That a model of one operator passes without it goes without saying.
+    """
     memory = find(bug.judgement.evidence, "memory") if bug.judgement else None
-    if not bug.passes_with or (memory is not None and memory.figures.get("depends")):
+    bare = bug.nodes == 1 and bug.passes_with.startswith(COPIED)
+    if not bug.passes_with or bare or (memory is not None and memory.figures.get("depends")):
         return ""
     return f"The nearest case that passes differs in one thing: {bug.passes_with}."
 

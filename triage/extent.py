@@ -7,6 +7,7 @@ from itertools import islice
 
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import values
+from triage.construct_meaning import parsed
 from triage.effect import effect
 from triage.inquiry import Condition, Inquiry
 from triage.messages import core
@@ -46,6 +47,22 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
             continue
         if _told(other) == _told(failure) or (name in without and inquiry.passes(without[name])):
             failing.append(name)
+    return _condition(failing, failure) if failing else None
+
+
+def of_deaths(inquiry: Inquiry, variant: Variant | None, seen: Sequence[Case]) -> Condition | None:
+    """The operators of `seen`, tests of one node that die where this one dies; else None.
+
+    `variant` makes the failure go away, if anything does: then it must do so for the other operators too.
+    """
+    failure = inquiry.failure
+    if failure.case.kind != "onnx" or failure.outcome.status is not Status.SIGNAL:
+        return None
+    without = dict(siblings(variant.cases[0])) if variant else {}
+    nodes = [parsed(one.model).graph.node for one in (failure.case, *seen) if one.kind == "onnx"]
+    own, *others = [[node.op_type for node in each] for each in nodes]
+    names = sorted({each[0] for each in others if len(each) == 1 and each != own}) if len(own) == 1 else []
+    failing = [name for name in names if not variant or (name in without and inquiry.passes(without[name]))]
     return _condition(failing, failure) if failing else None
 
 

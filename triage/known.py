@@ -23,6 +23,8 @@ _SHARED, _LEAST = 0.75, 4
 #: Of a body only so much is read: what follows are logs and attachments.
 _READ = 20_000
 _BETWEEN = re.compile(r"[^\w]+")
+#: What we say of every process that died without a word: no compiler's message.
+_OURS = "the process died of "
 #: What tells two messages of one wording apart: 'Var' object has no attribute 'value'.
 _QUOTED = re.compile(r"['\"`]([^'\"`]{1,80})['\"`]")
 
@@ -71,8 +73,8 @@ def similar(sought: Sought, issues: Iterable[Issue]) -> list[Similar]:
 def _compared(sought: Sought, issue: Issue) -> Similar | None:
     if _elsewhere(issue.title, sought.elsewhere):
         return None
-    wrong = sought.symptom.startswith("wrong")
-    said = not wrong and _says(sought.message, f"{issue.title}\n{issue.body[:_READ]}")
+    worded = not sought.symptom.startswith("wrong") and not sought.message.startswith(_OURS)
+    said = worded and _says(sought.message, f"{issue.title}\n{issue.body[:_READ]}")
     named = _named(sought, issue)
     if said:
         also = f" and names {', '.join(named)}" if named else ""

@@ -30,6 +30,10 @@ from triage.trials import Answer, Trials
 _DEAR = 3
 
 
+#: How a difference begins that takes a node away and hands on what it read.
+COPIED = "Identity in the place of "
+
+
 @dataclass(frozen=True)
 class MinGood:
     """A case that passes, and what is different: "axis of Softmax: 1 -> 0", as seen from the failing case."""
@@ -104,5 +108,5 @@ def _single(case: Case, other: Case) -> list[str]:
     """The one difference between two cases, nothing when there are more; what follows from it is not counted."""
     found = [phrase for phrase in differences(case, other) if not phrase.startswith(CONSEQUENCE)]
     if len(found) == 2 and found[0].startswith("without ") and found[1] == "with Identity":
-        found = [f"Identity in the place of {found[0].removeprefix('without ')}"]
+        found = [f"{COPIED}{found[0].removeprefix('without ')}"]
     return found if len(found) == 1 else []

@@ -13,7 +13,7 @@ from fuzz.case import Case, Outcome, Stage
 from fuzz.operators.graph import bodies, walk
 from fuzz.oracles import refusal
 from fuzz.wire import Raw
-from triage import extent, keys, likeness
+from triage import extent, keys, leftout, likeness
 from triage.conditions import Condition
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
@@ -82,7 +82,7 @@ _BOUND = re.compile(r"[a-z]\w{0,9} ?(?:[<>]=?|[!=]=) ?\d{1,9}")
 #: What a body holds of necessity: copies, and numbers.
 _WIRING = ("Identity", "Constant")
 #: The kinds of condition that a subject takes in by "with"; a dtype has its own place.
-_JOINED = ("attribute", "input", "value", relations.KIND, relations.TYPES)
+_JOINED = ("attribute", leftout.KIND, "input", "value", relations.KIND, relations.TYPES)
 
 
 def title(prefix: str, sentence: str) -> str:

@@ -10,7 +10,7 @@ from bot.durations import seconds
 from bot.gating import Question
 from bot.settings import Project
 from bot.suitefile import Wanted
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from triage.revisions.config import Compiler
 
 

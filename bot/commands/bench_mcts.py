@@ -18,7 +18,7 @@ from fuzz import catalogue
 from fuzz.case import Target
 from fuzz.graphs import blocks
 from fuzz.graphs.blocks import BlockError
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
 from triage import strategies

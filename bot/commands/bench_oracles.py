@@ -17,7 +17,7 @@ from bot.console import err, out, print_json
 from bot.failures import ExitCode, Refusal
 from fuzz import catalogue
 from fuzz.case import Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.mutants import seeds
 from fuzz.mutants.deviations import FAR, Row, Table
 from fuzz.mutants.judging import DIED, WRONG

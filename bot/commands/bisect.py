@@ -21,7 +21,7 @@ from bot.console import err, out, print_json
 from bot.durations import seconds
 from bot.failures import ExitCode, Refusal
 from fuzz import registry
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.zygote import sweep_stale_homes
 from triage.bisect.answer import Answer

@@ -15,7 +15,7 @@ from bot.commands.arguments import Json, Memory, Seconds
 from bot.console import err, out, print_json
 from bot.failures import Refusal
 from fuzz import catalogue
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.calibration import CalibrationError, Heard, Labelled, read, summary
 from triage.court.hearing import Court

@@ -12,7 +12,7 @@ from bot.console import err, out, print_json
 from bot.durations import seconds
 from bot.failures import ExitCode, Refusal
 from fuzz import catalogue, registry
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.evidence import FILED, Judgement
 from triage.court.hearing import Court

@@ -24,7 +24,7 @@ from fuzz.campaign import Policy
 from fuzz.case import Status, Target
 from fuzz.hirgen.workflow import MODES, STRICT
 from fuzz.instance_store import StoreError
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.pools import Pool
 from fuzz.ranking.stream import LEARNS
 from fuzz.remote import RemotePool

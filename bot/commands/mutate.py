@@ -18,7 +18,7 @@ from bot.levelcheck import LevelCheck
 from bot.mutantcheck import Check
 from bot.outputs import models_folder
 from fuzz.case import Case
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.mutants import mutation, seeds
 from fuzz.mutants.model import MissingMutation, MutantModel
 from fuzz.mutants.mutation import Mutation

@@ -21,7 +21,7 @@ from bot.failures import ExitCode, Refusal
 from fuzz import catalogue, registry
 from fuzz.case import Case, Failure, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import asking
 from triage import reduce as reducer

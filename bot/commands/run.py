@@ -15,7 +15,7 @@ from fuzz import catalogue, registry
 from fuzz.case import Case, Error, Outcome, Stage, Status, Target
 from fuzz.classes import classify
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.scrub import plain
 

@@ -13,7 +13,7 @@ from bot.commands.arguments import Memory, Seconds, Seed
 from bot.durations import seconds
 from bot.failures import Refusal
 from bot.suitefile import FORMS, Wanted
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from triage.revisions.config import Compiler
 from triage.suite.changed import BadLines, Lines, given
 

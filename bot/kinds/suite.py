@@ -25,7 +25,7 @@ from bot.kinds import Again, Done, Failed
 from bot.kinds import Answer as Ended
 from bot.settings import Project
 from fuzz.case import Failure, Revision
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.ledger.records import NewWork, Work, WorkState
 from triage.records import Bug

@@ -254,30 +254,42 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
         "_tools.mnnconvert([%s])" % ", ".join('"%s"' % word for word in command),
         'if not os.path.exists("model.mnn"):',
         '    raise RuntimeError("the converter wrote no model")',
-        "names = [output.name for output in model.graph.output]",
-        'module = nn.load_module_from_file("model.mnn", list(inputs), names%s)'
+        'module = nn.load_module_from_file("model.mnn", list(inputs), [one.name for one in model.graph.output]%s)'
         % ("" if threads == "1" else ", thread_num=%s" % threads),
-        "x = list(inputs.values())",
-        *_forward([_feed(at, name) for at, name in enumerate(inputs)]),
-        "if len(found) != len(names):",
-        '    raise RuntimeError("%d outputs instead of %d" % (len(found), len(names)))',
+        *_forward(inputs),
+        "if len(found) != %d:" % len(outputs or ("",)),
+        '    raise RuntimeError("%%d outputs instead of %d" %% len(found))' % len(outputs or ("",)),
     ]
     results = ["found[%d].read()%s" % (at, _cast(name)) for at, name in enumerate(outputs or ("float32",))]
     lines.append("actual = %s" % (results[0] if len(results) == 1 else "[%s]" % ", ".join(results)))
     return "\n".join(lines)
 
 
-def _forward(feeds: Sequence[str]) -> List[str]:
-    if len(feeds) < 2:
-        return ["found = module.onForward([%s])" % "".join(feeds)]
-    return ["found = module.onForward(", "    [", *("        %s," % feed for feed in feeds), "    ]", ")"]
+def _forward(inputs: Sequence[str]) -> List[str]:
+    """The call with what is fed, as short as the inputs' dtypes allow."""
+    feeds = [_feed("x[%d]" % at, name) for at, name in enumerate(inputs)]
+    alike = "[%s for v in inputs.values()]" % _feed("v", inputs[0]) if len(set(inputs)) == 1 else ""
+    if alike:
+        return ["feeds = %s" % alike, "found = module.onForward(feeds)"]
+    if len(feeds) < 3 or "int8" in inputs:
+        return ["x = list(inputs.values())", *_listed(feeds), "found = module.onForward(feeds)"]
+    kinds = ", ".join("(np.%s, F.%s)" % _FED[CARRIED[name]] for name in inputs)
+    return [
+        "kinds = [%s]" % kinds,
+        "feeds = [F.const(v.astype(t), list(v.shape), F.NCHW, k) for v, (t, k) in zip(inputs.values(), kinds)]",
+        "found = module.onForward(feeds)",
+    ]
 
 
-def _feed(at: int, name: str) -> str:
+def _listed(feeds: Sequence[str]) -> List[str]:
+    return ["feeds = [", *("    %s," % feed for feed in feeds), "]"] if feeds else ["feeds = []"]
+
+
+def _feed(given: str, name: str) -> str:
     carrier = CARRIED[name]
     dtype, kind = _FED[carrier]
     converted = "" if name == dtype else ".astype(np.%s)" % dtype
-    made = "F.const(x[%d]%s, list(x[%d].shape), F.NCHW, F.%s)" % (at, converted, at, kind)
+    made = "F.const(%s%s, list(%s.shape), F.NCHW, F.%s)" % (given, converted, given, kind)
     return "F.cast(%s, F.int8)" % made if carrier == "int8" else made
 
 

@@ -12,7 +12,7 @@ from bot import builds, gating
 from bot.failures import Refusal
 from bot.gating import Answer, Question
 from bot.suitefile import Wanted
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from tests.bot import suites
 from tests.bot.support import ROOT

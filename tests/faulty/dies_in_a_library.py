@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import threading
+import time
 
 import numpy as np
 
@@ -71,6 +72,21 @@ def claims_to_die():
     signal.pthread_sigmask(signal.SIG_BLOCK, set(signal.Signals))
 
 
+def claims_to_die_with_one_signal_blocked():
+    os.write(2, b"Fatal Python error: Segmentation fault\n\n")
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGFPE})
+    time.sleep(1)
+
+
+def dies_beside_a_thread_with_one_signal_blocked():
+    blocked = threading.Event()
+    thread = threading.Thread(target=lambda: (blocked.wait(), checksum()))
+    thread.start()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGFPE})
+    blocked.set()
+    thread.join()
+
+
 def dies_anywhere():
     """In another function each time, as a program does that has written where it should not."""
     count = os.path.join(os.environ["HOME"], "deaths")
@@ -89,5 +105,7 @@ CALLS = {
         dies_on_another_thread,
         dies_with_stderr_closed,
         claims_to_die,
+        claims_to_die_with_one_signal_blocked,
+        dies_beside_a_thread_with_one_signal_blocked,
     )
 }

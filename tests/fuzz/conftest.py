@@ -11,7 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from fuzz.case import Case, Origin, Revision, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.worker import descendants
 

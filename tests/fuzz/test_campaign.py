@@ -13,7 +13,7 @@ from fuzz import catalogue
 from fuzz.campaign import CHUNK, Campaign, Policy
 from fuzz.case import Case, Origin, Revision, Status, Target, Verdict
 from fuzz.generators import Skip
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 MakeCase = Callable[..., Case]

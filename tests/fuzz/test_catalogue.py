@@ -8,7 +8,7 @@ import pytest
 
 from fuzz import catalogue, registry
 from fuzz.catalogue import Probe
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 

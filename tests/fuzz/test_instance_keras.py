@@ -15,7 +15,7 @@ from fuzz import catalogue, instance, instance_keras, instance_keras_export
 from fuzz.case import Case, Origin, Stage, Status
 from fuzz.instance import InstanceError
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import CannotFeed, Job
 

@@ -8,7 +8,7 @@ import pytest
 from fuzz import catalogue, judge
 from fuzz.case import Case, Error, Origin, Outcome, Stage, Status, Target
 from fuzz.judge import ChunkJudge, Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.validity import Reference
 from fuzz.wire import Value

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fuzz.case import Case, Target
-from fuzz.lane import Job, Lane, Limits, Recycling
+from fuzz.lane import Lane
+from fuzz.limits import Job, Limits, Recycling
 from fuzz.zygote import BaseZygote, ZygoteGone
 
 MakeCase = Callable[..., Case]

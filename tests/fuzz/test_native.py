@@ -10,7 +10,7 @@ import pytest
 
 from fuzz import native
 from fuzz.case import Case, Outcome, Revision, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 MakeCase = Callable[..., Case]
@@ -62,6 +62,20 @@ def test_a_case_that_says_that_it_dies_is_believed_only_when_it_does(
     alone: Runner, dying: Target, case: MakeCase
 ) -> None:
     assert alone.run_fresh(case("claims_to_die"), dying).status is Status.OK
+
+
+def test_a_thread_that_blocks_one_signal_for_its_own_reasons_does_not_stand_still(
+    alone: Runner, dying: Target, case: MakeCase
+) -> None:
+    assert alone.run_fresh(case("claims_to_die_with_one_signal_blocked"), dying).status is Status.OK
+
+
+def test_of_two_threads_that_block_one_signal_the_one_that_dies_is_shown(
+    alone: Runner, dying: Target, case: MakeCase
+) -> None:
+    outcome = alone.run_fresh(case("dies_beside_a_thread_with_one_signal_blocked"), dying)
+    assert outcome.error is not None and outcome.error.signal == "SIGSEGV"
+    assert "crc32" in stack(outcome)[0]
 
 
 def test_a_death_without_stderr_is_a_death_at_the_end_of_its_time(dying: Target, case: MakeCase) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from fuzz import parcels, wire
 from fuzz.case import Case, Error, Frame, Origin, Outcome, Revision, Stage, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.parcels import Request, Unreadable
 from fuzz.pools import Ran
 from fuzz.zygote import BackendUnavailable

@@ -11,7 +11,7 @@ import pytest
 
 from fuzz import host, parcels, remote
 from fuzz.case import Case, Origin, Revision, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.remote import HostLost, RemotePool
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable

@@ -18,7 +18,7 @@ import pytest
 
 from fuzz import catalogue, zygote
 from fuzz.case import Case, Revision, Stage, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
 
@@ -151,7 +151,7 @@ import sys, time
 sys.path[:0] = {path!r}
 from fuzz.case import Case, Origin, Revision, Target
 from fuzz.runner import Runner
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 import numpy as np
 def case(text):
     return Case("onnx", text, {{"x": np.ones(3, np.float32)}}, Origin("x"))
@@ -184,7 +184,7 @@ import sys
 sys.path[:0] = {path!r}
 from fuzz.case import Case, Origin, Revision, Target
 from fuzz.runner import Runner
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 import numpy as np
 target = Target({backend!r}, Revision("0"))
 with Runner(Limits(3), jobs=1) as runner:

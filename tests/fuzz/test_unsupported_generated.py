@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 
@@ -42,6 +42,19 @@ def test_onnxruntime_says_that_recurrent_operators_have_no_doubles(runner: Runne
     target = catalogue.target("onnxruntime")
     assert runner.run(recurrent(op_type, gates, TensorProto.DOUBLE), target).status is Status.UNSUPPORTED
     assert runner.run(recurrent(op_type, gates, TensorProto.FLOAT), target).status is Status.OK
+
+
+@pytest.mark.parametrize(("op_type", "gates"), [("LSTM", 4), ("GRU", 3)])
+def test_onnxruntime_says_so_in_bodies_too(runner: Runner, op_type: str, gates: int) -> None:
+    inner = onnx.load_from_string(recurrent(op_type, gates, TensorProto.DOUBLE).model).graph
+    whole = helper.make_graph([inner.node[0]], "then", [], [inner.output[0]])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=whole, else_branch=whole)
+    weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in inner.initializer}
+    model = onnx.load_from_string(case(node, [2, 1, 1, 1], TensorProto.DOUBLE, weights).model)
+    model.graph.input.append(helper.make_tensor_value_info("c", TensorProto.BOOL, []))  # a constant one is folded
+    given = {"x": np.ones((2, 1, 2)), "c": np.array(True)}
+    nested = Case("onnx", model.SerializeToString(), given, Origin("test", op_type))
+    assert runner.run(nested, catalogue.target("onnxruntime")).status is Status.UNSUPPORTED
 
 
 def branches(op_type: str) -> Case:

@@ -12,7 +12,7 @@ from onnx import parser
 from fuzz import catalogue, validity
 from fuzz.case import Case, Origin, Status, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Value
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.case import Case, Outcome, Revision, Stage, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 MakeCase = Callable[..., Case]

@@ -15,7 +15,7 @@ from fuzz import catalogue
 from fuzz.campaign import Policy
 from fuzz.case import Case, Origin
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import causal, hunt, pipeline
 from triage.causal import Needs

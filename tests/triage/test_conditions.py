@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import conditions as conditions_
 from triage import contrasts, titles
@@ -605,6 +605,15 @@ def test_what_fails_without_its_negative_numbers_does_not_need_them(judge: Judge
     case = Case("onnx", model.SerializeToString(), {"x": x}, Origin("test"))
     told = [one.text for one in conditions(judge, failure_of(judge, case, "openvino")) if one.needed]
     assert "odd y_zero_point" in told and "negative y_zero_point" not in told
+
+
+def test_an_object_among_the_arguments_of_a_layer_is_told_as_a_person_would_write_it() -> None:
+    made = b'{"object": {"api": "keras.initializers.Constant", "kwargs": {"value": 0.5}}}'
+    tensor = b'{"tensor": 0}], "tensors": [{"dtype": "float32", "shape": [1, 2], "values": [1, 2]}'
+    init = b'{"kwargs": {"units": 1, "bias_initializer": %s}}' % made
+    text = b'{"library": "keras", "api": "keras.layers.Dense", "args": [%s], "init": %s}' % (tensor, init)
+    found = [one.text for one in arguments.of_layers(Case("keras", text, {}, Origin("test")))]
+    assert "bias_initializer=keras.initializers.Constant(value=0.5)" in found
 
 
 def test_sizes_that_are_left_open_are_a_condition(judge: Judge) -> None:

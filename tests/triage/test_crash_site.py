@@ -12,7 +12,7 @@ from onnx import parser
 from fuzz import catalogue, native
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import crash_site, dying, twins
 from triage.interesting import same_signature

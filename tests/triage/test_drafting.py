@@ -111,6 +111,12 @@ def test_a_passing_neighbour_is_told_unless_fresh_memory_decides_what_passes(dep
     assert ("axis of Softmax" in told) is shown
 
 
+def test_that_a_model_passes_without_its_only_operator_is_not_told() -> None:
+    copied = "Identity in the place of Sum"
+    assert drafting._min_good(replace(BUG, nodes=1, passes_with=copied)) == ""
+    assert copied in drafting._min_good(replace(BUG, nodes=2, passes_with=copied))
+
+
 def test_a_guess_is_no_finding() -> None:
     """What is not known is for the one who triages, not for the maintainer who reads the report."""
     case = Case("onnx", b"", {}, Origin("test"))

@@ -14,7 +14,7 @@ import pytest
 from fuzz import catalogue, instance
 from fuzz.case import Case, Failure, Origin, Revision, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.construct_keras import layer_code
 from triage.exported import as_model

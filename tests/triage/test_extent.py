@@ -16,7 +16,9 @@ from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage import titles
 from triage.conditions import conditions
+from triage.localize import localize
 from triage.siblings import siblings, unary
+from triage.signing import Signer
 from triage.submodel import load, tensors
 
 PLANTED = str(Path(__file__).with_name("planted_attributes.py"))
@@ -136,3 +138,27 @@ def test_sizes_that_happen_to_hide_a_wrong_shape_are_told(judge: Judge) -> None:
     [shape] = [one for one in found if one.kind == "shape"]
     assert "even the shape is wrong" in shape.sentence
     assert "GRU" in titles.subject(case, ["LSTM"], found)
+
+
+def test_operators_whose_tests_die_at_the_same_place_are_in_the_title(judge: Judge) -> None:
+    """MNN's converter dies of a sum of one tensor, and of every other operator that it makes of the same kind."""
+    pytest.importorskip("MNN")
+    sum_, *others = [case_of(name, {"x": floats(3)}, [3]) for name in ("Sum", "Max", "Min", "Sum")]
+    failure = failure_of(judge, sum_, "mnn")
+    found = conditions(judge, failure, seen=others)
+    assert [one.sentence for one in found if one.kind == "siblings"] == [
+        "In its place Max and Min fail in the same way."
+    ]
+    assert titles.subject(sum_, ["Sum"], found) == "Sum (also Max and Min) with a single input"
+    [said] = [one for one in localize(judge, failure, Signer(judge.runner).sign(failure)).evidence if "dies" in one]
+    assert said == "the process dies in MNN::CreateBinaryOp"
+
+
+def test_a_default_that_a_compiler_must_be_told_is_in_the_title(judge: Judge) -> None:
+    """MNN divides by the strides of a pool, which are zero where the model has none; so do those of other pools."""
+    pytest.importorskip("MNN")
+    given = {"x": floats(1, 1, 2)}
+    pool, other = (case_of(name, given, [1, 1, 2], kernel_shape=[1]) for name in ("MaxPool", "AveragePool"))
+    found = conditions(judge, failure_of(judge, pool, "mnn"), seen=[other])
+    assert titles.subject(pool, ["MaxPool"], found) == "MaxPool (also AveragePool) with strides left out"
+    assert "With its default, `strides=[1]`, spelled out the same model passes." in [one.sentence for one in found]

@@ -13,7 +13,7 @@ from onnx import helper
 from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.effect import effect
 from triage.harm import harmful

@@ -14,7 +14,7 @@ from fuzz import catalogue
 from fuzz.campaign import Policy
 from fuzz.case import FAILING, Case, Origin, Status
 from fuzz.generators import Skip
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.hunt import Progress, hunt, skip_id
 from triage.records import CampaignInfo

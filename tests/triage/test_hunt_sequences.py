@@ -13,7 +13,7 @@ from fuzz import catalogue, sequences
 from fuzz.campaign import Policy
 from fuzz.case import Case, Origin, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import pipeline
 from triage.hunt import hunt

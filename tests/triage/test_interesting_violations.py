@@ -12,7 +12,7 @@ from onnx import parser
 from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin, Revision, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.interesting import same_signature
 from triage.signature import Signature, sign

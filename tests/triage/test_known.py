@@ -15,6 +15,9 @@ FOLDER = Path(__file__).parent / "known"
 #: The project data that holds for a tracker.
 BACKENDS = {described(name).tracker: name for name in ("tvm", "openvino", "onnxruntime", "inductor", "reference")}
 
+#: What the judge says of a process that died without a word.
+DIED = "the process died of SIGSEGV"
+
 
 def pairs(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / name).read_text().splitlines()]
@@ -60,6 +63,13 @@ def test_a_message_is_recognised_whatever_numbers_and_names_stand_in_it() -> Non
     [one] = similar(sought, [Issue(1, "It does not compile", body)])
     assert one.why == "holds the same message"
     assert not similar(sought, [Issue(1, "It does not compile", "Check failed: it is false")])
+
+
+def test_that_a_process_died_is_no_message_that_two_bugs_share() -> None:
+    sought = Sought("Segmentation fault when running MaxPool", ("MaxPool",), DIED, "crash:SIGSEGV")
+    assert not similar(sought, [Issue(1, "Segmentation fault when converting Sum", DIED)])
+    [one] = similar(sought, [Issue(1, "Segmentation fault in MaxPool", DIED)])
+    assert one.why == "names MaxPool with the same kind of failure"
 
 
 def test_two_messages_of_one_wording_are_told_apart_by_what_they_quote() -> None:

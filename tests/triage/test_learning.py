@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fuzz.campaign import Policy
 from fuzz.case import FAILING, Case, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.ranking.stream import Mixed, Ordered
 from fuzz.runner import Runner
 from tests.triage.test_hunt import CASES, REFERENCE, TARGET

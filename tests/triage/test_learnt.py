@@ -11,7 +11,7 @@ import pytest
 from fuzz.campaign import Policy
 from fuzz.case import Case, Status
 from fuzz.generators import onnx_node
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.ranking.history import NONE, Ends, History, Meaning, meaning
 from fuzz.ranking.stream import Ordered
 from fuzz.runner import Runner

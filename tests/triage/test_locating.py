@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from fuzz import catalogue
 from fuzz.case import Case, Origin
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.lifecycle import State
 from triage.operators import node_count

@@ -33,6 +33,13 @@ def test_onnx_runtimes_status_prefix_goes():
     assert core(told) == "ReduceMax node. empty set"
 
 
+def test_onnx_runtimes_message_of_a_body_is_that_of_the_node_in_it():
+    loop = "Non-zero status code returned while running Loop node. Name:'n1' Status Message: "
+    told = "[ONNXRuntimeError] : 6 : RUNTIME_EXCEPTION : "
+    inner = "Non-zero status code returned while running ReduceMax node. Name:'' Status Message: empty set"
+    assert core(told + loop + loop + inner) == "ReduceMax node. empty set"
+
+
 def test_a_message_of_nothing_but_empty_words_stays_as_it_is():
     assert core("[ONNXRuntimeError] : 1 : FAIL : ") == "[ONNXRuntimeError] : 1 : FAIL :"
 

@@ -13,7 +13,7 @@ from onnx import parser
 from fuzz import catalogue
 from fuzz.case import Case, Error, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.oracles import refusal
 from fuzz.runner import Runner
 from triage import reproducer, titles

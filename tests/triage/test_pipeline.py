@@ -21,7 +21,7 @@ from fuzz.campaign import Policy
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status, Target
 from fuzz.data import data_path
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import drafting, hunt, pipeline
 from triage.court.evidence import Judgement, Ruling

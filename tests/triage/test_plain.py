@@ -16,7 +16,7 @@ from fuzz.campaign import Policy
 from fuzz.case import Case, Status, Target
 from fuzz.generators import MUTANT, mtdlcomp
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.mutants.subject import seed_case
 from fuzz.runner import Runner
 from triage import hunt, pipeline, plain

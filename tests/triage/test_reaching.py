@@ -10,7 +10,7 @@ import pytest
 
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Outcome, Stage, Status, Verdict
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from tests.bot.support import relu
 from triage.reaching import Reach

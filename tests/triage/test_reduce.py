@@ -17,7 +17,7 @@ import triage.passes
 from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from triage.interesting import recorded, same_signature
@@ -291,7 +291,7 @@ def test_what_one_change_opens_for_another_costs_no_run_of_its_own() -> None:
 
     found = reduce(case, sums, values=record, valid=valid, neighbours=0, progress=lambda name, _: stages.append(name))
     assert found.nodes_after == 2
-    assert len([name for name in stages if name not in ("nodes", "subgraphs", "branches")]) <= 1
+    assert len([name for name in stages if name not in ("nodes", "subgraphs", "branches", "copies")]) <= 1
 
 
 def test_progress_tells_the_pass_and_the_runs() -> None:

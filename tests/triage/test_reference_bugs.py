@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 from fuzz import catalogue, generators
 from fuzz.campaign import Policy
 from fuzz.case import Case, Origin, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import hunt, pipeline
 from triage.court.evidence import Ruling

@@ -12,7 +12,7 @@ from onnx import parser
 from fuzz import catalogue
 from fuzz.case import Case, Origin
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import roots
 from triage.operators import operators

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzz import catalogue
 from fuzz.campaign import Policy
 from fuzz.case import Case, Origin
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import hunt, pipeline
 from triage.lifecycle import State

@@ -16,7 +16,7 @@ import numpy as np
 import fuzz.backends
 from fuzz import catalogue, judge, registry, validity
 from fuzz.case import Case, Outcome, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.validity import Reference
 from fuzz.wire import Value

@@ -11,6 +11,8 @@ from __future__ import annotations
 from fuzz.case import Failure
 from fuzz.judge import Judge
 from fuzz.zygote import BackendUnavailable
+from triage import crash_site
+from triage.dying import last_output
 from triage.localize import cause, instance, operator, order, stages, switches
 from triage.localize.location import Location, Part
 from triage.localize.trial import COSTLY, Trial
@@ -39,7 +41,13 @@ def localize(judge: Judge, failure: Failure, signature: Signature, deadline: flo
 
 
 def _convert(trial: Trial, known: Location) -> Location:
-    """The function that converts the guilty operator, where the signature could not tell among several."""
+    """The function that converts the guilty operator, where the signature could not tell among several.
+
+    Where a process dies in a function that is known by name, that is the place.
+    """
+    died = crash_site.place(last_output(trial.failure))
+    if died:
+        return known.learn(f"the process dies in {died}")
     if not known.operator or known.conversion_function:
         return known
     failure = trial.failure

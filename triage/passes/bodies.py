@@ -1,4 +1,4 @@
-"""Bodies without what only wires them: results that nobody reads, copies of a value, constants as nodes."""
+"""Bodies without what only wires them: what nobody reads, copies of a value, constants as nodes."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
 
 
 def _without_unread(graph: onnx.GraphProto) -> None:
-    """Results of an If, and what a Loop collects, go where nobody reads them."""
+    """Results of an If, and what a Loop or a Scan collects, go where nobody reads them."""
     read = {info.name for info in graph.output}.union(*(reads(node) for node in graph.node))
     for node in graph.node:
         inner = [attribute.g for attribute in node.attribute if attribute.type == AttributeProto.GRAPH]
-        before = _SKIPPED[node.op_type](node) if node.op_type in _SKIPPED and not node.domain else len(node.output)
+        told = _SKIPPED.get(node.op_type) if not node.domain else None
+        before = told(node) if told else len(node.output)
         gone = [at for at in range(before, len(node.output)) if node.output[at] not in read]
         if len(gone) == len(node.output):
             gone = gone[1:]
@@ -41,10 +42,23 @@ def _without_unread(graph: onnx.GraphProto) -> None:
         replace_items(node.output, [name for at, name in enumerate(node.output) if at not in gone])
 
 
+#: Attributes of Scan with a number for each result that it collects.
+_PLACED = frozenset(("scan_output_axes", "scan_output_directions", "directions"))
+
+
+def _states(scan: onnx.NodeProto) -> int:
+    """How many values a Scan hands on; all outputs where it sets an axis or a direction for each that it collects."""
+    numbers: dict[str, int] = {attribute.name: attribute.i for attribute in scan.attribute}
+    if _PLACED.intersection(numbers):
+        return len(scan.output)
+    return len(scan.input) - numbers["num_scan_inputs"]
+
+
 #: How many of the first outputs have to stay.
 _SKIPPED: Mapping[str, Callable[[onnx.NodeProto], int]] = {
     "If": lambda node: 0,
     "Loop": lambda node: max(0, len(node.input) - 2),
+    "Scan": _states,
 }
 
 
@@ -82,8 +96,19 @@ def _without_constant_nodes(graph: onnx.GraphProto) -> None:
                 body.node.remove(node)
 
 
+def _without_unread_constants(graph: onnx.GraphProto) -> None:
+    for body in _all_bodies(graph):
+        read = {info.name for info in body.output}.union(*(reads(node) for node in body.node))
+        replace_items(body.initializer, [tensor for tensor in body.initializer if tensor.name in read])
+
+
 def _all_bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
     return [body for node in walk(graph) for body in bodies(node)]
 
 
-_CHANGES: tuple[Callable[[onnx.GraphProto], None], ...] = (_without_unread, _without_copies, _without_constant_nodes)
+_CHANGES: tuple[Callable[[onnx.GraphProto], None], ...] = (
+    _without_unread,
+    _without_copies,
+    _without_constant_nodes,
+    _without_unread_constants,
+)

@@ -12,7 +12,7 @@ from fuzz.case import Case
 from fuzz.operators.graph import bodies, walk
 from fuzz.wire import Value
 from triage.literals import Array
-from triage.submodel import load, open_shapes, tensors, with_tensors
+from triage.submodel import inner_tensors, load, open_shapes, tensors, with_tensors
 
 KINDS = ("onnx",)
 #: What a rare element type is replaced by; the common ones stay.
@@ -82,11 +82,11 @@ def _inside(model: onnx.ModelProto, changes: Mapping[int, int]) -> None:
         for attribute in node.attribute:
             if attribute.name in ("to", "dtype", "output_dtype"):
                 attribute.i = changes.get(attribute.i, attribute.i)
-            elif attribute.HasField("t") and attribute.t.data_type in changes:
-                array = numpy_helper.to_array(attribute.t)
-                cast = _cast(array, changes[attribute.t.data_type])
-                attribute.t.CopyFrom(numpy_helper.from_array(cast, attribute.t.name))
         for body in bodies(node):
             for info in [*body.input, *body.output]:
                 kind = info.type.tensor_type
                 kind.elem_type = changes.get(kind.elem_type, kind.elem_type)
+    for tensor in inner_tensors(model.graph):
+        if tensor.data_type in changes:
+            cast = _cast(numpy_helper.to_array(tensor), changes[tensor.data_type])
+            tensor.CopyFrom(numpy_helper.from_array(cast, tensor.name))

@@ -11,7 +11,7 @@ import numpy as np
 
 from fuzz.case import Case
 from fuzz.instance import Instance, Tensor, tensors
-from triage.construct_torch import argument_text
+from triage import construct_keras, construct_torch
 from triage.parameters_torch import Parameter, positional
 from triage.passes._instances import Place, changed, dropped, parsed, places, tensor_name, with_instance
 from triage.variants import Variant
@@ -86,7 +86,8 @@ def _other_numbers(encoded: Any) -> Iterator[Any]:
 
 def _text(instance: Instance, place: Place) -> str:
     """An argument as a title writes it: ``dim=1``."""
-    return f"{_named(instance, place)}{argument_text(place.of(instance))}"
+    source = construct_keras if instance.library == "keras" else construct_torch
+    return f"{_named(instance, place)}{source.argument_text(place.of(instance))}"
 
 
 def _without(instance: Instance, place: Place) -> Instance | None:

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 import onnx
 from onnx import AttributeProto, helper
+from onnx.defs import OpSchema
 
 from fuzz.case import Case
 from triage.construct_meaning import parsed
@@ -45,6 +46,7 @@ def variants(case: Case) -> Iterator[Variant]:
     """The neighbours of a model of one node; none of a larger one."""
     if len(parsed(case.model).graph.node) != 1:
         return
+    yield from _one_of_many(case)
     yield from _one_type(case)
     yield from _all_axes(case)
     yield from _another_axis(case)
@@ -121,6 +123,17 @@ def _data(case: Case) -> _Input | None:
 
 
 # ---------------------------------------------------------------- inputs of one type
+
+
+def _one_of_many(case: Case) -> Iterator[Variant]:
+    """The only input of an operator that takes any number of them, given twice."""
+    model = load(case)
+    node = model.graph.node[0]
+    formals = formal_inputs(node, model)
+    if len(node.input) == 1 and formals and formals[0].option == OpSchema.FormalParameterOption.Variadic:
+        node.input.append(node.input[0])
+        twice = with_tensors(case, model, {})
+        yield Variant(KIND, "a single input", "With its input given twice the same model passes.", (twice,))
 
 
 def _one_type(case: Case) -> Iterator[Variant]:

@@ -11,7 +11,7 @@ from fuzz import catalogue
 from fuzz.campaign import Policy
 from fuzz.case import Case
 from fuzz.generators import Skip, onnx_node
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from tests.bot.hosts.support import REFERENCE
 from tests.bot.support import PLANTED

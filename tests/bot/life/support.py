@@ -10,7 +10,7 @@ import numpy as np
 from bot import builds
 from bot.life import sent
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from tests.bot.checks.support import Shop
 from triage.ledger.records import Issue, Outgoing

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from fuzz import catalogue, registry, unsupported
 from fuzz.case import Case, Error, Frame, Origin, Stage, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 HERE = find_spec("iree") is not None and find_spec("iree.runtime") is not None

@@ -18,7 +18,7 @@ from fuzz import catalogue, registry
 from fuzz.case import Case, Origin, Outcome, Stage, Status
 from fuzz.classes import Class, classify
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Value
 from triage import reproducer, script
@@ -209,6 +209,27 @@ def test_its_script_feeds_several_inputs_and_fails_where_the_result_is_wrong(run
     assert verdict.failure is not None
     found = rerun(case, verdict.failure.outcome, verdict.failure.reference, "bool")
     assert reproducer.reproduces("wrong:values", "", found), found.output
+
+
+@pytest.mark.parametrize(
+    "dtypes", [("float32", "int32"), ("float32", "int32", "float32"), ("int8", "float32", "uint8")]
+)
+def test_its_script_feeds_inputs_of_several_dtypes(runner: Runner, dtypes: tuple[str, ...]) -> None:
+    names = [f"x{at}" for at in range(len(dtypes))]
+    nodes = [helper.make_node("Cast", [name], [f"c{name}"], to=TensorProto.FLOAT) for name in names]
+    nodes += [helper.make_node("Concat", [f"c{name}" for name in names], ["y"], axis=0)]
+    given = {name: np.array([1, 2]).astype(dtype) for name, dtype in zip(names, dtypes, strict=True)}
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), [2])
+        for name, value in given.items()
+    ]
+    made = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2 * len(names)])
+    model = helper.make_model(
+        helper.make_graph(nodes, "g", infos, [made]), opset_imports=[helper.make_opsetid("", 13)], ir_version=8
+    )
+    case = Case("onnx", model.SerializeToString(), given, Origin("test"))
+    found = rerun(case, run(runner, case), runner.run(case, catalogue.target("reference")), "float32")
+    assert "PASS" in found.output, found.output
 
 
 def test_its_script_fails_where_the_converter_writes_no_model(runner: Runner) -> None:

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper, parser
 from fuzz import catalogue
 from fuzz.backends import onnxruntime as backend
 from fuzz.case import Case, Origin, Outcome, Stage, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.wire import Job, Value
 from triage import asking

@@ -12,7 +12,7 @@ import pytest
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Status
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 

@@ -8,7 +8,7 @@ from onnx import ModelProto, TensorProto, helper, parser
 
 from fuzz import catalogue, validity
 from fuzz.case import Case, Origin, Stage, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 

@@ -14,7 +14,7 @@ from fuzz import catalogue
 from fuzz.backends import tvm
 from fuzz.backends._relax_functions import FORMS
 from fuzz.case import Case, Origin, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 TEXT = """<ir_version: 8, opset_import: ["": 17]> g (float[2,3] x, float[2,3] w) => (float[2,3] y, float[2,3] z)

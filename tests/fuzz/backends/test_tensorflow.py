@@ -14,7 +14,7 @@ import pytest
 from fuzz import catalogue, instance, registry
 from fuzz.case import Case, Origin, Outcome, Status, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import reproducer
 from triage.construct_keras import layer_code

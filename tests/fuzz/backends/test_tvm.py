@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Stage, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage import asking
 

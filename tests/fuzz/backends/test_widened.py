@@ -14,7 +14,7 @@ from onnx import TensorProto, helper, numpy_helper
 import fuzz.backends
 from fuzz import catalogue, registry
 from fuzz.case import Case, Origin, Outcome, Status
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 
 WIDENED = str(Path(fuzz.backends.__file__).with_name("_widened.py"))

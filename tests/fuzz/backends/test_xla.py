@@ -15,7 +15,7 @@ import pytest
 from fuzz import catalogue, instance
 from fuzz.case import Case, Origin, Revision, Status, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from fuzz.zygote import BackendUnavailable
 

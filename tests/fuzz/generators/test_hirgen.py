@@ -14,7 +14,7 @@ from fuzz.campaign import Campaign, Policy
 from fuzz.case import Case, Revision, Status, Target, Verdict
 from fuzz.generators import hirgen, hirgen_disruptive
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.oracles import refusal
 from fuzz.runner import Runner
 from fuzz.validity import reference_target

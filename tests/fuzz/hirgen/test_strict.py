@@ -16,7 +16,7 @@ from fuzz.hirgen import strict
 from fuzz.hirgen.coverage import CRITERIA, Coverage
 from fuzz.hirgen.inserting import Inserting
 from fuzz.hirgen.strict import Grown
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.operators import dtypes
 from fuzz.operators.dtypes import FLOAT
 from fuzz.operators.families import IR_VERSION, OPSET, operators

@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from fuzz import catalogue
 from fuzz.case import Case, Error, Frame, Origin
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.evidence import Ruling, find
 from triage.court.hearing import Court

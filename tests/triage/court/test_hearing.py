@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Target
 from fuzz.data import data_path
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.calibration import Labelled, read
 from triage.court.evidence import FILED, Judgement, Ruling, find

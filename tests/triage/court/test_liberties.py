@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzz import catalogue
 from fuzz.case import Case, Origin
 from fuzz.data import data_path
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.evidence import Judgement, Ruling
 from triage.court.hearing import Court

@@ -15,7 +15,7 @@ from onnx import TensorProto, helper
 from fuzz import catalogue, validity
 from fuzz.case import Case, Origin
 from fuzz.data import data_path
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.evidence import Ruling
 from triage.court.hearing import Court

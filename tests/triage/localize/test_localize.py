@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin, Stage, Status, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.localize import Location, Part, localize, operator, stages, switches
 from triage.localize.trial import Answer, Trial

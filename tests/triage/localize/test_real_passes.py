@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzz import catalogue
 from fuzz.case import Case, Origin, Target
 from fuzz.judge import Judge
-from fuzz.lane import Limits
+from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.localize import Location, Part, localize, transformations
 from triage.localize.trial import Trial

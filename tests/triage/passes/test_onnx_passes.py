@@ -272,6 +272,23 @@ def test_a_rare_dtype_gives_way_wherever_it_stands() -> None:
     assert propose("dtypes", case_of("g (float[2] x) => (float[2] y) { y = Neg(x) }", x=ramp(2))) == []
 
 
+def test_the_constants_of_bodies_get_the_common_dtype_too() -> None:
+    text = """g (bool c, double[2] x) => (double[2] y) {
+        y = If (c) <then_branch = t () => (double[2] p) <double[2] w = {1, 2}> { p = Add(x, w) },
+                    else_branch = e () => (double[2] q) { q = Neg(x) }> }"""
+    everything, *_ = propose("dtypes", case_of(text, c=np.array(True), x=np.ones(2)))
+    assert run(everything)[0].dtype == np.float32
+
+
+def test_a_body_that_need_not_compute_copies() -> None:
+    text = """g (bool c, float[2] x) => (float[2] y) {
+        y = If (c) <then_branch = t () => (float[2] p) { p = Exp(x) },
+                    else_branch = e () => (float[2] q) { q = Identity(x) }> }"""
+    [found] = propose("copies", case_of(text, c=np.array(True), x=ramp(2)))
+    np.testing.assert_array_equal(run(found)[0], ramp(2))
+    assert propose("copies", found) == []
+
+
 def test_names_inside_bodies_become_short_too() -> None:
     long = "a_name_that_nobody_would_write"
     text = f"""g (bool c, float[2] x) => (float[2] y) {{ y = If(c) <

@@ -23,6 +23,11 @@ LOOP = """g (int64 n, float[2] x) => (float[2] last) {
         => (bool more, float[2] w, float[2] row, float[2] copy) {
         more = Identity(go) f = Constant <value = float[2] {1, 2}> () w = Mul(v, f)
         row = Exp(w) copy = Identity(w) }> }"""
+SCAN = """g (float[n, 2] x) => (float[2] last, float[n, 2] rows) {
+    start = Constant <value = float[2] {0, 0}> ()
+    last, rows, unread = Scan <body = b (float[2] v, float[2] row) => (float[2] w, float[2] more, float[2] other)
+        <float[2] nobody = {1, 2}> { w = Add(v, row) more = Neg(row) other = Exp(row) }, num_scan_inputs = 1> (start, x)
+    }"""
 CALL = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
 g (float[2] x, float[2] z) => (float[2] y) <float[2] w = {1, 2}> {
     a = Neg(x) y = own.block <k = 1.0, l = 2.0>(z, a, w) }
@@ -79,6 +84,38 @@ def test_a_result_of_an_if_that_is_read_stays_and_so_does_one_of_several() -> No
     assert [node.op_type for node in body(shorter, "then_branch").node] == ["Exp"]
     np.testing.assert_array_equal(run(shorter)[0], run(case)[0])
     assert propose("bodies", shorter) == []
+
+
+def test_what_a_scan_collects_for_nobody_goes_and_so_do_constants_that_nobody_reads() -> None:
+    case = case_of(SCAN, x=np.ones((3, 2), np.float32))
+    everything, *_ = propose("bodies", case)
+    inner = body(everything, "body")
+    assert [node.op_type for node in inner.node] == ["Add", "Neg"] and not inner.initializer
+    assert len(load(everything).graph.node[-1].output) == len(inner.output) == 2
+    np.testing.assert_array_equal(run(everything)[0], run(case)[0])
+    assert all(works(candidate) for candidate in propose("bodies", case))
+
+
+def test_a_scan_that_says_where_its_results_go_keeps_them_all() -> None:
+    text = SCAN.replace("num_scan_inputs = 1", "num_scan_inputs = 1, scan_output_axes = [0, 0]")
+    shorter, *_ = propose("bodies", case_of(text, x=np.ones((3, 2), np.float32)))
+    assert len(load(shorter).graph.node[-1].output) == 3
+
+
+def test_a_node_whose_result_is_its_input_goes() -> None:
+    text = """g (float[2] x, float[2, 1] z) => (float[2] y) {
+        a = Cast <to = 1> (x) s = Shape(a) b = Relu(a) r = Reshape(b, s) c = Identity(r) n = Neg(c) y = Identity(n) }"""
+    case = case_of(text, x=np.abs(X), z=np.ones((2, 1), np.float32))
+    everything, *single = propose("noops", case)
+    assert op_types(everything) == ["Shape", "Neg"] and len(single) == 5
+    assert all(len(load(one).graph.node) == 6 and works(one) for one in single)
+    np.testing.assert_array_equal(run(everything)[0], run(case)[0])
+
+
+def test_a_copy_of_an_input_that_is_a_result_stays_and_so_does_the_only_node() -> None:
+    assert propose("noops", case_of("g (float[2] x) => (float[2] y) { y = Relu(x) }", x=np.abs(X))) == []
+    copied = "g (float[2] x) => (float[2] y, float[2] z) { y = Identity(x) z = Neg(y) }"
+    assert propose("noops", case_of(copied, x=X)) == []
 
 
 def test_results_of_functions_that_nobody_reads_go_with_the_nodes_that_made_them() -> None:
