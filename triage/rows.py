@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, text
 from sqlmodel import Field, SQLModel
 
 #: The migration that makes the tables below.
-SCHEMA = "0009"
+SCHEMA = "0010"
+#: How a result ends that may show a failure; the migration's index has the same names in the same order.
+SHOWING = ("exception", "flaky", "invalid", "oom", "signal", "timeout", "wrong")
+_IS_SHOWING = text(f"status IN ({', '.join(repr(status) for status in SHOWING)})")
 
 #: Written into the header of the SQLite file, so that no other program's database is taken for ours ("GWdn").
 APPLICATION_ID = 0x4757646E
@@ -53,7 +56,16 @@ class ResultRow(SQLModel, table=True):
 
     __tablename__ = "result"
     # Three quarters of a result is its key; without row ids it is stored once instead of twice.
-    __table_args__ = {"sqlite_with_rowid": False}
+    # The few that may show a failure are found without a look at the others.
+    __table_args__ = (
+        Index(
+            "ix_result_showing",
+            *("campaign_id", "status", "case_id", "target_id", "minute"),
+            sqlite_where=_IS_SHOWING,
+            postgresql_where=_IS_SHOWING,
+        ),
+        {"sqlite_with_rowid": False},
+    )
 
     campaign_id: int = Field(primary_key=True, foreign_key="campaign.id")
     case_id: str = Field(primary_key=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func
+from sqlalchemy import BindParameter, bindparam, func
 from sqlalchemy import select as chosen
 from sqlmodel import Session, col, select
 from sqlmodel.sql.expression import Select
@@ -14,11 +15,11 @@ from fuzz.case import FAILING, Origin, Status
 from triage import records
 from triage.lifecycle import State
 from triage.records import CampaignInfo, Mark, Sighting
-from triage.rows import BugRow, CampaignRow, FailureRow, ResultRow
+from triage.rows import SHOWING, BugRow, CampaignRow, FailureRow, ResultRow
 
 _FAILING = [status.value for status in FAILING]
-#: Results that never show a failure, whatever another campaign saw.
-_HARMLESS = (Status.OK, Status.SKIPPED, Status.UNSUPPORTED)
+#: Results that may show a failure; in the statement itself, since an index of them is used where they are known.
+_SHOWING: BindParameter[Sequence[str]] = bindparam("showing", SHOWING, expanding=True, literal_execute=True)
 #: By name; ten thousand are looked up for a page.
 _STATES = {state.value: state for state in State}
 #: What is asked of a bug; SQLModel's `select` knows no more than four columns together.
@@ -73,7 +74,7 @@ def _recorded(row: ResultRow, bug: str | None) -> Recorded:
 def seen(campaign_id: int) -> Select[str, int]:
     """The fingerprint and the minute of every failing result of a campaign."""
     same = (col(ResultRow.case_id) == FailureRow.case_id) & (col(ResultRow.target_id) == FailureRow.target_id)
-    mine = (ResultRow.campaign_id == campaign_id, col(ResultRow.status).not_in(_HARMLESS))
+    mine = (ResultRow.campaign_id == campaign_id, col(ResultRow.status).in_(_SHOWING))
     return select(FailureRow.fingerprint, ResultRow.minute).join(ResultRow, same).where(*mine)
 
 
