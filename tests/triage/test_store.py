@@ -33,7 +33,7 @@ from sqlmodel import SQLModel
 from fuzz import wire
 from fuzz.case import Case, Error, Failure, Frame, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.classes import Class
-from triage import records, rows, store_file
+from triage import records, rows, store_file, store_results
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import IllegalMove, State
 from triage.records import NewFailure, Progress, Result, StoredDraft
@@ -718,3 +718,14 @@ def test_four_writers_at_once_lose_nothing(tmp_path: Path) -> None:
         assert len(store.bugs()) == 7
         assert sum(bug.count for bug in store.bugs()) == 4 * 15 * BATCH
         assert store.begin_campaign({}).id == 1  # all of them shared one campaign
+
+
+def test_failing_results_are_found_without_a_look_at_the_others(tmp_path: Path) -> None:
+    with open_store(tmp_path / "hunt.db", create=True) as store, store.reading() as session:
+        query = store_results.seen(1).compile(session.connection(), compile_kwargs={"render_postcompile": True})
+        told = session.connection().exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,))
+        assert any("ix_result_showing" in row.detail for row in told)
+
+
+def test_every_result_that_may_be_a_failure_is_in_that_index() -> None:
+    assert set(Status) - set(rows.SHOWING) == {Status.OK, Status.SKIPPED, Status.UNSUPPORTED}
