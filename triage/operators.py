@@ -7,8 +7,11 @@ from collections.abc import Iterator, Sequence
 import onnx
 
 from fuzz import instance
-from fuzz.case import Case
+from fuzz.case import Case, Error
 from fuzz.runner import Operator
+
+#: Stands for the operator where a call of one of the model's own functions is at fault.
+CALL = "local function"
 
 
 def operators(case: Case) -> list[Operator]:
@@ -25,6 +28,17 @@ def operators(case: Case) -> list[Operator]:
             domain = "" if node.domain == "ai.onnx" else node.domain
             found[domain, node.op_type, opsets.get(domain, 1)] = None
     return list(found)
+
+
+def suspects(case: Case, error: Error | None) -> list[Operator]:
+    """The operators that may be at fault: `CALL` alone where the compiler's words name a function of the model itself.
+
+    What that function computes has nothing to do with a call that is refused.
+    """
+    named = error.operator if error else ""
+    if named and case.kind == "onnx" and any(f.name == named for f in onnx.load_from_string(case.model).functions):
+        return [("", CALL, 0)]
+    return operators(case)
 
 
 def of_today(case: Case) -> bool:

@@ -8,7 +8,7 @@ from fuzz.case import Failure
 from fuzz.runner import Operator, Runner
 from fuzz.zygote import BackendUnavailable
 from triage import asking
-from triage.operators import operators, value_names
+from triage.operators import CALL, suspects, value_names
 from triage.records import NewFailure
 from triage.signature import Signature, sign
 
@@ -33,7 +33,7 @@ class Signer:
         """The failure with its signature, as the store takes it."""
         signature = self.sign(failure)
         error = failure.outcome.error
-        types = list(dict.fromkeys(op_type for _, op_type, _ in operators(failure.case)))
+        types = list(dict.fromkeys(op_type for _, op_type, _ in suspects(failure.case, error)))
         named = [error.operator] if error and error.operator in types else types
         return NewFailure(
             failure=failure,
@@ -46,10 +46,10 @@ class Signer:
 
     def _suspects(self, failure: Failure) -> tuple[Sequence[Operator], Sequence[str]]:
         """The operators that may be at fault, and the functions that convert them, "" when unknown."""
-        named = operators(failure.case)
-        unknown = ["" for _ in named]
         error = failure.outcome.error
-        if error and error.conversion_function:
+        named = suspects(failure.case, error)
+        unknown = ["" for _ in named]
+        if (error and error.conversion_function) or named[:1] == [("", CALL, 0)]:
             return named, unknown  # the failure itself names its place, which tells more than any registry
         try:
             if failure.case.kind == "instance":

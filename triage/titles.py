@@ -20,7 +20,7 @@ from triage.drawing import dtype_text
 from triage.effect import effect, number
 from triage.literals import as_array
 from triage.messages import part
-from triage.operators import value_names
+from triage.operators import CALL, value_names
 from triage.schemas import CASTS, formal_inputs, output_name
 from triage.scrub import scrub
 from triage.sufficiency import is_option
@@ -62,7 +62,11 @@ _SIGNALS = {
     "SIGILL": "Illegal instruction",
 }
 #: What people call an operator that has no name of its own.
-_SPOKEN = {"torch.Tensor.__getitem__": "Tensor indexing", "torch.Tensor.__setitem__": "Assignment to an index"}
+_SPOKEN = {
+    "torch.Tensor.__getitem__": "Tensor indexing",
+    "torch.Tensor.__setitem__": "Assignment to an index",
+    CALL: "a local function",
+}
 #: Behind conditions with which other inputs pass, where no plural has "some" before it.
 ON_SOME = " on some inputs"
 #: Between an operator and the attribute or input that the compiler does not look at.

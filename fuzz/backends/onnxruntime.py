@@ -83,8 +83,11 @@ _RULES = (
 #: A place in ONNX Runtime's sources and the function there, whose type and modifiers stand before its name.
 _SITE = re.compile(r"(?:^|[\s/(])([\w./]+\.(?:cc|h|cpp)):\d+ (?:(?:[^()\n]{0,200}?[\s*&])?([\w:~<>]+)\(|([\w:~<>]+))")
 _SITE_ENDINGS = (".cc:", ".h:", ".cpp:")
-_NODE_WORDS = ("running", "Op", "for the node")
-_NODE = re.compile(r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for the node.*? ([A-Z]\w+)\(\d+\)", re.DOTALL)
+_NODE_WORDS = ("running", "Op", "for the node", "of operator (")
+_NODE = re.compile(
+    r"(?:running|Op) ?\(?(\w+)\)? (?:node|\[)|Op \((\w+)\)|for the node.*? ([A-Z]\w+)\(\d+\)|of operator \((\w+)\)",
+    re.DOTALL,
+)
 
 
 def warm() -> None:

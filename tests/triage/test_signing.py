@@ -6,23 +6,31 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from fuzz import catalogue
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status, Target
+from fuzz.judge import Judge
 from fuzz.runner import Runner
-from triage.operators import node_count, operators, value_names
+from triage import titles
+from triage.operators import CALL, node_count, operators, value_names
 from triage.signing import Signer
 
 PLANTED = Path(__file__).with_name("planted.py")
 
 
 @pytest.fixture(scope="module")
-def signer() -> Iterator[Signer]:
-    with Runner(jobs=1) as runner:
-        yield Signer(runner)
+def runner() -> Iterator[Runner]:
+    with Runner(jobs=1) as shared:
+        yield shared
+
+
+@pytest.fixture(scope="module")
+def signer(runner: Runner) -> Signer:
+    return Signer(runner)
 
 
 def case_of(*operators: str) -> Case:
@@ -92,6 +100,31 @@ def test_operators_of_branches_and_functions_are_found_and_calls_of_functions_ar
     assert operators(case) == [("", "If", 17), ("", "Sin", 17), ("", "Mul", 17)]
     assert node_count(case) == 5
     assert {"c", "y", "z", "s", "a", "b", "Twice"} <= value_names(case)
+
+
+#: A function that does not read its second parameter, which ONNX Runtime refuses in float8; then another such.
+UNREAD = """
+<ir_version: 10, opset_import: ["" : 21, "local" : 1]>
+g (float[2] x, float8e4m3fn[3] y) => (float[2] z) {{ z = local.{name} (x, y) }}
+<domain: "local", opset_import: ["" : 21]>
+{name} (a, b) => (c) {{ {body} }}
+"""
+
+
+@pytest.mark.parametrize(("name", "body"), [("f2", "c = Identity (a)"), ("other", "t = Abs (a) c = Neg (t)")])
+def test_a_call_that_is_refused_has_nothing_to_do_with_what_the_function_computes(
+    signer: Signer, runner: Runner, name: str, body: str
+) -> None:
+    model = parser.parse_model(UNREAD.format(name=name, body=body)).SerializeToString()
+    inputs = {"x": np.ones(2, np.float32), "y": np.ones(3, ml_dtypes.float8_e4m3fn)}
+    judge = Judge(runner, catalogue.target("reference"))
+    failure = judge.examine(Case("onnx", model, inputs, Origin("test")), catalogue.target("onnxruntime")).failure
+    assert failure is not None and failure.outcome.error is not None
+    assert failure.outcome.error.operator == name
+    told, described = signer.sign(failure), signer.describe(failure)
+    assert (told.place, told.conversion_function) == (CALL, "") and described.operators == (CALL,)
+    assert told.message == "Type Error: Type 'tensor(DTYPE)' of input parameter of operator (NAME) NODE is invalid."
+    assert titles.subject(failure.case, described.operators) == "a local function"
 
 
 def test_an_instance_is_one_operator() -> None:

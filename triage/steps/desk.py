@@ -13,7 +13,7 @@ from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.runner import Runner
 from triage.jury import Jury
-from triage.operators import operators
+from triage.operators import suspects
 from triage.records import Bug
 from triage.signature import Signature
 from triage.store import Store
@@ -86,4 +86,4 @@ def operators_of(failure: Failure, signature: Signature | None = None) -> list[s
     """
     if failure.case.kind == "instance" and signature is not None and signature.kind == "operators":
         return signature.place.split("+")
-    return list(dict.fromkeys(op_type for _, op_type, _ in operators(failure.case)))
+    return list(dict.fromkeys(op_type for _, op_type, _ in suspects(failure.case, failure.outcome.error)))
