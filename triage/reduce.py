@@ -31,10 +31,11 @@ from triage.wiring import MAIN, Place, inner_places, wiring
 STRUCTURE: tuple[str, ...] = ("functions", "subgraphs")
 #: Passes for what is then left of the structure, tried in the same way.
 REST: tuple[str, ...] = ("sources", "branches")
-#: Passes for bodies of which a single node is left, tried in the same way.
-SINGLE: tuple[str, ...] = ("copies",)
+#: Passes for nodes that turn out to be idle once all else is simple, tried in the same way: on values that nobody has
+#: asked about yet, nodes are idle that are not.
+LAST: tuple[str, ...] = ("noops", "copies")
 #: Every pass in the order in which they are tried.
-ORDER: tuple[str, ...] = (*STRUCTURE, *REST, *SINGLE, *dict.fromkeys(STACK))
+ORDER: tuple[str, ...] = (*STRUCTURE, *REST, *LAST, *dict.fromkeys(STACK))
 
 #: How often the predicate may be run: each run of a hang that is still there costs the whole time limit.
 MOST_RUNS = 3000
@@ -187,7 +188,7 @@ class _Search:
             if self.best.kind == "onnx":
                 self._structure()
             self._simplifier.run(self.best, self._accepted.append)
-            while self.best.kind == "onnx" and self._first(SINGLE):
+            while self.best.kind == "onnx" and self._first(LAST):
                 self._simplifier.run(self.best, self._accepted.append)
             self._neighbourhood.offer(self._simplifier.passing)
         except Over:

@@ -30,7 +30,6 @@ STACK: tuple[str, ...] = (
     "parameters",
     "constants",
     "bodies",
-    "noops",
     "sequences",
     "shapes",
     "extents",
@@ -50,14 +49,13 @@ STACK: tuple[str, ...] = (
     "instance_dtypes",
 )
 #: Those that change nothing that most failures could need: they go along with a cut of the nodes.
-HARMLESS: tuple[str, ...] = tuple(name for name in STACK[: STACK.index("names") + 1] if name not in ("noops", "ranks"))
+HARMLESS: tuple[str, ...] = tuple(name for name in STACK[: STACK.index("names") + 1] if name != "ranks")
 #: Where runs are dear, fewer axes than this are few enough for a person.
 _FEW_AXES = 3
 #: The odds that what a pass changes is what the failure needs; 0.02 for those that are not named.
 _ODDS: Mapping[str, float] = {
     "metadata": 0.01,
     "names": 0.01,
-    "noops": 0.2,
     "ranks": 0.05,
     "outputs": 0.1,
     "optional": 0.1,
