@@ -1,15 +1,17 @@
 """A pool of other machines: cases go out as bytes to an executor, outcomes come back as bytes.
 
 A machine that ends takes requests along, and one of their cases may have ended it. So every case of a lost batch is run
-alone, one at a time, and one that ends two more machines is given up: it costs three, whatever else is running.
+in a request of its own while no other suspect runs, and if that machine ends too, while nothing else runs anywhere:
+machines end for reasons of their own, and busy ones more often. One that ends that machine, too, is given up.
 """
 
 from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from fuzz import host, parcels, wire
@@ -17,10 +19,9 @@ from fuzz.case import Case, Error, Outcome, Stage, Status, Target
 from fuzz.limits import Limits
 from fuzz.parcels import Request, Unreadable
 from fuzz.pools import Ran
+from fuzz.turns import Turns
 from fuzz.zygote import BackendUnavailable
 
-#: So many machines a case may end that ran it and no other suspect.
-MOST_LOST = 2
 #: Seconds between two looks at whether there is still a machine to wait for.
 _LOOK = 5.0
 #: Bytes of cases in one request, unless one case alone has more.
@@ -56,7 +57,7 @@ class RemotePool:
 
     def __init__(self, hosts: Hosts, limits: Limits, tags: Sequence[str] = ()) -> None:
         self._hosts, self._limits, self._tags = hosts, limits, tuple(tags)
-        self._alone = threading.Lock()
+        self._suspects, self._turns = threading.Lock(), Turns()
 
     @property
     def jobs(self) -> int:
@@ -70,7 +71,7 @@ class RemotePool:
 
     def _batch(self, cases: Sequence[Case], target: Target) -> list[Ran]:
         try:
-            return self._ran(self._request("batch", target, cases=tuple(cases)), len(cases))
+            return self._ran(self._request("batch", target, cases=tuple(cases)), self._turns.together)
         except HostLost:
             return [self._suspect(self._request("batch", target, cases=(case,))) for case in cases]
         except wire.WireError as error:
@@ -82,7 +83,7 @@ class RemotePool:
         """One case in a process that has run nothing else, on any machine."""
         request = self._request("alone", target, cases=(case,), perturb=perturb, own=limits)
         try:
-            return self._ran(request, 1)[0].outcome
+            return self._ran(request, self._turns.together)[0].outcome
         except HostLost:
             return self._suspect(request).outcome
 
@@ -90,7 +91,8 @@ class RemotePool:
         """A backend's answer to a question, from any machine."""
         request = self._request("ask", target, question=question, kind=kind)
         try:
-            return parcels.document_from(self._answer(request))
+            with self._turns.together():
+                return parcels.document_from(self._answer(request))
         except HostLost as lost:
             raise BackendUnavailable(f"no host survives being asked for its {question['op']}") from lost
 
@@ -105,24 +107,26 @@ class RemotePool:
         return Request(op, target, self._limits, file=host.digest(target.backend), **more)
 
     def _suspect(self, request: Request) -> Ran:
-        """One case that may have ended a machine, while no other suspect runs anywhere."""
-        with self._alone:
-            for _ in range(MOST_LOST):
+        """One case that may have ended a machine: while no other suspect runs, then while nothing else does."""
+        with self._suspects:
+            for turn in (self._turns.together, self._turns.alone):
                 try:
-                    return self._ran(request, 1)[0]
+                    return self._ran(request, turn)[0]
                 except HostLost:
                     continue
-        told = f"{MOST_LOST} hosts ended while they ran it and no other suspect: run it alone to see"
+        told = "the last of three hosts that ended over it ran nothing else: run it alone to see"
         return Ran(_skipped("fuzz.remote.HostLost", told))
 
-    def _ran(self, request: Request, expected: int) -> list[Ran]:
-        answer = self._answer(request)
+    def _ran(self, request: Request, turn: Callable[[], AbstractContextManager[None]]) -> list[Ran]:
+        with turn():
+            answer = self._answer(request)
         try:
             found = parcels.ran_from(answer)
         except Unreadable as error:
             raise BackendUnavailable(f"a host talks nonsense: {error}") from error
-        if len(found) != expected:
-            raise BackendUnavailable(f"a host talks nonsense: {len(found)} answers to {expected} cases")
+        if len(found) != len(request.cases):
+            told = f"{len(found)} answers to {len(request.cases)} cases"
+            raise BackendUnavailable(f"a host talks nonsense: {told}")
         return found
 
     def _answer(self, request: Request) -> bytes:

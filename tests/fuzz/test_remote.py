@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -92,9 +94,41 @@ def test_of_a_lost_batch_every_case_runs_alone_and_the_one_that_ends_hosts_is_gi
     machines.killers = {batch[2].id}
     assert [each.status.value for each in far.run_batch(batch, faulty)] == ["ok", "ok", "skipped", "ok"]
     lost = [ids for ids in machines.requests if batch[2].id in ids]
-    assert [len(ids) for ids in lost] == [4] + [1] * remote.MOST_LOST
+    assert [len(ids) for ids in lost] == [4, 1, 1]
     alone = far.run_fresh(batch[2], faulty)
     assert alone.status is Status.SKIPPED and alone.error is not None and "run it alone to see" in alone.error.message
+
+
+def test_a_case_is_given_up_only_if_its_machine_ends_while_nothing_else_runs(
+    far: Runner, machines: Threads, case: MakeCase, faulty: Target
+) -> None:
+    """Machines that end under load end over whatever they are at: no case is to blame."""
+    suspect, done, began = case(), threading.Event(), threading.Event()
+
+    def busy(data: bytes) -> bytes:
+        if [each.id for each in parcels.request_from(data).cases] != [suspect.id]:
+            began.set()
+            return host.perform(data)
+        began.clear()
+        if began.wait(2):
+            raise HostLost("it has ended")
+        return host.perform(data)
+
+    def others() -> list[Status]:
+        return [far.run(case(shift=float(at)), faulty).status for at in itertools.takewhile(alive, itertools.count(1))]
+
+    def alive(at: int) -> bool:
+        return not done.is_set()
+
+    machines.answer = busy
+    with ThreadPoolExecutor(1) as threads:
+        rest = threads.submit(others)
+        try:
+            assert far.run(suspect, faulty).status is Status.OK
+        finally:
+            done.set()
+    assert machines.requests.count([suspect.id]) == 3
+    assert set(rest.result()) == {Status.OK}
 
 
 def test_what_was_forgotten_is_asked_again(far: Runner, machines: Threads, case: MakeCase, faulty: Target) -> None:

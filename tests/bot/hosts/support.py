@@ -33,6 +33,7 @@ class Cluster:
     host: str = "127.0.0.1"
     protocol: str = "tcp"
     before: tuple[str, ...] = ()  # what runs the scheduler, e.g. in another network namespace
+    missed: int = 60  # seconds after which a silent host is taken for dead; a busy machine makes a live one silent
     port: int = field(default_factory=ports.unused)
     scheduler: Host | None = None
     hosts: list[Host] = field(default_factory=list)
@@ -81,8 +82,8 @@ class Cluster:
 
     def _run(self, what: str, arguments: Sequence[object], before: tuple[str, ...] = ()) -> Host:
         command = [*before, sys.executable, "-m", what, *map(str, arguments)]
-        # A host that was cut off is to be missed within seconds.
-        short = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s"}
+        ttl = f"{self.missed}s"
+        short = {"DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": ttl, "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "15s"}
         with (self.folder / f"{what}.log").open("ab") as log:
             return subprocess.Popen(
                 command,

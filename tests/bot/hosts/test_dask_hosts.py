@@ -114,7 +114,7 @@ def test_a_case_that_ends_its_host_is_given_up_after_three_and_the_others_are_ju
         watching.join()
     assert [each.status for each in outcomes] == [Status.OK] * 3 + [Status.SKIPPED] + [Status.OK] * 4
     error = outcomes[3].error
-    assert error is not None and error.message.startswith("2 hosts ended while they ran it")
+    assert error is not None and error.message.startswith("the last of three hosts that ended over it ran nothing else")
     assert len(seen) == 2 + 3  # two hosts, and one more for each that it ended
 
 

@@ -59,7 +59,7 @@ def machine() -> Iterator[tuple[str, str]]:
 def test_a_cable_that_is_cut_costs_no_case(machine: tuple[str, str], tmp_path: Path, local: Found) -> None:
     name, far = machine
     told = itertools.count(1)
-    with Cluster(tmp_path, host=_HERE) as cluster, open_store(tmp_path / "hunt.db", create=True) as store:
+    with Cluster(tmp_path, host=_HERE, missed=10) as cluster, open_store(tmp_path / "hunt.db", create=True) as store:
         cluster.add(before=("ip", "netns", "exec", name))
         connected = hosts.connect(cluster.url, Tls())
 
