@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from fuzz import host, parcels, wire
@@ -71,7 +70,7 @@ class RemotePool:
 
     def _batch(self, cases: Sequence[Case], target: Target) -> list[Ran]:
         try:
-            return self._ran(self._request("batch", target, cases=tuple(cases)), self._turns.together)
+            return _ran(self._answer_beside(self._request("batch", target, cases=tuple(cases))), len(cases))
         except HostLost:
             return [self._suspect(self._request("batch", target, cases=(case,))) for case in cases]
         except wire.WireError as error:
@@ -83,7 +82,7 @@ class RemotePool:
         """One case in a process that has run nothing else, on any machine."""
         request = self._request("alone", target, cases=(case,), perturb=perturb, own=limits)
         try:
-            return self._ran(request, self._turns.together)[0].outcome
+            return _ran(self._answer_beside(request), 1)[0].outcome
         except HostLost:
             return self._suspect(request).outcome
 
@@ -91,10 +90,12 @@ class RemotePool:
         """A backend's answer to a question, from any machine."""
         request = self._request("ask", target, question=question, kind=kind)
         try:
-            with self._turns.together():
-                return parcels.document_from(self._answer(request))
-        except HostLost as lost:
-            raise BackendUnavailable(f"no host survives being asked for its {question['op']}") from lost
+            answer: bytes | None = self._answer_beside(request)
+        except HostLost:
+            answer = self._retried(request)
+        if answer is None:
+            raise BackendUnavailable(f"no host survives being asked for its {question['op']}")
+        return parcels.document_from(answer)
 
     def forget(self, target: Target) -> None:
         """Nothing: machines keep the workers of few interpreters."""
@@ -107,27 +108,26 @@ class RemotePool:
         return Request(op, target, self._limits, file=host.digest(target.backend), **more)
 
     def _suspect(self, request: Request) -> Ran:
-        """One case that may have ended a machine: while no other suspect runs, then while nothing else does."""
-        with self._suspects:
-            for turn in (self._turns.together, self._turns.alone):
-                try:
-                    return self._ran(request, turn)[0]
-                except HostLost:
-                    continue
+        """One case that may have ended a machine."""
+        if (answer := self._retried(request)) is not None:
+            return _ran(answer, 1)[0]
         told = "the last of three hosts that ended over it ran nothing else: run it alone to see"
         return Ran(_skipped("fuzz.remote.HostLost", told))
 
-    def _ran(self, request: Request, turn: Callable[[], AbstractContextManager[None]]) -> list[Ran]:
-        with turn():
-            answer = self._answer(request)
-        try:
-            found = parcels.ran_from(answer)
-        except Unreadable as error:
-            raise BackendUnavailable(f"a host talks nonsense: {error}") from error
-        if len(found) != len(request.cases):
-            told = f"{len(found)} answers to {len(request.cases)} cases"
-            raise BackendUnavailable(f"a host talks nonsense: {told}")
-        return found
+    def _retried(self, request: Request) -> bytes | None:
+        """The answer to what may have ended a machine: while no other suspect runs, then while nothing else does."""
+        with self._suspects:
+            for turn in (self._turns.together, self._turns.alone):
+                try:
+                    with turn():
+                        return self._answer(request)
+                except HostLost:
+                    continue
+        return None
+
+    def _answer_beside(self, request: Request) -> bytes:
+        with self._turns.together():
+            return self._answer(request)
 
     def _answer(self, request: Request) -> bytes:
         data, tags = request.pack(), self._wanted(request.target)
@@ -161,6 +161,16 @@ def _parcelled(cases: Sequence[Case]) -> Iterator[list[Case]]:
         size += mine
     if parcel:
         yield parcel
+
+
+def _ran(answer: bytes, expected: int) -> list[Ran]:
+    try:
+        found = parcels.ran_from(answer)
+    except Unreadable as error:
+        raise BackendUnavailable(f"a host talks nonsense: {error}") from error
+    if len(found) != expected:
+        raise BackendUnavailable(f"a host talks nonsense: {len(found)} answers to {expected} cases")
+    return found
 
 
 def _skipped(kind: str, why: str) -> Outcome:

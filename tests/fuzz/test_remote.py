@@ -131,6 +131,32 @@ def test_a_case_is_given_up_only_if_its_machine_ends_while_nothing_else_runs(
     assert set(rest.result()) == {Status.OK}
 
 
+@pytest.mark.parametrize("ended", [1, 2])
+def test_a_question_over_which_machines_end_for_their_own_reasons_is_answered(
+    far: Runner, machines: Threads, faulty: Target, ended: int
+) -> None:
+    """Without its answer a failure has no conversion function, and would be another bug."""
+    left = itertools.repeat(None, ended)
+
+    def ends(data: bytes) -> bytes:
+        for _ in left:
+            raise HostLost("it has ended")
+        return host.perform(data)
+
+    machines.answer = ends
+    assert far.devices(faulty) == ["CPU"]
+
+
+def test_a_question_that_ends_every_machine_says_so(far: Runner, machines: Threads, faulty: Target) -> None:
+    def ends(data: bytes) -> bytes:
+        raise HostLost("it has ended")
+
+    machines.answer = ends
+    with pytest.raises(BackendUnavailable, match="no host survives being asked for its devices"):
+        far.devices(faulty)
+    assert len(machines.requests) == 3
+
+
 def test_what_was_forgotten_is_asked_again(far: Runner, machines: Threads, case: MakeCase, faulty: Target) -> None:
     machines.forgets = 3
     assert far.run(case(), faulty).status is Status.OK

@@ -68,7 +68,7 @@ def test_hosts_killed_at_random_cost_no_case_and_count_none_twice(cluster: Clust
     chance, told = random.Random(7), itertools.count(1)
 
     def disturb(progress: Progress) -> None:
-        if next(told) % 3 == 0:
+        if next(told) % 2 == 0:
             cluster.add()
             kill(cluster.hosts.pop(chance.randrange(2)))
 
