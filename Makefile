@@ -13,7 +13,7 @@ HUNT_BUDGET ?= 3m
 HUNT_DB     ?= hunt.db
 HUNT_OUT    ?= reports
 HUNT_ARGS   ?=
-PYTEST_ARGS ?= -n 2
+PYTEST_ARGS ?= -n 2 --dist worksteal
 XLA         ?=
 TF          ?=
 

@@ -105,8 +105,15 @@ class LocalPool:
         return ended(self._run_alone(job, target, case.kind, limits), target)
 
     def ask(self, target: Target, question: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-        """A backend's answer to a question. Raises BackendUnavailable with the reason it gives."""
-        reply = self._run_alone(({**question, "kind": "", "options": {}}, b"", {}), target, kind)
+        """A backend's answer to a question. Raises BackendUnavailable with the reason it gives.
+
+        A process that dies over it is no answer yet: it may have been the machine, and an unanswered question gives a
+        failure another signature.
+        """
+        job: Job = {**question, "kind": "", "options": {}}, b"", {}
+        reply = self._run_alone(job, target, kind)
+        if reply.death:
+            reply = self._run_alone(job, target, kind)
         if reply.death:
             raise BackendUnavailable(
                 f"died when asked for its {question['op']}: {reply.death} {reply.stderr[-500:]}".strip()

@@ -146,6 +146,30 @@ def test_devices_that_raise_make_the_backend_unavailable(faulty_folder: Path) ->
         runner.devices(target)
 
 
+@pytest.mark.parametrize(("deaths", "answer"), [(1, "CPU"), (2, "died when asked for its devices: signal")])
+def test_a_process_that_dies_over_a_question_is_no_answer_yet(
+    faulty_folder: Path, tmp_path: Path, deaths: int, answer: str
+) -> None:
+    """It may have been the machine's fault, and a failure signed without the answer is another bug."""
+    mortal = Path(shutil.copy(faulty_folder / "kills_its_host.py", tmp_path / "mortal.py"))
+    dies = (
+        "\n\ndef devices():\n"
+        f"    with open({str(tmp_path / 'deaths')!r}, 'a+') as deaths:\n"
+        "        deaths.write('x')\n"
+        f"        if deaths.tell() <= {deaths}:\n"
+        "            deaths.close()\n"
+        "            os.kill(os.getpid(), signal.SIGKILL)\n"
+        "    return ['CPU']\n"
+    )
+    mortal.write_text(mortal.read_text() + dies)
+    with Runner(Limits(60), jobs=1) as runner:
+        try:
+            told = runner.devices(Target(str(mortal), Revision("0")))
+        except BackendUnavailable as problem:
+            told = [str(problem)]
+    assert told[0].startswith(answer)
+
+
 CAMPAIGN = """
 import sys, time
 sys.path[:0] = {path!r}
