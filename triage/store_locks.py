@@ -6,7 +6,7 @@ import fcntl
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, text
@@ -41,6 +41,7 @@ def locked_server(engine: Engine, name: str, place: str) -> Iterator[Holds]:
     Raises StoreError where the server cannot be asked for it.
     """
     key = {"ours": APPLICATION_ID, "name": zlib.crc32(name.encode()) & 0x7FFFFFFF}
+    mine = False
     with one_line_errors(place):
         connection = engine.execution_options(isolation_level="AUTOCOMMIT").connect()
     try:
@@ -48,8 +49,17 @@ def locked_server(engine: Engine, name: str, place: str) -> Iterator[Holds]:
             mine = bool(connection.execute(text("SELECT pg_try_advisory_lock(:ours, :name)"), key).scalar())
         yield lambda: mine and _lives(connection)
     finally:
+        if mine:
+            _let_go(connection, key)
         connection.invalidate()  # the session ends, and its lock with it
         connection.close()
+
+
+def _let_go(connection: Connection, key: dict[str, int]) -> None:
+    """Unlock at once: the server notices the end of a session only some time after it."""
+    with suppress(DBAPIError):  # a session that is gone has no lock
+        if not connection.invalidated:
+            connection.execute(text("SELECT pg_advisory_unlock(:ours, :name)"), key)
 
 
 def _lives(connection: Connection) -> bool:
