@@ -36,7 +36,8 @@ class LevelCheck:
 
     def __post_init__(self) -> None:
         try:
-            sequences.devices(self.target.backend)
+            found = self.runner.devices(self.target) if self.devices else []
+            self._elsewhere = sequences.devices(self.target.backend, found)
         except sequences.NoSequences as error:
             raise Refusal(f"--sequences: {error}") from error
         self._levels = Levels(self.runner, self.subject.case, self.target, self.delta)
@@ -55,7 +56,7 @@ class LevelCheck:
         for at in range(self.drawn):
             steps = known.draw(f"{self.seed}/{number}/{at}")
             yield self._levels.examine(known, steps, case)
-        for options in sequences.devices(self.target.backend) if self.devices else ():
+        for options in self._elsewhere if self.devices else ():
             yield self._levels.across(options, case)
 
 

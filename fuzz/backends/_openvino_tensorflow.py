@@ -76,7 +76,7 @@ def uncompiled(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]
 def script(hint: str, static: bool, count: int) -> str:
     """How a user would compile a layer of `count` results; `call` takes the arrays `inputs`.
 
-    `hint` is what `compile_model` is told more.
+    `hint` is the device, and what else `compile_model` is told.
     """
     signature = ""
     lines = ["import tempfile", "", "import openvino as ov", ""]
@@ -88,7 +88,7 @@ def script(hint: str, static: bool, count: int) -> str:
         "with tempfile.TemporaryDirectory() as folder:",
         '    keras.Model(symbols, call(*symbols)).export(folder, format="tf_saved_model", verbose=False%s)' % signature,
         "    ov_model = ov.convert_model(folder)",
-        'compiled = ov.Core().compile_model(ov_model, "CPU"%s)' % hint,
+        "compiled = ov.Core().compile_model(ov_model, %s)" % hint,
         "results = compiled({port.any_name: inputs[port.any_name] for port in compiled.inputs})",
         "actual = " + ('results["output_0"]' if count < 2 else '[results[f"output_{at}"] for at in range(%d)]' % count),
     ]

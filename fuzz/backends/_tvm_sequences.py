@@ -1,4 +1,4 @@
-"""Relax passes in an order of the caller's choice before TVM's own pipeline, and the targets that TVM compiles for."""
+"""Relax passes in an order of the caller's choice before TVM's own pipeline."""
 
 from __future__ import annotations
 
@@ -24,12 +24,3 @@ def optimised(module: Any, names: str) -> Any:
             raise CannotFeed("this TVM has no pass relax.transform.%s" % name)
         chosen.append(make())
     return tvm.transform.Sequential(chosen)(module)
-
-
-def target(name: str) -> Any:
-    """LLVM's generic processor, or the one that this machine has (``native``)."""
-    import tvm
-
-    if name != "native":
-        return "llvm"
-    return tvm.target.Target({"kind": "llvm", "mcpu": str(tvm.get_global_func("target.llvm_get_system_cpu")())})

@@ -1,4 +1,4 @@
-"""PyTorch's inductor: ``torch.compile`` of an operator instance into C++ for the CPU."""
+"""PyTorch's inductor: ``torch.compile`` of an operator instance into C++ for the CPU, or into Triton for a GPU."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import numpy as np
 
-from fuzz.wire import SMALL_DTYPES, Job, Value
+from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value
 
 PACKAGES = ("torch",)
 KINDS = ("instance",)
 #: stop: which of torch.compile's backends takes the graph, each going further into the compiler than the next.
+#: device: as PyTorch calls it, e.g. cuda; written by PyTorch's documentation, its CPU build has none.
 #: disable: names as ``show=passes`` gives them, e.g. "post_grad_passes remove_noop_ops,lowerings add,vectorisation".
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "mode": ("default", "max-autotune-no-cudagraphs"),
     "shapes": ("static", "dynamic"),
+    "device": ("CPU", "*"),
     "show": ("outputs", "operators", "passes"),
     "stop": ("inductor", "aot_eager_decomp_partition", "aot_eager", "eager"),
     "disable": ("none", "*"),
@@ -38,14 +40,38 @@ def warm() -> None:
 
 
 def devices() -> List[str]:
-    """The CPU, if there is a C++ compiler that inductor accepts. Raises RuntimeError otherwise."""
+    """The CPU and what PyTorch finds. Raises RuntimeError if there is no C++ compiler that inductor accepts."""
     from torch._inductor import cpp_builder, exc
 
     try:
         cpp_builder.get_cpp_compiler()
     except exc.InvalidCxxCompiler as error:
         raise RuntimeError("inductor found no C++ compiler; install g++") from error
-    return ["CPU"]
+    return ["CPU", *_accelerators()]
+
+
+def _accelerators() -> List[str]:
+    import torch
+
+    return [torch.accelerator.current_accelerator().type] if torch.accelerator.is_available() else []
+
+
+def _placed(module: Any, arguments: Tuple[Any, ...], device: str) -> Tuple[Any, Tuple[Any, ...]]:
+    """Module and arguments on the device. Raises CannotFeed where there is none."""
+    import torch
+
+    if device == "CPU":
+        return module, arguments
+    if device not in _accelerators():
+        raise CannotFeed("PyTorch has no device %s here (it has: %s)" % (device, ", ".join(["CPU", *_accelerators()])))
+    moved = torch.utils._pytree.tree_map_only(torch.Tensor, lambda each: each.to(device), tuple(arguments))
+    return module.to(device), moved
+
+
+def _fetched(found: Any) -> Any:
+    import torch
+
+    return torch.utils._pytree.tree_map_only(torch.Tensor, lambda each: each.cpu(), found)
 
 
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
@@ -58,6 +84,7 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     if shown == "operators":
         return [("operators", np.array(_operators(job), dtype=object))]
     module, arguments, _ = instance_parts.build(job)
+    module, arguments = _placed(module, arguments, job.options.get("device", "CPU"))
     _isolate()
     enter("convert")
     torch._dynamo.reset()
@@ -66,7 +93,7 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     backend = _staged(_settings(job.options.get("mode", "default"), disabled), enter) if stop == "inductor" else stop
     compiled = torch.compile(module, backend=backend, fullgraph=True, dynamic=dynamic)
     with _passes_watched(disabled) as met, torch.no_grad():
-        found = instance_torch.flatten(compiled(*arguments))
+        found = instance_torch.flatten(_fetched(compiled(*arguments)))
     return [("passes", np.array([*met, *_SWITCHES], dtype=object))] if shown == "passes" else found
 
 
@@ -221,8 +248,10 @@ def _lowering(operator: str) -> str:
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
     """How a maintainer of PyTorch would run it.
 
-    Raises ValueError for a kind other than ``instance`` and for dtypes that have no numpy form.
+    Raises ValueError for a kind other than ``instance``, for dtypes that have no numpy form and for other devices.
     """
+    if options.get("device", "CPU") != "CPU":
+        raise ValueError("scripts are written for the CPU alone, not for %s" % options["device"])
     if kind != "instance":
         raise ValueError("inductor takes operator instances, not %s" % kind)
     small = {name for name in outputs if name in SMALL_DTYPES}

@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU, with all graph optimisations or with none."""
+"""ONNX Runtime, on the CPU or another execution provider, with all graph optimisations or with none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import os
 import re
 import tempfile
-from typing import Any, Callable, Dict, List, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 
@@ -15,16 +15,19 @@ from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Raw, Value, dtype_name
 PACKAGES = ("onnxruntime",)
 KINDS = ("onnx", "keras")
 #: export: how Keras writes a layer as an ONNX model (fuzz/instance_keras_export.py).
+#: device: an execution provider without its last two words, e.g. CUDA; the CPU takes what that one does not.
 #: disable: names of graph transformers, as the session's log spells them, e.g. ConstantFolding,GeluFusionL1.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "opt": ("all", "off", "basic", "extended"),
     "threads": ("1", "2", "4"),
+    "device": ("CPU", "*"),
     "show": ("outputs", "passes"),
     "disable": ("none", "*"),
     "export": ("dynamic", "static"),
 }
 VARIANTS: Tuple[Dict[str, str], ...] = ({}, {"opt": "off"})
 
+_PROVIDER = "ExecutionProvider"
 _LEVELS = {
     "all": "ORT_ENABLE_ALL",
     "off": "ORT_DISABLE_ALL",
@@ -108,7 +111,7 @@ def devices() -> List[str]:
     import onnxruntime
 
     providers = [str(name) for name in onnxruntime.get_available_providers()]
-    return [name.replace("ExecutionProvider", "") for name in providers if not name.startswith("Azure")]
+    return [name.replace(_PROVIDER, "") for name in providers if not name.startswith("Azure")]
 
 
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
@@ -130,7 +133,8 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     if job.options.get("show") == "passes":
         options.log_severity_level = 0
         return [("passes", np.array(_transformers(job, options, disabling), dtype=object))]
-    session = ort.InferenceSession(job.model, options, providers=["CPUExecutionProvider"], **disabling)
+    session = ort.InferenceSession(job.model, options, providers=_providers(job.options), **disabling)
+    _require_device(session, job.options)
     enter("run")
     names = [output.name for output in session.get_outputs()]
     given = {info.name: job.inputs[info.name] for info in session.get_inputs() if info.name in job.inputs}
@@ -143,6 +147,19 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     return [(name, _from_ort_value(value)) for name, value in zip(names, found)]
 
 
+def _providers(options: Mapping[str, str]) -> List[str]:
+    """The execution providers for the option ``device``, the CPU last."""
+    wanted = options.get("device", "CPU")
+    return [name + _PROVIDER for name in dict.fromkeys((wanted, "CPU"))]
+
+
+def _require_device(session: Any, options: Mapping[str, str]) -> None:
+    """Raise CannotFeed where ONNX Runtime has fallen back to the CPU, which it does without an error."""
+    wanted = _providers(options)[0]
+    if wanted not in session.get_providers():
+        raise CannotFeed("ONNX Runtime has no working %s here (it has: %s)" % (wanted, ", ".join(devices())))
+
+
 def _transformers(job: Job, options: Any, disabling: Dict[str, List[str]]) -> List[str]:
     """The graph transformers that change a model, or fail on it, each once, in order; only the session's log tells."""
     import onnxruntime as ort
@@ -151,7 +168,7 @@ def _transformers(job: Job, options: Any, disabling: Dict[str, List[str]]) -> Li
         kept = os.dup(2)
         os.dup2(log.fileno(), 2)
         try:
-            ort.InferenceSession(job.model, options, providers=["CPUExecutionProvider"], **disabling)
+            ort.InferenceSession(job.model, options, providers=_providers(job.options), **disabling)
         except Exception:
             if not _failing(_read(log)):
                 raise  # not in a transformer
@@ -264,7 +281,7 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     given = "options, " if chosen else ""
     disabled = options.get("disable", "none")
     left_out = ", disabled_optimizers=[%s]" % _quoted(disabled.split(",")) if disabled != "none" else ""
-    last = 'providers=["CPUExecutionProvider"]%s' % left_out
+    last = "providers=[%s]%s" % (_quoted(_providers(options)), left_out)
     session = "session = ort.InferenceSession(model.SerializeToString(), %s%s)" % (given, last)
     lines = ["import onnxruntime as ort", "", *settings, session]
     if small:

@@ -24,6 +24,7 @@ KINDS = ("onnx", "instance", "keras")
 #: precision: f32 keeps the CPU plugin from computing in bfloat16 where the machine could; auto lets it choose.
 #: engine: interpreter evaluates what the frontend made with OpenVINO's own reference kernels: no transformation
 #: and no plugin has touched it; none leaves OpenVINO out, and TensorFlow runs the SavedModel (keras=tensorflow only).
+#: device: what compiles and runs the model, as OpenVINO names it: GPU, NPU, HETERO:GPU,CPU.
 #: disable: parts of the plugin that a setting turns off.
 #: upto: a transformation as show=passes names it: the model that it leaves takes the place of the frontend's.
 #: sequence: transformations of the Python package that come first, e.g. ConstantFolding,MOCTransformations.
@@ -33,6 +34,7 @@ KINDS = ("onnx", "instance", "keras")
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "precision": ("f32", "auto"),
     "threads": ("1", "2", "4"),
+    "device": ("CPU", "*"),
     "torch": ("export", "script"),
     "show": ("outputs", "operators", "declared", "passes"),
     "upto": ("all", "*"),
@@ -102,7 +104,7 @@ def warm_keras_tensorflow() -> None:
 
 
 def devices() -> List[str]:
-    """The devices that the installed plugins find; this backend runs on the CPU."""
+    """The devices that the installed plugins find."""
     found = [str(name) for name in _core().available_devices]
     if "CPU" not in found:
         raise RuntimeError("OpenVINO finds no CPU device (it finds: %s)" % (", ".join(found) or "none"))
@@ -118,7 +120,7 @@ def _core() -> Any:
 
 
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
-    """Convert with a frontend, compile for the CPU plugin, infer once."""
+    """Convert with a frontend, compile for a device's plugin, infer once."""
     if job.options.get("show") == "operators":
         return [("operators", np.array(_operators(job), dtype=object))]
     if job.options.get("engine") == "none":
@@ -146,12 +148,25 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
 
 
 def _compiled(model: Any, job: Job) -> Any:
-    settings: Dict[str, Any] = {"INFERENCE_NUM_THREADS": int(job.options.get("threads", "1"))}
+    device = _device(job.options.get("device", "CPU"))
+    settings: Dict[str, Any] = {}
     if job.options.get("precision", "f32") == "f32":
         settings["INFERENCE_PRECISION_HINT"] = "f32"
-    if job.options.get("disable") == "snippets":
+    if device == "CPU":  # other plugins refuse its settings
+        settings["INFERENCE_NUM_THREADS"] = int(job.options.get("threads", "1"))
+    if device == "CPU" and job.options.get("disable") == "snippets":
         settings["SNIPPETS_MODE"] = "DISABLE"
-    return _core().compile_model(model, "CPU", settings)
+    return _core().compile_model(model, device, settings)
+
+
+def _device(name: str) -> str:
+    """The device, if this machine has it or all that it is put together of (HETERO:GPU,CPU). Raises CannotFeed."""
+    found = [str(each) for each in _core().available_devices]
+    kinds = {each.partition(".")[0] for each in found}
+    for part in name.rpartition(":")[2].split(","):
+        if part not in found and part not in kinds:
+            raise CannotFeed("OpenVINO finds no device %s here (it finds: %s)" % (part, ", ".join(found)))
+    return name
 
 
 def _transformed(model: Any, job: Job) -> Any:
@@ -370,10 +385,11 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     if packed:
         raise ValueError("there is no short way to show %s in OpenVINO" % ", ".join(sorted(packed)))
     small = sorted({name for name in inputs if name in SMALL_DTYPES})
+    device = options.get("device", "CPU")
     settings = ['"INFERENCE_PRECISION_HINT": "f32"'] if options.get("precision", "f32") == "f32" else []
-    settings += ['"INFERENCE_NUM_THREADS": ' + options["threads"]] if "threads" in options else []
-    settings += ['"SNIPPETS_MODE": "DISABLE"'] if options.get("disable") == "snippets" else []
-    hint = ", {%s}" % ", ".join(settings) if settings else ""
+    settings += ['"INFERENCE_NUM_THREADS": ' + options["threads"]] if "threads" in options and device == "CPU" else []
+    settings += ['"SNIPPETS_MODE": "DISABLE"'] if options.get("disable") == "snippets" and device == "CPU" else []
+    hint = '"%s"' % device + (", {%s}" % ", ".join(settings) if settings else "")
     if kind == "keras" and options.get("keras") == "tensorflow":
         from fuzz.backends import _openvino_tensorflow
 
@@ -385,14 +401,14 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     if kind == "onnx":
         read = "core.read_model(model.SerializeToString())"
         lines += ["core = ov.Core()", *(["ov_model = %s" % read, *steps] if steps else [])]
-        lines += ['compiled = core.compile_model(%s, "CPU"%s)' % ("ov_model" if steps else read, hint)]
+        lines += ["compiled = core.compile_model(%s, %s)" % ("ov_model" if steps else read, hint)]
     else:
         script = options.get("torch") == "script"
         program = "module, example_input=args" if script else "torch.export.export(module, args)"
         lines += [
             "ov_model = ov.convert_model(%s, input=[ov.PartialShape(list(a.shape)) for a in args])" % program,
             *steps,
-            'compiled = ov.Core().compile_model(ov_model, "CPU"%s)' % hint,
+            "compiled = ov.Core().compile_model(ov_model, %s)" % hint,
         ]
     feeds, definition = _feeds(kind, small)
     return "\n".join([*lines, *definition, *_results("compiled(%s)" % feeds, outputs)])

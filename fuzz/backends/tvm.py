@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from fuzz.backends import _relax_functions, _tvm_script, _tvm_sequences
+from fuzz.backends import _relax_functions, _tvm_devices, _tvm_script, _tvm_sequences
 from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value, dtype_name
 
 PACKAGES = ("apache-tvm", "apache-tvm-ffi")
@@ -17,12 +17,14 @@ KINDS = ("onnx", "instance", "keras")
 #: export: how Keras writes a layer as an ONNX model (fuzz/instance_keras_export.py).
 #: functions: parts of the Relax module as functions (_relax_functions.py).
 #: sequence: passes of relax.transform that come first, e.g. FoldConstant,FuseOps; target: LLVM's processor.
+#: device: what TVM calls it, e.g. cuda, in place of the processor.
 #: disable: names of passes that TVM's sequences leave out, e.g. FuseOps,tirx.StorageRewrite.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "show": ("outputs", "operators", "passes", "declared", "raising"),
     "disable": ("none", "*"),
     "sequence": ("none", "*"),
     "target": ("generic", "native"),
+    "device": ("CPU", "*"),
     "part": ("all", "*"),
     "export": ("dynamic", "static"),
     "functions": ("none", *_relax_functions.FORMS),
@@ -54,16 +56,16 @@ def warm_keras() -> None:
 
 
 def devices() -> List[str]:
-    """The CPU; TVM's LLVM target is what this backend compiles for."""
+    """The CPU, and what else this build compiles for and finds. Raises RuntimeError without an LLVM code generator."""
     import tvm
 
     if not tvm.runtime.enabled("llvm"):
         raise RuntimeError("this build of TVM has no LLVM code generator")
-    return ["CPU"]
+    return [_tvm_devices.CPU, *_tvm_devices.accelerators()]
 
 
 def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
-    """Convert with the frontend, compile for LLVM, run on Relax's virtual machine."""
+    """Convert with the frontend, compile for the target, run on Relax's virtual machine."""
     import tvm
     from tvm import relax
 
@@ -87,7 +89,7 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     with _PassesSeen(job.options.get("disable", "none")) as passes:
         try:
             module = _tvm_sequences.optimised(module, job.options.get("sequence", "none"))
-            executable = tvm.compile(module, target=_tvm_sequences.target(job.options.get("target", "generic")))
+            executable = tvm.compile(module, target=_tvm_devices.target(job.options))
         except Exception:
             if shown != "raising":
                 raise
@@ -96,8 +98,9 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     if shown == "passes":
         return [("passes", np.array(passes.names, dtype=object))]
     enter("run")
-    machine = relax.VirtualMachine(executable, tvm.cpu())
-    found = machine["main"](*[_argument(value) for value in inputs])
+    device = _tvm_devices.device(job.options)
+    machine = relax.VirtualMachine(executable, device)
+    found = machine["main"](*[_argument(value, device) for value in inputs])
     outputs = _flatten(found) if sequences is None else _collect(found, sequences)
     return [(names[at] if at < len(names) else "output_%d" % at, value) for at, value in enumerate(outputs)]
 
@@ -182,13 +185,13 @@ def _from_torch(job: Job, enter: Callable[[str], None]) -> _Program:
     return converted, [], [instance_torch.to_wire(argument) for argument in arguments], None
 
 
-def _argument(value: Value) -> Any:
+def _argument(value: Value, device: Any) -> Any:
     import tvm
 
     if isinstance(value, list):
-        return [_argument(item) for item in value]
+        return [_argument(item, device) for item in value]
     if isinstance(value, np.ndarray) and dtype_name(value) not in _tvm_script.NO_ARGUMENT:
-        return tvm.runtime.tensor(value)
+        return tvm.runtime.tensor(value, device)
     raise CannotFeed("TVM has no run-time value for %s" % dtype_name(value))
 
 
@@ -317,7 +320,9 @@ def converters(operators: List[Tuple[str, str, int]]) -> List[str]:
 
 
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
-    """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor."""
+    """How a maintainer of TVM would run it. Raises ValueError for what is no run-time tensor, and for other devices."""
+    if options.get("device", _tvm_devices.CPU) != _tvm_devices.CPU:
+        raise ValueError("scripts are written for the processor alone, not for %s" % options["device"])
     return _tvm_script.script(kind, options, inputs, outputs)
 
 

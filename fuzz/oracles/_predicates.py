@@ -67,6 +67,15 @@ def float_outside_integer(site: Site) -> bool:
     return _truncation_leaves(cast[0], cast[1].dtype)
 
 
+def fraction_to_less_than_a_byte(site: Site) -> bool:
+    cast = _casts(site)
+    if cast is None or not is_float(cast[0]) or cast[1].dtype.name not in ("int4", "uint4", "int2", "uint2"):
+        return False
+    numbers = cast[0].astype(np.float64)
+    rounded = np.trunc(numbers + np.copysign(0.5, numbers))
+    return bool((rounded != np.trunc(numbers)).any())
+
+
 _NUMERAL = re.compile(r"[+-]?(inf|nan|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)", re.IGNORECASE)
 
 

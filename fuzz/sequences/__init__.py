@@ -86,9 +86,14 @@ def only(target: Target, steps: Sequence[str]) -> Target:
     return replace(target, options=options_from({**dict(target.options), OPTION: ",".join(steps) or NONE}))
 
 
-def devices(backend: str) -> list[dict[str, str]]:
-    """Options by which a backend computes the same in another way: other targets, other numbers of threads."""
-    return [dict(each) for each in getattr(_module(backend), "DEVICES", ())]
+def devices(backend: str, found: Sequence[str] = ()) -> list[dict[str, str]]:
+    """Options by which a backend computes the same in another way: other targets, other numbers of threads.
+
+    `found` are the devices that the machine has; the first value of the option ``device`` is none of these.
+    """
+    ways = [dict(each) for each in getattr(_module(backend), "DEVICES", ())]
+    usual = registry.backend(backend).options.get("device", ())[:1]
+    return ways + [{"device": name} for name in found if usual and name not in usual]
 
 
 def names() -> list[str]:

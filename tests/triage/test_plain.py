@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import importlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +15,13 @@ from onnx import numpy_helper
 from fuzz import catalogue, generators
 from fuzz.campaign import Policy
 from fuzz.case import Case, Status, Target
-from fuzz.generators import MUTANT, mtdlcomp
+from fuzz.generators import MUTANT, hirgen, mtdlcomp
+from fuzz.hirgen.coverage import USUAL, Coverage
+from fuzz.hirgen.workflow import PLAIN, Settings
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.mutants.subject import seed_case
+from fuzz.operators.families import operators
 from fuzz.runner import Runner
 from triage import hunt, pipeline, plain
 from triage.lifecycle import State
@@ -49,6 +53,13 @@ SEEN_IN_SEEDS = {
     "depthwise": ("unet", "PackDepthwise", {"Conv"}),
     "bound": ("unet", "ConvClipFusion", {"Conv", "Clip"}),
     "axes": ("transformer", "FuseBias", {"Add"}),
+}
+
+#: By fault that neither seeds nor mutants show, and graphs of HirGen do: the guilty pass and operators that it needs.
+SEEN_IN_GRAPHS = {
+    "merged": ("CommonSubexpressions", set[str]()),  # any operator that has attributes
+    "transposed": ("CancelTransposes", {"Transpose"}),
+    "coarse": ("ConstantPrecision", {"Add"}),
 }
 
 
@@ -99,7 +110,32 @@ def test_seeds_show_passes_that_confuse_axes_channels_or_bounds(desk: Desk, faul
     put_down(desk, guilty, operators)
 
 
-def put_down(desk: Desk, guilty: str, operators: set[str]) -> None:
+def graphs(seed: int, count: int) -> Iterator[Case]:
+    """Guided graphs of HirGen without those that are made of functions."""
+    settings = Settings(tuple(operators().values()), *hirgen.NODES)
+    stream = hirgen.Stream("hirgen", settings, seed, Coverage(USUAL), count=count)
+    return (each for each in stream if isinstance(each, Case) and each.origin.variant == PLAIN)
+
+
+@pytest.mark.parametrize("fault", SEEN_IN_GRAPHS)
+def test_graphs_show_passes_that_merge_cancel_or_round_what_they_may_not(desk: Desk, fault: str) -> None:
+    guilty, needed = SEEN_IN_GRAPHS[fault]
+    judge, rewritten = Judge(desk.runner, desk.reference), importlib.import_module(f"tests.mutants.planted.{fault}").run
+    met = (case for case in graphs(seed=3, count=400) if changed(case, rewritten))
+    shows = next(case for case in met if judge.examine(case, planted(fault)).failure is not None)
+    campaign = desk.store.begin_campaign({"test": fault})
+    assert hunt.hunt(desk.store, campaign, [shows], [planted(fault)], desk.reference, desk.runner, Policy())
+    put_down(desk, guilty, needed)
+
+
+def changed(case: Case, rewrite: Callable[[onnx.GraphProto], None]) -> bool:
+    """Whether a pass does anything to a graph: the others need no run."""
+    before, after = (onnx.load_model_from_string(case.model) for _ in range(2))
+    rewrite(after.graph)
+    return before != after
+
+
+def put_down(desk: Desk, guilty: str, needed: set[str]) -> None:
     """The only bug is reduced, and put down to its pass."""
     [bug] = desk.store.bugs()
     for state in (State.NEW, State.CONFIRMED, State.REDUCED):
@@ -109,7 +145,7 @@ def put_down(desk: Desk, guilty: str, operators: set[str]) -> None:
     assert bug.state is State.LOCATED, bug.note
     assert bug.location.pass_ == guilty, bug.location
     nodes = load(reduced_case(desk, bug)).graph.node
-    assert len(nodes) <= 5 and operators <= {node.op_type for node in nodes}
+    assert len(nodes) <= 5 and needed <= {node.op_type for node in nodes}
 
 
 def test_the_guilty_pass_of_a_sequence_is_told_from_the_innocent_ones(runner: Runner) -> None:

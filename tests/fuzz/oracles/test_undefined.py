@@ -133,6 +133,8 @@ PAIRS = {
     "float out of range": ("Cast", [a([3e9])], [a([2e9])], {"to": INT32, "output": INT32}),
     "NaN to integer": ("Cast", [a([NAN])], [a([127.9])], {"to": INT8, "output": INT8}),
     "-1.5 to unsigned": ("Cast", [a([-1.5])], [a([-0.5])], {"to": TensorProto.UINT8, "output": TensorProto.UINT8}),
+    "2.7 to uint4": ("Cast", [a([2.7])], [a([3])], {"to": TensorProto.UINT4, "output": TensorProto.UINT4}),
+    "-0.5 to int2": ("Cast", [a([-0.5])], [a([-0.4])], {"to": 26, "output": 26, "opset": 25}),
     "8 to int4": ("Cast", [a([8.0])], [a([-8.0])], {"to": TensorProto.INT4, "output": TensorProto.INT4}),
     "2^63 to int64": ("Cast", [a([2.0**63])], [a([-(2.0**63)])], {"to": INT64, "output": INT64}),
     "integer out of range wraps": ("Cast", [a([300.0])], [a([300], "int32")], {"to": INT8, "output": INT8}),

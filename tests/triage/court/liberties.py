@@ -142,4 +142,11 @@ def eight_digits(node, x):
     return np.asarray([f"{value:.8g}" for value in x.ravel().tolist()], dtype=object).reshape(x.shape)
 
 
+@liberty("Cast")
+def half_away_from_zero(node, x):
+    import ml_dtypes
+
+    return np.trunc(x + np.copysign(F(0.5), x)).astype(ml_dtypes.uint4)
+
+
 OPTIONS = {"how": tuple(LIBERTIES)}
