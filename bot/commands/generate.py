@@ -52,7 +52,7 @@ def generate(
         str, typer.Option("--form", help="hirgen: plain, wrapped (in functions), or a rewrite: call-through, closure.")
     ] = "plain",
     criteria: Annotated[
-        str, typer.Option("--criteria", metavar="A,B", help="hirgen: of datatype,shape,edge (the default) and path.")
+        str, typer.Option("--criteria", metavar="A,B", help="hirgen: of datatype,edge (the default), shape and path.")
     ] = "",
     coverage: Annotated[
         Path | None, typer.Option("--coverage", help="hirgen: file of what is covered; begun with, and written.")

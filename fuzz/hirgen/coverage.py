@@ -19,7 +19,9 @@ from fuzz.operators.shapes import Shape
 DATATYPE, SHAPE, EDGE, PATH, VIOLATION = "datatype", "shape", "edge", "path", "violation"
 CRITERIA = (DATATYPE, SHAPE, EDGE, PATH, VIOLATION)
 #: Those of the paper. Paths are its extension, "at greater time costs".
-USUAL = (DATATYPE, SHAPE, EDGE)
+PAPER = (DATATYPE, SHAPE, EDGE)
+#: Shapes are so many that with them nearly any insertion is new, and graphs are no other than chance's (decision 017).
+USUAL = (DATATYPE, EDGE)
 _FORMAT = 1
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from onnx import TensorProto
 
-from fuzz.hirgen.coverage import CRITERIA, Coverage, CoverageError, Insertion
+from fuzz.hirgen.coverage import CRITERIA, PAPER, Coverage, CoverageError, Insertion
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
@@ -30,7 +30,7 @@ def test_an_insertion_covers_its_data_type_its_shape_and_its_edges() -> None:
 
 @pytest.mark.parametrize("other", [relu(INT64), relu(shape=(2,)), relu(shape=()), relu(source="Mul")])
 def test_one_new_item_is_enough(other: list[tuple[str, str]]) -> None:
-    coverage = Coverage()
+    coverage = Coverage(PAPER)
     assert coverage.add(relu()) == 3 and not coverage.is_new(relu())
     assert coverage.is_new(other) and coverage.add(other) == 1 and not coverage.is_new(other)
 
@@ -45,7 +45,7 @@ def test_a_criterion_that_does_not_guide_counts_nothing() -> None:
 
 def test_the_file_keeps_what_several_campaigns_covered(tmp_path: Path) -> None:
     path = tmp_path / "covered.json"
-    first, second, third = Coverage(), Coverage(("edge",)), Coverage()
+    first, second, third = Coverage(PAPER), Coverage(("edge",)), Coverage(PAPER)
     first.load(path)
     first.add(relu())
     first.save(path)
@@ -60,7 +60,7 @@ def test_the_file_keeps_what_several_campaigns_covered(tmp_path: Path) -> None:
 def test_equal_coverage_has_equal_bytes_whatever_the_order(tmp_path: Path) -> None:
     items = [relu(), relu(INT64), relu(shape=(4,)), relu(source="Mul")]
     for name, order in (("a", items), ("b", items[::-1])):
-        coverage = Coverage()
+        coverage = Coverage(PAPER)
         for each in order:
             coverage.add(each)
         coverage.save(tmp_path / name)
