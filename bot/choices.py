@@ -11,6 +11,9 @@ from fuzz import catalogue, registry
 from fuzz.case import Target, options_from
 from fuzz.runner import Runner
 
+#: The option by which backends take another device than the usual one.
+DEVICE = "device"
+
 
 def options(pairs: Sequence[str]) -> dict[str, str]:
     """``key=value`` arguments as a dict. Raises Refusal."""
@@ -67,6 +70,15 @@ def rewriting(targets: Sequence[Target]) -> list[Target]:
 def compilers() -> list[str]:
     """Every registered backend that a hunt tries without being told to; the reference is none."""
     return [name for name in registry.names() if name != "reference" and not registry.backend(name).on_request]
+
+
+def require_devices(runner: Runner, targets: Sequence[Target]) -> None:
+    """Raises Refusal (exit 3) for an option ``device`` that names what is not here: every case would be skipped."""
+    for target in targets:
+        wanted, usual = dict(target.options).get(DEVICE), registry.backend(target.backend).options.get(DEVICE, ())[:1]
+        reason = catalogue.trial(runner, target) if wanted and wanted not in usual else ""
+        if reason:
+            raise Refusal(f"--option {DEVICE}={wanted}: {reason}", ExitCode.ENVIRONMENT)
 
 
 def require(runner: Runner, names: Sequence[str]) -> list[catalogue.Probe]:

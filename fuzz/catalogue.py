@@ -115,6 +115,8 @@ def trial(runner: Runner, tried: Target) -> str:
     kind = registry.backend(tried.backend).kinds[0]
     case, expected = _tiny_model() if kind == "onnx" else _tiny_instance(kind)
     outcome = runner.run_fresh(case, tried, limits=PATIENT)
+    if outcome.status is Status.SKIPPED and outcome.error:
+        return outcome.error.message  # an option asks for what this machine lacks
     if outcome.status is not Status.OK:
         said = f"{outcome.error.type} {outcome.error.message} {outcome.error.signal}".strip() if outcome.error else ""
         return f"a tiny model fails in stage {outcome.stage}: {outcome.status} {said}"[:500]

@@ -209,7 +209,9 @@ def _targets(runner: Runner, names: Sequence[str], option: Sequence[str], *, rew
     for probe in probes.values():
         if not probe.available:
             err.print(f"graphwarden: {probe.name} is left out: {probe.reason}", markup=False, soft_wrap=True)
-    return [target for target in wanted if probes[target.backend].available]
+    working = [target for target in wanted if probes[target.backend].available]
+    choices.require_devices(runner, working)
+    return working
 
 
 def _campaign(store: Store, targets: Sequence[Target], source: Sequence[str], seed: int, invalid: bool) -> CampaignInfo:

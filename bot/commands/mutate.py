@@ -82,6 +82,7 @@ def mutate(
         raise Refusal("--sequences and --devices compare on a compiler: name it with --backend")
     models_folder("--out", output, wanted | {0})
     with Runner(Limits(timeout, memory), jobs=1) as runner:
+        choices.require_devices(runner, [target] if target else [])
         subject = _subject(model, inputs, seed, runner)
         check = Check(runner, subject, target, delta, output / FAILURES) if target else None
         levels = (

@@ -7,6 +7,7 @@ import pytest
 from bot import choices
 from bot.durations import seconds
 from bot.failures import ExitCode, Refusal
+from fuzz.runner import Runner
 
 
 @pytest.mark.parametrize(
@@ -55,3 +56,12 @@ def test_compilers_are_all_backends_but_the_reference_and_those_that_must_be_nam
     assert "reference" not in choices.compilers() and "tvm" in choices.compilers()
     assert "mnn" not in choices.compilers()
     assert [target.backend for target in choices.hunt_targets(["mnn"], [])] == ["mnn"]
+
+
+@pytest.mark.parametrize(("backend", "device"), [("openvino", "NPU"), ("onnxruntime", "MIGraphX")])
+def test_a_device_that_is_not_here_is_told_before_every_case_is_skipped(backend: str, device: str) -> None:
+    with Runner(jobs=1) as runner:
+        choices.require_devices(runner, [choices.one_target(backend, []), choices.one_target(backend, ["device=CPU"])])
+        with pytest.raises(Refusal, match=rf"--option device={device}: .*CPU") as refused:
+            choices.require_devices(runner, [choices.one_target(backend, [f"device={device}"])])
+    assert refused.value.code is ExitCode.ENVIRONMENT
