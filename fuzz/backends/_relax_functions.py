@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, List, Sequence
 
+from fuzz.wire import CannotFeed
+
 #: ``wrapped``: parts of ``main`` are global functions. The others rewrite each of these: f is called through g, f is a
 #: closure in g, or g returns f.
 FORMS = ("wrapped", "call-through", "closure", "returned")
@@ -15,10 +17,34 @@ _LONGEST = 3
 
 
 def rewritten(module: Any, form: str) -> Any:
-    """The module in one of the `FORMS`."""
-    from tvm import IRModule, relax
+    """The module in one of the `FORMS`. Raises CannotFeed for a module that cannot be divided.
+
+    A size that is known at run time only (NonZero) is a variable of the function that finds it out: read in another
+    one, it would be undefined there.
+    """
+    from tvm import relax
 
     plain = relax.transform.ToNonDataflow()(module)
+    if not _well_formed(_divided(plain, "wrapped")):
+        raise CannotFeed("a size of this model is known at run time only, which functions cannot hand on")
+    # The virtual machine has global functions only; what TVM's own sequences do not do, its tests do by this pass.
+    return relax.transform.LambdaLift()(relax.transform.ConvertToDataflow(min_size=1)(_divided(plain, form)))
+
+
+def _well_formed(module: Any) -> bool:
+    """What TVM says of a module; some releases answer, others raise ValueError."""
+    from tvm import relax
+
+    try:
+        return relax.analysis.well_formed(module) is not False
+    except ValueError:
+        return False
+
+
+def _divided(plain: Any, form: str) -> Any:
+    """The module whose ``main`` calls functions in this form."""
+    from tvm import IRModule, relax
+
     main = plain["main"]
     others = {name: function for name, function in plain.functions.items() if name.name_hint != "main"}
     builder = relax.BlockBuilder(IRModule(others, attrs=plain.attrs))
@@ -29,8 +55,7 @@ def rewritten(module: Any, form: str) -> Any:
             rest = [binding for later in parts[number + 1 :] for binding in later]
             _place(builder, part, rest, main.body.body, "f%d" % number, form)
         builder.emit_func_output(main.body.body)
-    # The virtual machine has global functions only; what TVM's own sequences do not do, its tests do by this pass.
-    return relax.transform.LambdaLift()(relax.transform.ConvertToDataflow(min_size=1)(builder.finalize()))
+    return builder.finalize()
 
 
 def _place(builder: Any, part: Sequence[Any], rest: Sequence[Any], result: Any, name: str, form: str) -> None:

@@ -22,6 +22,9 @@ TEXT = """<ir_version: 8, opset_import: ["": 17]> g (float[2,3] x, float[2,3] w)
 SPLIT = """<ir_version: 8, opset_import: ["": 17]> g (float[4,3] x) => (float[2,3] y)
 <int64[2] s = {2, 2}> { a, b = Split <axis = 0> (x, s)  y = Sub (a, b) }"""
 
+FOUND = """<ir_version: 8, opset_import: ["": 17]> g (float[4] x) => (float[n] y, float[4] z)
+<bool[4] c = {1,0,1,1}> { a = Exp (x)  b = Compress <axis = 0> (a, c)  y = Neg (b)  z = Abs (a) }"""
+
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
@@ -50,6 +53,15 @@ def test_every_form_gives_the_same(runner: Runner, text: str) -> None:
         for (name, got), (expected_name, expected) in zip(outcome.outputs, plain.outputs, strict=True):
             assert name == expected_name
             np.testing.assert_array_equal(np.asarray(got), np.asarray(expected))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_size_that_is_known_at_run_time_only_is_handed_to_no_function(runner: Runner, form: str) -> None:
+    """It was once: a module that is not well-formed, whose refusal looked like a bug of TVM."""
+    assert runner.run(example(FOUND), catalogue.target("tvm")).status is Status.OK
+    outcome = runner.run(example(FOUND), catalogue.target("tvm", {"functions": form}))
+    assert outcome.status is Status.SKIPPED and outcome.error is not None
+    assert "known at run time only" in outcome.error.message
 
 
 @pytest.mark.parametrize("form", FORMS)
