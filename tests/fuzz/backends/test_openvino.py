@@ -299,9 +299,10 @@ def test_the_snippet_of_an_instance_applies_them_too() -> None:
     assert '"SNIPPETS_MODE": "DISABLE"' in script and "apply_moc_transformations(ov_model, False)" in script
 
 
-def test_four_bit_values_have_no_snippet() -> None:
-    with pytest.raises(ValueError, match="no short way to show int4"):
-        backend.reproduce("onnx", {}, ["float32", "int4"])
+@pytest.mark.parametrize("lacking", ["int4", "uint2", "float8_e4m3fnuz"])
+def test_values_of_four_bits_and_those_that_openvino_lacks_have_no_snippet(lacking: str) -> None:
+    with pytest.raises(ValueError, match=f"no short way to show {lacking}"):
+        backend.reproduce("onnx", {}, ["float32", lacking])
 
 
 @pytest.mark.parametrize(
