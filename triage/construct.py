@@ -41,18 +41,18 @@ def construction_code(model: onnx.ModelProto) -> str:
     return with_imports("\n".join(_construction(model, {})))
 
 
-def case_code(model: bytes, inputs: Mapping[str, Value]) -> list[str]:
-    """Pieces of source that define `inputs` and `model`."""
-    return [values_code(inputs), with_imports("\n".join(_construction(parsed(model), inputs)))]
+def case_code(model: bytes, inputs: Mapping[str, Value], *, short: bool = False) -> list[str]:
+    """Pieces of source that define `inputs` and `model`; `short`: in as few lines as can be."""
+    return [values_code(inputs), with_imports("\n".join(_construction(parsed(model), inputs, short)))]
 
 
-def _construction(model: onnx.ModelProto, inputs: Mapping[str, Value]) -> list[str]:
+def _construction(model: onnx.ModelProto, inputs: Mapping[str, Value], short: bool = False) -> list[str]:
     model = normalise(model)
     try:
         lines = Builder(inputs).model(model)
     except Inexpressible:
         return _packed_model(model)
-    if len(lines) > _most_lines(model, inputs):
+    if short or len(lines) > _most_lines(model, inputs):
         lines = min(lines, _as_text(model) or lines, key=len)
     packed = _packed_model(model) if len(lines) > MOST_LINES else lines
     return packed if len(packed) < len(lines) else lines

@@ -15,6 +15,8 @@ from typing import TypeAlias
 #: Between the 100 columns of some projects and the 120 of others: most calls stay on one line.
 WIDTH = 115
 STEP = "    "
+#: So many columns behind a closing bracket are still read with it.
+_FEW = 40
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,24 @@ def render(expr: Expr, indent: str = "", suffix: str = "") -> list[str]:
     together = inner + f"{expr.comma} ".join(one_line(item) for item in expr.items)
     if len(together) <= WIDTH:
         body = [together]
+    elif hugged := _hugged(expr):
+        return render(hugged, indent, suffix)
     elif expr.fill:
         body = list(_filled([one_line(item) + expr.comma for item in expr.items], inner))
     else:
         body = [line for item in expr.items for line in render(item, inner, expr.comma)]
     return [indent + expr.opening, *body, indent + expr.closing + suffix]
+
+
+def _hugged(expr: Group) -> Group | None:
+    """A call whose brackets stand with those of its first argument, if only a few words follow: ``f([`` … ``], b)``."""
+    first, rest = expr.items[0], expr.items[1:]
+    if isinstance(first, str) or not first.items or expr.fill or not expr.opening.endswith("("):
+        return None
+    words = "".join(f"{expr.comma} {item}" for item in rest if isinstance(item, str))
+    if len(words) > _FEW or any(not isinstance(item, str) for item in rest):
+        return None
+    return replace(first, opening=expr.opening + first.opening, closing=first.closing + words + expr.closing)
 
 
 def _filled(words: Sequence[str], indent: str) -> Iterator[str]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from fuzz.instance_values import DECIMALS
 from fuzz.wire import SMALL_DTYPES, Raw, Value
-from triage.layout import Expr, Group, call, followed, listing, named, quote
+from triage.layout import Expr, Group, call, followed, listing, named, one_line, quote
 
 #: Arrays with at most this many elements are written out.
 SMALL = 64
@@ -26,8 +26,8 @@ RECIPE_FROM = 9
 _SHORTEST_CYCLE, _MANY_ROWS = 3, 8
 #: More numbers than this in a pattern are no pattern that a person sees.
 _LONGEST_CYCLE = 12
-#: About so many numbers fit on a line.
-_ONE_LINE = 24
+#: About so many numbers fit on a line, and so many columns of them beside the name and the dtype.
+_ONE_LINE, _LONG_LINE = 24, 80
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Draw: TypeAlias = Callable[[np.random.Generator, tuple[int, ...]], Any]
@@ -234,15 +234,22 @@ def _as_one_odd(array: Array) -> Expr | None:
     return followed(choice, f".astype({dtype_text(array.dtype)}).reshape({_shape_text(array.shape)})")
 
 
-def _has_many_rows(array: Array) -> bool:
-    return array.ndim > 1 and array.size // array.shape[-1] >= _MANY_ROWS
+def _has_many_rows(array: Array, many: int = _MANY_ROWS) -> bool:
+    return array.ndim > 1 and array.size // array.shape[-1] >= many
+
+
+def _is_deep(array: Array) -> bool:
+    """Rows of rows that do not fit on a line."""
+    return array.ndim > 2 and len(one_line(nested(number_texts(array)[0], array.shape))) > _LONG_LINE
 
 
 def _as_rows(array: Array) -> Expr | None:
-    """Whole numbers in too many rows to give each a line of its own."""
-    if array.size > SMALL or array.dtype.kind not in "iuf" or array.dtype.name in SMALL_DTYPES:
+    """Numbers in too many rows to give each a line of its own, or in rows of rows, whose brackets take lines, too."""
+    if array.size > SMALL or array.dtype.kind not in "biuf" or array.dtype.name in SMALL_DTYPES:
         return None
-    flat = _as_whole(array.ravel()) if _has_many_rows(array) else None
+    if not _has_many_rows(array) and not (_has_many_rows(array, _MANY_ROWS // 2) and _is_deep(array)):
+        return None
+    flat = _as_whole(array.ravel()) or _as_list(array.ravel())
     return followed(flat, f".reshape({_shape_text(array.shape)})") if flat else None
 
 

@@ -19,6 +19,8 @@ from triage.construct_keras import layer_code
 from triage.construct_torch import instance_code
 from triage.layout import STEP, assemble, parted
 
+#: What people read at a glance (issue 3): a script of more lines has its model in the shortest form.
+MOST_LINES = 30
 #: What a variable is for, in the words of the script.
 _MEANING = {
     "MALLOC_PERTURB_": "glibc fills fresh memory with a byte made of this one, so that a read of it shows every time",
@@ -48,13 +50,17 @@ def script(
     `memory_mb` limits the address space (MiB) for ``oom``. `environment` variables must be set before
     the process starts (an allocator's fill byte), so the script restarts itself with them.
     """
-    pieces = [
-        *_environment(environment or {}),
-        *_limits(outcome.status, timeout, memory_mb),
-        *subject_code(case, snippet),
-        *_trial(case, outcome, reference, symptom, snippet),
-    ]
-    return assemble(pieces)
+    around = [*_environment(environment or {}), *_limits(outcome.status, timeout, memory_mb)]
+    trial = _trial(case, outcome, reference, symptom, snippet)
+    text = assemble([*around, *subject_code(case, snippet), *trial])
+    if code_lines(text) <= MOST_LINES:
+        return text
+    return min(text, assemble([*around, *subject_code(case, snippet, short=True), *trial]), key=code_lines)
+
+
+def code_lines(text: str) -> int:
+    """The lines of a script without those that are empty or hold a comment alone."""
+    return sum(1 for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
 
 
 #: A compiler that is a program of its own died under the script, as its Python package tells (IREE).
@@ -88,11 +94,14 @@ def _signal(number: int) -> str:
     return signal.Signals(number).name if number in set(signal.Signals) else ""
 
 
-def subject_code(case: Case, snippet: str = "") -> list[str]:
-    """What is run: definitions of `model` and `inputs`, of `module` and `args`, or of a Keras layer and its `call`."""
+def subject_code(case: Case, snippet: str = "", *, short: bool = False) -> list[str]:
+    """What is run: definitions of `model` and `inputs`, of `module` and `args`, or of a Keras layer and its `call`.
+
+    `short`: an ONNX model in as few lines as can be.
+    """
     if case.kind == "keras":
         return [layer_code(case.model, snippet)]
-    return [instance_code(case.model)] if case.kind == "instance" else case_code(case.model, case.inputs)
+    return [instance_code(case.model)] if case.kind == "instance" else case_code(case.model, case.inputs, short=short)
 
 
 def _environment(variables: Mapping[str, str]) -> list[str]:

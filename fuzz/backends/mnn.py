@@ -265,18 +265,23 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     return "\n".join(lines)
 
 
+#: MNN takes no constant of int8: one of int32 is cast.
+_AS_INT8 = "feeds = [F.cast(x, F.int8) if v.dtype == np.int8 else x for x, v in zip(feeds, inputs.values())]"
+
+
 def _forward(inputs: Sequence[str]) -> List[str]:
     """The call with what is fed, as short as the inputs' dtypes allow."""
     feeds = [_feed("x[%d]" % at, name) for at, name in enumerate(inputs)]
     alike = "[%s for v in inputs.values()]" % _feed("v", inputs[0]) if len(set(inputs)) == 1 else ""
     if alike:
         return ["feeds = %s" % alike, "found = module.onForward(feeds)"]
-    if len(feeds) < 3 or "int8" in inputs:
+    if len(feeds) < 3:
         return ["x = list(inputs.values())", *_listed(feeds), "found = module.onForward(feeds)"]
     kinds = ", ".join("(np.%s, F.%s)" % _FED[CARRIED[name]] for name in inputs)
     return [
         "kinds = [%s]" % kinds,
         "feeds = [F.const(v.astype(t), list(v.shape), F.NCHW, k) for v, (t, k) in zip(inputs.values(), kinds)]",
+        *([_AS_INT8] if "int8" in inputs else []),
         "found = module.onForward(feeds)",
     ]
 

@@ -413,6 +413,14 @@ def test_numbers_that_come_again_and_again_are_counted_once() -> None:
     assert 'inputs = {"R": np.resize(np.arange(1, 10, dtype=np.float32), (1, 12, 3))}' in code
 
 
+def test_rows_of_rows_that_take_many_lines_are_one_row_with_a_shape() -> None:
+    """Expected results of recurrent operators took nine lines of a script."""
+    numbers = np.array([0.73333, 0.76111645, 0.7384927, 0.76120585], np.float32).repeat(3).reshape(1, 2, 2, 3)
+    code = values_code({"x": numbers})
+    assert ".reshape((1, 2, 2, 3))" in code and len(code.splitlines()) <= 8
+    np.testing.assert_array_equal(executed(code)["inputs"]["x"], numbers)
+
+
 def test_few_rows_stay_rows() -> None:
     code = values_code({"x": np.array([[[1, 2], [3, 4]], [[5, 7], [6, 8]]], np.float32)})
     assert "[[[1.0, 2.0], [3.0, 4.0]], [[5.0, 7.0], [6.0, 8.0]]]" in code

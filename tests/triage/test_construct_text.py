@@ -26,7 +26,7 @@ from triage.interesting import recorded
 from triage.layout import WIDTH
 from triage.reduce import reduce
 from triage.reproducer import reproduces, rerun
-from triage.script import script
+from triage.script import MOST_LINES, code_lines, script
 from triage.witness import better
 
 PLANTED = str(Path(__file__).with_name("planted_bodies.py"))
@@ -36,7 +36,6 @@ session = ReferenceEvaluator(model)
 actual = session.run(None, inputs)[0]
 raise RuntimeError({!r})
 """
-MOST_LINES = 30
 NUMBERS = np.arange(5, dtype=np.float32)
 
 
@@ -61,10 +60,6 @@ def node_tests() -> list[Case]:
     for case in cases:
         first.setdefault(frozenset(pairs(case)), case)
     return [case for held, case in first.items() if held]
-
-
-def code_lines(text: str) -> int:
-    return sum(1 for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#"))
 
 
 def drafted(judge: Judge, failure: Failure) -> tuple[Failure, str]:
@@ -186,3 +181,19 @@ def test_a_node_of_many_inputs_is_one_row_and_its_lines_break_behind_commas() ->
     rows = code.partition('"""')[2].splitlines()
     assert "y = QLinearConv <pads = [0, 1], strides = [2]> (x, x_scale," in code
     assert all(row.endswith((",", "{", ")", ">", "}", '""")')) for row in rows if row.strip()), code
+
+
+def test_a_long_script_has_its_model_in_the_shortest_form(judge: Judge) -> None:
+    """A compiler that is a program of its own takes many lines; then calls of `onnx.helper` are too many."""
+    names = [f"x{at}" for at in range(5)]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [at + 1]) for at, name in enumerate(names)]
+    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [15])
+    node = helper.make_node("Concat", names, ["y"], axis=0)
+    model = helper.make_model(helper.make_graph([node], "g", infos, [out]), ir_version=8)
+    fed = {name: np.arange(at + 1, dtype=np.float32) + at for at, name in enumerate(names)}
+    case = Case("onnx", model.SerializeToString(), fed, Origin("test"))
+    outcome = judge.runner.run(case, catalogue.target("reference"))
+    short, long = ("\n".join(["actual = []", *["actual += [1]"] * more]) for more in (1, 13))
+    by_calls, by_text = (script(case, outcome, None, "exception:RuntimeError", snippet) for snippet in (short, long))
+    assert "helper.make_node" in by_calls and "parse_model" in by_text
+    assert code_lines(by_text) <= MOST_LINES < code_lines(by_calls) + 12
