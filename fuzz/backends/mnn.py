@@ -246,8 +246,7 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     lines = [
         "import os",
         "import _tools",
-        "import MNN.expr as F",
-        "import MNN.nn as nn",
+        "from MNN import expr as F, nn",
         "import onnx",
         "",
         'onnx.save(model, "model.onnx")',
