@@ -41,6 +41,7 @@ LAZILY = {
     "fuzz/backends/_widened_onnx.py": {"onnx"},
     "fuzz/backends/_widened_torch.py": {"torch"},
     "fuzz/backends/_relax_functions.py": {"tvm"},
+    "fuzz/backends/_tvm_devices.py": {"tvm"},
     "fuzz/backends/_tvm_sequences.py": {"tvm"},
     "fuzz/backends/inductor.py": {"torch"},
     "fuzz/backends/iree.py": {"iree", "onnx"},

@@ -79,7 +79,7 @@ def test_a_file_that_is_no_backend_is_refused_in_one_line(tmp_path: Path, text: 
         ({"opt": "of"}, "option opt='of' of backend onnxruntime must be one of: all, off"),
         (
             {"optimise": "off"},
-            "backend onnxruntime has no option 'optimise' (it has: opt, threads, show, disable, export)",
+            "backend onnxruntime has no option 'optimise' (it has: opt, threads, device, show, disable, export)",
         ),
     ],
 )
