@@ -75,12 +75,13 @@ class _Search:
         if not found:
             return None
         if outcome.status is Status.OK:
-            return Beginning(self._first_wrong(nodes, outcome), found)
+            return Beginning(self._first_wrong(nodes, [info.name for info in infos], outcome), found)
         return Beginning(nodes[-1].op_type, found, outcome.error.message if outcome.error else "")
 
-    def _first_wrong(self, nodes: list[onnx.NodeProto], outcome: Outcome) -> str:
+    def _first_wrong(self, nodes: list[onnx.NodeProto], names: list[str], outcome: Outcome) -> str:
+        """By the model's own names: a compiler may call a result otherwise (OpenVINO that of an If by its branch's)."""
         makers = {name: node.op_type for node in nodes for name in node.output}
-        for name, value in outcome.outputs:
+        for name, value in zip(names, outcome.values, strict=False):  # too few outputs are another failure
             if differential.compare([value], [self._values[name]], rule(self._target)):
                 return str(makers[name])
         return str(nodes[-1].op_type)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import onnx
 import pytest
@@ -83,3 +85,21 @@ def test_what_fails_only_while_no_output_shows_it_is_found_without_further_outpu
 
 def test_a_failure_that_no_beginning_shows_begins_nowhere(runner: Runner) -> None:
     assert begins(runner, lambda graph: ("", "")) is None
+
+
+def test_results_are_known_by_their_places_whatever_a_compiler_calls_them(runner: Runner) -> None:
+    """OpenVINO gives the result of an If the name that it has in the branch: no name of the graph."""
+
+    class Renaming(Runner):
+        def run(self, asked: Case, target: Target) -> Outcome:  # type: ignore[override]
+            if target.backend != "onnxruntime":
+                return runner.run(asked, target)
+            model = load(asked)
+            for node in model.graph.node:
+                if node.op_type == "Neg":
+                    node.op_type = "Sin"
+            outcome = runner.run(with_model(asked, model), target)
+            return replace(outcome, outputs=tuple((f"inner_{name}", value) for name, value in outcome.outputs))
+
+    found = beginning(Renaming.__new__(Renaming), failure("wrong:values"), catalogue.target("reference"))
+    assert found == Beginning("Neg", "wrong:values")
