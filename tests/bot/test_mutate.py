@@ -165,3 +165,11 @@ def test_sequences_need_a_compiler_that_has_them(gw: Run, tmp_path: Path) -> Non
     assert done.code == 2 and "name it with --backend" in done.err
     done = gw("mutate", "seed:lstm", "--out", tmp_path / "m", "--sequences", 2, "--backend", "reference")
     assert done.code == 2 and "no optimisation sequences of reference are known" in done.err
+
+
+def test_a_command_on_a_device_that_is_not_here_says_so_and_does_nothing(gw: Run, tmp_path: Path) -> None:
+    elsewhere = ("--backend", "onnxruntime", "--option", "device=MIGraphX")
+    hunt = ("hunt", "--source", "onnx_node", "--no-drafts", "--db", tmp_path / "h.db")
+    for command in (("mutate", "seed:lstm", "--out", tmp_path / "m"), hunt):
+        done = gw(*command, *elsewhere)
+        assert done.code == 3 and "--option device=MIGraphX: ONNX Runtime has no working MIGraphX" in done.err
