@@ -7,12 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from bot.failures import ExitCode, Refusal
-from fuzz import catalogue, registry
+from fuzz import catalogue, registry, sequences
 from fuzz.case import Target, options_from
 from fuzz.runner import Runner
-
-#: The option by which backends take another device than the usual one.
-DEVICE = "device"
 
 
 def options(pairs: Sequence[str]) -> dict[str, str]:
@@ -75,10 +72,11 @@ def compilers() -> list[str]:
 def require_devices(runner: Runner, targets: Sequence[Target]) -> None:
     """Raises Refusal (exit 3) for an option ``device`` that names what is not here: every case would be skipped."""
     for target in targets:
-        wanted, usual = dict(target.options).get(DEVICE), registry.backend(target.backend).options.get(DEVICE, ())[:1]
-        reason = catalogue.trial(runner, target) if wanted and wanted not in usual else ""
-        if reason:
-            raise Refusal(f"--option {DEVICE}={wanted}: {reason}", ExitCode.ENVIRONMENT)
+        wanted = dict(target.options).get(sequences.DEVICE, "")
+        if wanted in ("", sequences.usual_device(target.backend)):
+            continue
+        if reason := catalogue.trial(runner, target):
+            raise Refusal(f"--option {sequences.DEVICE}={wanted}: {reason}", ExitCode.ENVIRONMENT)
 
 
 def require(runner: Runner, names: Sequence[str]) -> list[catalogue.Probe]:

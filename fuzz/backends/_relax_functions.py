@@ -25,10 +25,12 @@ def rewritten(module: Any, form: str) -> Any:
     from tvm import relax
 
     plain = relax.transform.ToNonDataflow()(module)
-    if not _well_formed(_divided(plain, "wrapped")):
+    wrapped = _divided(plain, "wrapped")
+    if not _well_formed(wrapped):
         raise CannotFeed("a size of this model is known at run time only, which functions cannot hand on")
     # The virtual machine has global functions only; what TVM's own sequences do not do, its tests do by this pass.
-    return relax.transform.LambdaLift()(relax.transform.ConvertToDataflow(min_size=1)(_divided(plain, form)))
+    divided = wrapped if form == "wrapped" else _divided(plain, form)
+    return relax.transform.LambdaLift()(relax.transform.ConvertToDataflow(min_size=1)(divided))
 
 
 def _well_formed(module: Any) -> bool:

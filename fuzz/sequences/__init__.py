@@ -26,6 +26,8 @@ from fuzz.case import Target, options_from
 LONGEST = 12
 #: The option of backends that take a sequence, and its value where they take none.
 OPTION, NONE = "sequence", "none"
+#: The option of backends that take another device than the usual one.
+DEVICE = "device"
 
 
 class NoSequences(ValueError):
@@ -92,8 +94,13 @@ def devices(backend: str, found: Sequence[str] = ()) -> list[dict[str, str]]:
     `found` are the devices that the machine has; the first value of the option ``device`` is none of these.
     """
     ways = [dict(each) for each in getattr(_module(backend), "DEVICES", ())]
-    usual = registry.backend(backend).options.get("device", ())[:1]
-    return ways + [{"device": name} for name in found if usual and name not in usual]
+    usual = usual_device(backend)
+    return ways + [{DEVICE: name} for name in found if usual and name != usual]
+
+
+def usual_device(backend: str) -> str:
+    """The device that a backend takes unless it is told another, "" where it cannot be told."""
+    return next(iter(registry.backend(backend).options.get(DEVICE, ())), "")
 
 
 def names() -> list[str]:
