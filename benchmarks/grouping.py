@@ -1,25 +1,29 @@
 """What grouping costs and how well it does: synthetic failures of known bugs, beside the best simple method.
 
-Run: ``python -m benchmarks.grouping [--failures N ...] [--seeds N] [--labelled FILE.jsonl ...] [--hunts FILE.jsonl]``.
+Run: ``python -m benchmarks.grouping [--failures N ...] [--seeds N] [--labelled FILE.jsonl ...]
+[--hunts FILE.jsonl]``.
 
-The simple method takes the innermost telling
-frame of each failure, and the normalised message where there is no trace. All figures of one table come from one run;
-time is given as a multiple of the simple method's in the same process, and per failure as a multiple of that of the
-smallest size, which is 1 for linear growth. Files of `graphwarden group` whose lines have a key ``label`` besides are
-grouped, too: how well their labels are found again, and how much a half grouped alone agrees with the whole. `--hunts`
-takes failures of own hunts with four readings (``tests/golden/grouping/hunts.jsonl``) and counts what is split and what
-is merged.
+The simple method takes the innermost telling frame of each failure, and the normalised message where there is no trace.
+All figures of one table come from one run; time is that of new processes, on all cores as the command groups and in one
+process, the latter as a multiple of the simple method's too, and per failure as a multiple of that of the smallest
+size, which is 1 for linear growth. Files of `graphwarden group` whose lines have a key ``label`` besides are grouped,
+too: how well their labels are found again, and how much a half grouped alone agrees with the whole. `--hunts` takes
+failures of own hunts with four readings (``tests/golden/grouping/hunts.jsonl``) and counts what is split and what is
+merged.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from rich.console import Console
@@ -66,16 +70,34 @@ def quality(count: int, seeds: int) -> Table:
 
 
 def growth(sizes: Sequence[int]) -> Table:
-    """Time at each size, all styles together."""
-    table = Table("failures", "times the simple method", "per failure, times the smallest size's", "seconds")
+    """Time at each size, all styles together, as the command groups them: on all cores, nothing remembered."""
+    table = Table(
+        "failures", "seconds", "in one process", "times the simple method", "per failure, times the smallest size's"
+    )
     first = 0.0
     for size in sizes:
-        batch = [each for style in STYLES for each in reports(1, size // len(STYLES), style)[0]]
-        ours = _seconds(lambda batch=batch: group(batch))  # type: ignore[misc]
-        simple = _seconds(lambda batch=batch: innermost(batch))  # type: ignore[misc]
+        ours, alone, simple = (_cold(way, size) for way in (_on_all_cores, _alone, _simply))
         first = first or ours / size
-        table.add_row(f"{size:,}", f"{ours / simple:.2f}", f"{ours / size / first:.2f}", f"{ours:.2f}")
+        table.add_row(f"{size:,}", f"{ours:.2f}", f"{alone:.2f}", f"{alone / simple:.2f}", f"{ours / size / first:.2f}")
     return table
+
+
+def _on_all_cores(batch: list[Report]) -> object:
+    return group(batch, jobs=len(os.sched_getaffinity(0)))
+
+
+def _alone(batch: list[Report]) -> object:
+    return group(batch)
+
+
+def _simply(batch: list[Report]) -> object:
+    return innermost(batch)
+
+
+def _cold(work: Callable[[list[Report]], object], size: int) -> float:
+    """Seconds, median of three new processes: whatever was grouped before, its texts are remembered."""
+    with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as pool:
+        return statistics.median(pool.map(_seconds, [work] * 3, [size] * 3))
 
 
 def labelled(paths: Sequence[Path]) -> Table:
@@ -146,11 +168,11 @@ def innermost(found: Sequence[Report]) -> list[str]:
     return [each.stack[0] if each.stack else each.message for each in gather(found)]
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    """Seconds of processor time, so that other work on the machine counts less."""
-    started = time.process_time()
-    work()
-    return time.process_time() - started
+def _seconds(work: Callable[[list[Report]], object], size: int) -> float:
+    batch = [each for style in STYLES for each in reports(1, size // len(STYLES), style)[0]]
+    started = time.perf_counter()
+    work(batch)
+    return time.perf_counter() - started
 
 
 def _range(values: Sequence[float]) -> str:

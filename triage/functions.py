@@ -20,7 +20,7 @@ _CONVERSION = filtered(re.compile(r"\boperator ([\w:]+)"))
 _ANONYMOUS = filtered(
     re.compile(r"(?:\(anonymous(?: namespace)?\)|`anonymous(?: namespace)?'|\{anonymous\}|_GLOBAL__N_\w*)::")
 )
-_INLINE = re.compile(r"\b(?:__1|__2|__cxx11|__ndk1|_V2|__detail)::")
+_INLINE = filtered(re.compile(r"\b__(?:1|2|cxx11|ndk1|detail)::|\b_V2::"))
 _TAIL = re.compile(
     r"(?:\+(?:0x[0-9a-fA-F]+|\d+)|@@?[\w.]+|\.(?:isra|constprop|part|cold|lto_priv|llvm|resume|destroy|clone|\d+)"
     r"|::h[0-9a-f]{16}|::\{\{[\w#-]*\}\}|\$\w*)+$"
@@ -30,12 +30,12 @@ _GENERATED = re.compile(r"(?:_|#|(?<=lambda)|(?<=\$_))\d+(?=$|[.:>])")
 _QUALIFIED = re.compile(r"<([^<>]+?) as [^<>]+?>")
 _PLAIN = re.compile(r"[\w.]*")
 _NUMBER = re.compile(r"\d+")
+_WORD = re.compile(r"\w")
 _LOCAL = filtered(re.compile(r"\.<locals>"))
 #: Lambdas and local classes stand inside a function, which names the place well enough.
 _INSIDE = re.compile(r"::(?:\{lambda|<lambda|\$_\d|'lambda|operator\(\)|operator call)[\s\S]*$")
 
 
-@lru_cache(maxsize=1 << 16)
 def function_name(raw: str) -> str:
     """The bare qualified name of a function, "" where there is none (``??``)."""
     name = raw[:_LONGEST].strip()
@@ -44,7 +44,7 @@ def function_name(raw: str) -> str:
     if name.isidentifier() and not _NUMBER.search(name):
         return name  # most Python names
     if _PLAIN.fullmatch(name):  # the others, and C symbols
-        return _GENERATED.sub("", _TAIL.sub("", name))
+        return _ended(name)
     name = _CLONE.sub("", name)
     name = _OPERATOR.sub(lambda found: "operator_" + "".join(_SPELLED.get(sign, "") for sign in found[1]), name)
     name = _CONVERSION.sub(lambda found: found[0] if found[1] in ("new", "delete") else f"operator_{found[1]}", name)
@@ -55,8 +55,14 @@ def function_name(raw: str) -> str:
     name = name.partition("(")[0].rstrip() if not name.startswith("(") else name
     if not name.startswith(("operator ", "<")):
         name = name.rpartition(" ")[2]  # a return type before it
-    name = _GENERATED.sub("", _TAIL.sub("", name)).strip("*&: ")
-    return "" if not re.search(r"\w", name) else name
+    name = _ended(name).strip("*&: ")
+    return name if _WORD.search(name) else ""
+
+
+@lru_cache(maxsize=1 << 14)
+def _ended(name: str) -> str:
+    """A name without what a build adds to its end. Remembered: far fewer are left than went in."""
+    return _GENERATED.sub("", _TAIL.sub("", name))
 
 
 def _self_type(name: str) -> str:

@@ -37,10 +37,10 @@ class Grouping:
     groups: Mapping[str, str]
 
 
-def group(reports: Sequence[Report]) -> Grouping:
-    """Group raw failures by bug; ids are unique."""
+def group(reports: Sequence[Report], jobs: int = 1) -> Grouping:
+    """Group raw failures by bug; ids are unique. Large batches are read in up to `jobs` processes."""
     with _uncollected():
-        return _group(reports)
+        return _group(reports, jobs)
 
 
 @contextmanager
@@ -55,8 +55,8 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _group(reports: Sequence[Report]) -> Grouping:
-    found = cells([report.id for report in reports], gather(reports))
+def _group(reports: Sequence[Report], jobs: int) -> Grouping:
+    found = cells([report.id for report in reports], gather(reports, jobs))
     complete(found)
     bugs = _placed([cell for cell in found if cell.place])
     bugs = _with_unplaced(bugs, [cell for cell in found if not cell.place])

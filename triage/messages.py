@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection
 from functools import lru_cache
 
+from triage.prefilter import replaced
 from triage.rules import rules
 from triage.scrub import plain
 
@@ -26,6 +27,8 @@ _HASH = re.compile(
     r"(?<![0-9A-Za-z])(?=[a-z]*+[0-9])[a-z0-9]{24,64}(?![0-9A-Za-z])"  # of base 32: generated files
     r"|(?<![\w.])(?=[0-9a-f]{0,39}[0-9])(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{8,40}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?(?![\w.])"
 )
+#: What every one of them holds, which is quicker to see.
+_LIKE_A_HASH = re.compile(r"[0-9a-f]{8}|[0-9a-z]{24}")
 _DIGITS = re.compile(r"\d+")
 #: An object printed with all that it holds, in brackets within brackets: what it is called tells.
 _NESTED = re.compile(r"(?<=\w)\((?=[^()\n]*\()(?=[^\n]{80})(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*+\))*+\))*+\))*+\)?")
@@ -45,9 +48,8 @@ def core(message: str) -> str:
 
     Read are the first 64,000 characters.
     """
-    told = message = message[:_LONGEST_RAW]
-    for pattern in rules().drops:
-        told = pattern.sub("", told)
+    message = message[:_LONGEST_RAW]
+    told = replaced(rules().drops, message)
     told = re.sub(r"\n{2,}", "\n", told).strip()
     return told or message.strip()
 
@@ -95,11 +97,13 @@ def _unnamed(message: str, names: Collection[str]) -> str:
 
 def _levelled(message: str) -> str:
     """All numbers alike, so that rules are written, and results remembered, for one number only."""
-    if not message.isascii() or _CONTROL.search(message):
+    if not message.isascii() or (not message.isprintable() and _CONTROL.search(message)):
         message = plain(message).translate(_QUOTES)
     if "0x" in message or "0X" in message:
         message = _ADDRESS.sub("ADDR", message)
-    return _DIGITS.sub("7", _HASH.sub("HASH", message))
+    if _LIKE_A_HASH.search(message):
+        message = _HASH.sub("HASH", message)
+    return _DIGITS.sub("7", message)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -108,6 +112,5 @@ def _said(levelled: str) -> str:
 
 
 def _masked(message: str) -> str:
-    for pattern, by in rules().masks:
-        message = pattern.sub(by, message)
+    message = replaced(rules().masks, message)
     return _NESTED.sub("(…)", message).replace("7", "N").strip()[:LONGEST_MESSAGE].rstrip()

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from fuzz.case import Frame
-from triage.stack import shared, sites, spot
+from triage.stack import known, sites, spot
 
 #: More frames than these tell nothing new; more are read, since some of them tell nothing in the batch at hand.
 DEPTH, _READ = 8, 12
@@ -25,8 +25,7 @@ _ENDINGS = (".c", ".h", ".rs:", ".inl:", ".m:", ".mm:", ".swift:", ".go:", ".zig
 _OUTER_KINDS = ("framework", "reporter")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """The telling frames, innermost first, each once; where in the innermost it happened (0: unknown).
 
     A frame that many conversions reach is named with the first one further out that is a conversion's own; `shared` if
@@ -39,13 +38,21 @@ class Place:
     quoted: bool = False
 
 
-def telling(found: tuple[Frame, ...]) -> dict[str, Frame]:
+class Spot(NamedTuple):
+    """A telling frame besides its name: its line (0: unknown), whether many conversions reach it, its file's name."""
+
+    line: int
+    shared: bool
+    file: str
+
+
+def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
     """The frames that tell something by their names, innermost first, each once; `found` is innermost first."""
-    named: dict[str, Frame] = {}
+    named: dict[str, Spot] = {}
     for frame in _without_the_script(found):
         name, kind = spot(frame.file, frame.function, getattr(frame, "code", ""))
-        if name and not kind:
-            named.setdefault(name, frame)
+        if name and not kind and name not in named:
+            named[name] = _spot(frame)
         if len(named) == _READ:
             break
     return named
@@ -68,46 +75,49 @@ def on_every_path(stacks: Iterable[Sequence[str]]) -> frozenset[str]:
     return frozenset(frame for frame, places in within.items() if len(places) >= least)
 
 
-def often_shared(stacks: Iterable[Mapping[str, Frame]]) -> frozenset[str]:
+def _spot(frame: Frame) -> Spot:
+    _, _, shared, file = known(frame.file, frame.function)
+    return Spot(frame.line, shared, file)
+
+
+def often_shared(stacks: Iterable[Mapping[str, Spot]]) -> frozenset[str]:
     """The frames of a batch that many conversions reach: known as such where a trace tells their file."""
-    seen = {(name, frame.file, frame.function) for stack in stacks for name, frame in stack.items()}
-    return frozenset(name for name, file, function in seen if shared(file, function))
+    return frozenset(name for stack in stacks for name, each in stack.items() if each.shared)
 
 
 def place(
-    found: Mapping[str, Frame],
-    message: str,
+    found: Mapping[str, Spot],
+    quoted: Mapping[str, Spot],
     wide: Collection[str] = frozenset(),
     helpers: Collection[str] = frozenset(),
     dead: bool = False,
 ) -> Place:
-    """The place of a failure from its telling frames, and from its message.
+    """The place of a failure from its telling frames, and from the places that its message names (`quoted`).
 
     `wide` are frames that tell nothing in this batch, `helpers` those that many conversions reach. A place that the
     message names is further in than frames of Python. Where a program is `dead` without a word, no check of a helper
     failed: its caller is the place.
     """
-    named = {name: frame for name, frame in found.items() if name not in wide}
-    quoted = False
-    if message and not any("::" in name for name in islice(named, DEPTH)):
-        told = {name: frame for name, frame in _named_places(message).items() if name not in wide}
-        quoted = bool(told)
+    named = {name: each for name, each in found.items() if name not in wide}
+    told: dict[str, Spot] = {}
+    if quoted and not any("::" in name for name in islice(named, DEPTH)):
+        told = {name: each for name, each in quoted.items() if name not in wide}
         named = {**told, **named}
     if not named:
         return Place()
-    names, frames = tuple(named)[:DEPTH], tuple(named.values())[:DEPTH]
+    names, spots = tuple(named)[:DEPTH], tuple(named.values())[:DEPTH]
     own = next(
         (
             at
-            for at, (name, frame) in enumerate(zip(names, frames, strict=True))
-            if name not in helpers and not shared(frame.file, frame.function)
+            for at, (name, each) in enumerate(zip(names, spots, strict=True))
+            if not each.shared and name not in helpers
         ),
         -1,
     )
     if dead and own > 0:
-        return Place(names[own:], frames[own].line, quoted=quoted)
+        return Place(names[own:], spots[own].line, quoted=bool(told))
     innermost = f"{names[0]} < {names[own]}" if own > 0 else names[0]
-    return Place((innermost, *names[1:]), frames[0].line, shared=own < 0, quoted=quoted)
+    return Place((innermost, *names[1:]), spots[0].line, shared=own < 0, quoted=bool(told))
 
 
 def _without_the_script(found: tuple[Frame, ...]) -> Iterator[Frame]:
@@ -117,16 +127,16 @@ def _without_the_script(found: tuple[Frame, ...]) -> Iterator[Frame]:
     return (frame for frame in found if not script or frame.file != script)
 
 
-def _named_places(message: str) -> dict[str, Frame]:
-    """Native places in a message, innermost first."""
-    places: dict[str, Frame] = {}
+def quoted_places(message: str) -> dict[str, Spot]:
+    """The places in native code that a message names, innermost first."""
+    places: dict[str, Spot] = {}
     if not any(ending in message for ending in _ENDINGS):
         return places
     for frame in islice(sites(message[:16_000]), 4):
         function = frame.function if "::" in frame.function or "(" not in frame.function else ""
         name, kind = spot(frame.file, function)
-        if name and not kind:
-            places.setdefault(name, Frame(frame.file, frame.line, function))
+        if name and not kind and name not in places:
+            places[name] = _spot(Frame(frame.file, frame.line, function))
     return places
 
 

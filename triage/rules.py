@@ -27,7 +27,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +53,15 @@ class Kinds:
     all: re.Pattern[str]
 
     def of(self, text: str) -> str:
-        """The first kind whose pattern is found, "" if none is."""
-        if not self.all.search(text):
-            return ""
-        return next((kind for kind, pattern in self.each if pattern.search(text)), "")
+        """The first kind whose pattern is found, "" if none is. Remembered: files and functions come again."""
+        return _kind(self, text)
+
+
+@lru_cache(maxsize=1 << 16)
+def _kind(kinds: Kinds, text: str) -> str:
+    if not kinds.all.search(text):
+        return ""
+    return next((kind for kind, pattern in kinds.each if pattern.search(text)), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +93,7 @@ class Ignored:
 class Rules:
     """All rules, compiled."""
 
-    drops: tuple[Filtered, ...]
+    drops: tuple[tuple[Filtered, str], ...]
     masks: tuple[tuple[Filtered, Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
     converting: tuple[tuple[str, re.Pattern[str]], ...]
@@ -120,7 +125,7 @@ def read(folder: Path) -> Rules:
         return "|".join(_pattern(path, rule).pattern for path, rule in each(name)) or _NOTHING
 
     return Rules(
-        drops=tuple(filtered(_pattern(path, rule)) for path, rule in each("drop")),
+        drops=tuple((filtered(_pattern(path, rule)), "") for path, rule in each("drop")),
         masks=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("mask")),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from fuzz.case import Error, Frame
 from triage.functions import function_name
@@ -74,66 +75,51 @@ def spot(file: str, function: str, code: str = "") -> tuple[str, str]:
     function, which is the same whether the tool knows the file or not; else the file with its folder. The name is ""
     where nothing is known.
     """
-    name, kind = _known(file, function)
+    name, kind, _, _ = known(file, function)
     if code and not kind and rules().namesakes.search(function):
         name = f"{name}: {' '.join(code.split())[:_LONGEST_CODE]}"
     return name, kind
 
 
+def shared(file: str, function: str) -> bool:
+    """Whether many conversions come by a frame: it tells only with who called it."""
+    return known(file, function).shared
+
+
+class Known(NamedTuple):
+    """What is known of a frame by its file and function: `spot` and `shared` of these, and its file's bare name."""
+
+    name: str
+    kind: str
+    shared: bool
+    file: str
+
+
 @lru_cache(maxsize=1 << 16)
-def _known(file: str, function: str) -> tuple[str, str]:
-    return _spot(_tail(file), _bare(function))
+def known(file: str, function: str) -> Known:
+    """What is known of a frame but for its line of code."""
+    parts = file.replace("\\", "/").split("/")[-_PARTS:]
+    path, bare = "/".join(parts), _bare(function)  # the end of a path is the same on every machine
+    return Known(_name(path, bare), rules().ignored.kind(path, bare), bool(rules().shared.kind(path, bare)), parts[-1])
 
 
 @lru_cache(maxsize=1 << 16)
 def _bare(function: str) -> str:
     """A function's name, whatever set of instructions it was compiled for."""
-    return _ISA.sub("", function_name(function))
+    name = function_name(function)
+    return _ISA.sub("", name) if "_" in name else name
 
 
-def shared(file: str, function: str) -> bool:
-    """Whether many conversions come by a frame: it tells only with who called it."""
-    return _helper(file, function)
-
-
-@lru_cache(maxsize=1 << 16)
-def _helper(file: str, function: str) -> bool:
-    return _shared(_tail(file), _bare(function))
-
-
-@lru_cache(maxsize=1 << 16)
-def _shared(path: str, name: str) -> bool:
-    return bool(rules().shared.kind(path, name))
-
-
-@lru_cache(maxsize=1 << 16)
-def _tail(file: str) -> str:
-    """The end of a path, which is the same on every machine."""
-    return "/".join(file.replace("\\", "/").split("/")[-_PARTS:])
-
-
-@lru_cache(maxsize=1 << 16)
-def _function_kind(name: str) -> str:
-    return rules().ignored.function(name)
-
-
-@lru_cache(maxsize=1 << 16)
-def _file_kind(path: str) -> str:
-    return rules().ignored.file(path)
-
-
-@lru_cache(maxsize=1 << 16)
-def _spot(path: str, name: str) -> tuple[str, str]:
-    kind = _function_kind(name) or _file_kind(path) or rules().ignored.pair(path, name)
+def _name(path: str, function: str) -> str:
     last = path.rpartition("/")[2]
     if last == "__init__.py":
         last = "/".join(path.split("/")[-2:])  # the folder is the module
     native = _NATIVE.search(last) is not None
     if "." in last and not native:
-        return (last if name in ("", "<module>") else f"{last} {name}"), kind
-    if name and name != "<module>":
-        return name, kind
-    return "/".join(path.split("/")[-2:]) if native else "", kind
+        return last if function in ("", "<module>") else f"{last} {function}"
+    if function and function != "<module>":
+        return function
+    return "/".join(path.split("/")[-2:]) if native else ""
 
 
 def native_site(message: str) -> str:

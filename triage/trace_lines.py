@@ -32,7 +32,8 @@ _STAMP = re.compile(
 #: Where a prefix may end, and what cannot be one: the marks of frames.
 _END = re.compile(r"(?:[:|\])]|\+-+) ")
 _NO_PREFIX = re.compile(r"#|@|\bat\b|\bin\b|File|\[bt\]|\[ ?7\]|^\(?7[):]|0x|!|::|Error|^\w+: |[/\\](?!.*:7\] $)")
-_BAR = re.compile(r" *[|+] ")
+#: Lines that begin so are frames, or go on from the line before, unless it is the bar of an exception group.
+_MARKS, _BARS = frozenset("#@ \t"), ("| ", "+ ")
 
 
 def lines(raw: str) -> list[str]:
@@ -56,11 +57,8 @@ def _common(found: Sequence[str]) -> str:
     """What most lines begin with, each number as 7; "" where nothing is common."""
     told = [line for line in found[:_LOOKED_AT] if line and not line.isspace()]
     least = max(_LEAST, _MOST_OF * len(told))
-    begun_so = [line[:2] for line in told]
-    if len(set(begun_so)) > len(told) - least + 1:
-        return ""  # far quicker to see
-    marked = [line for line in told if line[0] not in "#@ \t" or (line[0] == " " and _BAR.match(line))]
-    if len(marked) < least or max(map(begun_so.count, {line[:2] for line in marked}), default=0) < least:
+    marked = [line for line in told if line[0] not in _MARKS or line.lstrip(" ").startswith(_BARS)]
+    if len(marked) < least or not _begin_alike(told, marked, least):
         return ""
     counts: Counter[str] = Counter()
     for line in marked:
@@ -68,6 +66,12 @@ def _common(found: Sequence[str]) -> str:
         counts.update({begun[: end.end()] for end in _END.finditer(begun)})
     usual = [prefix for prefix, count in counts.items() if count >= least and not _NO_PREFIX.search(prefix)]
     return max(usual, key=len, default="")
+
+
+def _begin_alike(told: Sequence[str], marked: Sequence[str], least: float) -> bool:
+    """Whether as many lines begin with the two characters of a marked one: quicker seen than what they share."""
+    heads = [line[:2] for line in told]
+    return any(heads.count(head) >= least for head in {line[:2] for line in marked})
 
 
 def _levelled(line: str) -> str:

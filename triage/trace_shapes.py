@@ -71,14 +71,14 @@ _QUALIFIED = re.compile(r"::|\(|\.\w+$|<")
 
 def frame(line: str) -> Frame | None:
     """The frame that a line shows; None where it is text. `line` is stripped."""
-    if found := _IN_FILE.match(line):
+    if " in " in line and (found := _IN_FILE.match(line)):
         return Frame(found["file"], 0, found["function"])
     if not _WORTH.search(line):
         return None
     marked = _MARKER.match(line)
     marker = marked[0].strip() if marked else ""
     place = _place(line)
-    if place is None and not _ADDRESS.search(line) and "!" not in line:
+    if place is None and "!" not in line and not ((marker or line.startswith("pc ")) and _ADDRESS.search(line)):
         return None
     rest = line[marked.end() :] if marked else line
     if place is not None:

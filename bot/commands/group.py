@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -37,7 +38,7 @@ def group(failures: Failures, as_json: Json = False) -> None:
     Lines hold [bold]id[/] (text or number), [bold]message[/] and, where known, symptom, operator, exception, frames
     (a list of file, line, function or of texts) and trace (raw text); other keys are ignored.
     """
-    found = grouped(list(read(failures)))
+    found = grouped(list(read(failures)), jobs=len(os.sched_getaffinity(0)))
     if as_json:
         print_json({"assignment": dict(found.assignment), "groups": dict(found.groups)})
     else:

@@ -1,5 +1,7 @@
 """What is left of a compiler's message once its empty words are gone."""
 
+import random
+
 import pytest
 
 from triage.messages import core, normalise, part, said
@@ -150,3 +152,13 @@ def test_what_takes_a_result_apart_is_not_what_failed():
     for operator in ("", "<built-in function getitem>", "aten.max.dim"):
         assert part(log, operator).startswith("-- aten.max.dim")
     assert part(log.partition("\n\n")[0], "") == log.partition("\n\n")[0], "it may fail alone"
+
+
+def test_an_identifier_in_hexadecimal_goes_wherever_it_stands():
+    draw = random.Random(5)
+    for _ in range(2_000):
+        digits = "".join(draw.choices("0123456789abcdef", k=draw.randint(8, 40)))
+        if not digits.isdigit() and not digits.isalpha():
+            assert said(f"no kernel {digits} is known") == "no kernel HASH is known"
+    generated = "c" + "".join(draw.choices("abcdefghijklmnopqrstuvwxyz234567", k=50)) + "2"
+    assert said(f"no kernel {generated} is known") == "no kernel HASH is known"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fuzz.case import Frame
-from triage.places import on_every_path, place, telling
+from triage.places import Spot, on_every_path, place, telling
 
 
-def frames(*names: str) -> dict[str, Frame]:
+def frames(*names: str) -> dict[str, Spot]:
     return telling(tuple(Frame("", 0, name) for name in names))
 
 
@@ -23,19 +23,19 @@ def test_in_a_large_batch_a_conversion_with_several_places_still_tells() -> None
 
 
 def test_where_only_such_frames_are_left_there_is_no_place() -> None:
-    assert place(frames("h::work"), "", wide={"h::work"}).stack == ()
-    assert place(frames("ns::a", "h::work"), "", wide={"h::work"}).stack == ("ns::a",)
+    assert place(frames("h::work"), {}, wide={"h::work"}).stack == ()
+    assert place(frames("ns::a", "h::work"), {}, wide={"h::work"}).stack == ("ns::a",)
 
 
 def test_a_death_in_a_helper_is_its_callers() -> None:
     stack = frames("ns::cpu_memcpy", "ns::Concat::run")
-    assert place(stack, "", dead=True).stack[0] == "ns::Concat::run"
-    assert place(stack, "").stack[0] == "ns::cpu_memcpy < ns::Concat::run"
+    assert place(stack, {}, dead=True).stack[0] == "ns::Concat::run"
+    assert place(stack, {}).stack[0] == "ns::cpu_memcpy < ns::Concat::run"
 
 
 def test_a_helper_that_a_trace_knows_as_one_is_a_helper_in_all() -> None:
     stack = frames("ns::Base::prepare", "ns::Split::run")
-    assert place(stack, "", helpers={"ns::Base::prepare"}).stack[0] == "ns::Base::prepare < ns::Split::run"
+    assert place(stack, {}, helpers={"ns::Base::prepare"}).stack[0] == "ns::Base::prepare < ns::Split::run"
 
 
 def test_kernels_for_several_sets_of_instructions_are_one() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from triage.prefilter import filtered, literals
+from triage.prefilter import filtered, literals, replaced
 from triage.rules import rules
 
 CORPUS = Path(__file__).parents[1] / "golden" / "signatures"
@@ -48,8 +48,16 @@ def test_a_pattern_is_tried_where_one_of_its_literals_stands() -> None:
 def test_the_rules_replace_the_same_with_and_without_their_literals() -> None:
     logs = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(CORPUS.rglob("*.txt"))]
     assert len(logs) > 150
-    patterns = [*rules().drops, *(pattern for pattern, _ in rules().masks)]
+    patterns = [pattern for pattern, _ in (*rules().drops, *rules().masks)]
     assert sum(bool(pattern.literals) for pattern in patterns) > len(patterns) / 2
     for pattern in patterns:
         for log in logs:
             assert pattern.sub("", log) == pattern.pattern.sub("", log), pattern.pattern.pattern
+
+
+def test_many_patterns_replace_the_same_one_by_one_and_together() -> None:
+    for path in sorted(CORPUS.rglob("*.txt")):
+        log = one_by_one = path.read_text(encoding="utf-8", errors="replace")
+        for pattern, by in rules().masks:
+            one_by_one = pattern.pattern.sub(by, one_by_one)
+        assert replaced(rules().masks, log) == one_by_one

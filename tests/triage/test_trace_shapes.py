@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzz.case import Frame
-from triage.places import place, telling
+from triage.places import place, quoted_places, telling
 from triage.trace_shapes import frame
 from triage.traces import read
 
@@ -18,7 +18,7 @@ TRACES = sorted((Path(__file__).parents[1] / "golden" / "traces").glob("*.txt"))
 def test_the_innermost_call_is_found_in_whatever_form_a_tool_prints_it(path: Path) -> None:
     first, _, raw = path.read_bytes().decode().partition("\n\n")
     trace = read(raw)
-    found = place(telling(trace.frames), trace.text)
+    found = place(telling(trace.frames), quoted_places(trace.text))
     assert first.removeprefix("innermost: ") in found.stack[0]
 
 

@@ -1,0 +1,100 @@
+"""Work over a list in several processes, tried in a new one: beside the test runner's threads none would be forked."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import pytest
+
+from tests.triage import synthetic
+from triage.evidence import Report
+from triage.group import Grouping, group
+from triage.spread import spread
+from triage.trace_listed import listed
+
+ITEMS = list(range(5_001))
+PARENT = os.getpid()
+
+
+def tenfold(items: Sequence[int]) -> list[int]:
+    return [10 * item for item in items]
+
+
+def where(items: Sequence[int]) -> list[int]:
+    return [os.getpid() for _ in items]
+
+
+def tenfold_in_the_first(items: Sequence[int]) -> list[int]:
+    if os.getpid() != PARENT:
+        os._exit(3)
+    return tenfold(items)
+
+
+def refusing(items: Sequence[int]) -> list[int]:
+    raise ValueError(f"cannot read {items[0]}")
+
+
+def shares(count: int, jobs: int) -> list[int]:
+    """How many items each process did, the first process first."""
+    done = Counter(spread(where, ITEMS[:count], jobs))
+    return [done.pop(os.getpid()), *sorted(done.values())]
+
+
+def shares_beside_a_thread() -> list[int]:
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        return shares(5_001, 2)
+    finally:
+        done.set()
+        thread.join()
+
+
+def groupings() -> list[Grouping]:
+    """One batch of synthetic failures, grouped in one process and in three."""
+    lines = [line for style in synthetic.STYLES for line, _ in synthetic.failures(3, 800, style)]
+    batch = [Report(**{**line, "id": str(at), "frames": listed(line.get("frames"))}) for at, line in enumerate(lines)]
+    return [group(batch), group(batch, jobs=3)]
+
+
+def new_process(work: Callable[..., Any], *given: object) -> Any:
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        return pool.submit(work, *given).result()
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3, 50])
+def test_the_results_are_in_the_order_of_the_items(jobs: int) -> None:
+    assert new_process(spread, tenfold, ITEMS, jobs) == tenfold(ITEMS)
+
+
+def test_each_process_does_a_share() -> None:
+    assert new_process(shares, 5_001, 2) == [2_501, 2_500]
+
+
+def test_few_items_are_not_worth_a_process() -> None:
+    assert new_process(shares, 1_500, 2) == [1_500]
+
+
+def test_beside_other_threads_no_process_is_forked() -> None:
+    assert new_process(shares_beside_a_thread) == [5_001]
+
+
+def test_what_a_process_that_died_left_undone_is_done_here() -> None:
+    assert new_process(spread, tenfold_in_the_first, ITEMS, 3) == tenfold(ITEMS)
+
+
+def test_an_error_is_raised_here() -> None:
+    with pytest.raises(ValueError, match="cannot read 0"):
+        new_process(spread, refusing, ITEMS, 2)
+
+
+def test_failures_are_grouped_alike_in_any_number_of_processes() -> None:
+    one, three = new_process(groupings)
+    assert one == three and len(one.groups) > 100

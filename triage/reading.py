@@ -1,0 +1,181 @@
+"""What one raw failure says by itself: its telling frames, its words, its operator.
+
+Frames, messages and traces come in the forms of many tools. Nothing here depends on the other failures of a batch, but
+for the end at which its lists of frames have the inner one: so a large batch is read in several processes. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from fuzz.case import Frame
+from triage import traces
+from triage.hollow import hollow, late
+from triage.messages import WORDS, part, said
+from triage.places import MOST_FRAMES, Spot, quoted_places, telling
+from triage.rules import rules
+from triage.wrongness import guilty
+
+#: So far into a message is read what was being converted.
+_LONGEST_CONVERTING = 8_000
+#: What a message holds that has a trace in it; one beside a trace of its own seldom does.
+_TRACED = re.compile(r"File \"|(?i:trace)|\.py:\d|0x[0-9a-f]{6}")
+#: A message that is nothing but a key that was not found, or another value: only the place can tell.
+_VALUE = re.compile(r"(?:\w+: )?(?:'[^']*'|\"[^\"]*\"|N)")
+#: What only native code says: a diagnosis, a status, a check.
+_FOREIGN = re.compile(
+    r"(?:[\w.]+(?:Error|Exception)\w*: )*(?:\S+:\d+:\d+: )?"
+    r"(?:(?:fatal )?error: |LLVM ERROR|(?:INTERNAL|UNIMPLEMENTED|UNAVAILABLE"
+    r"|INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND|OUT_OF_RANGE|RESOURCE_EXHAUSTED|UNKNOWN|ABORTED)[:>] )"
+)
+_OF_PYTHON = re.compile(r"[\w./]*\w+\.pyx?(?: |$)")
+#: An exception may be wrapped in others, each of which writes its name before the message.
+_MOST_PREFIXES = 6
+
+
+@dataclass(frozen=True)
+class Report:
+    """One raw failure. `frames` are in one order for a whole batch, `trace` is raw text; "" and () mean unknown."""
+
+    id: str
+    message: str
+    symptom: str = ""
+    operator: str = ""
+    exception: str = ""
+    frames: tuple[Frame, ...] = ()
+    trace: str = ""
+
+
+class Read(NamedTuple):
+    """What was read of one report.
+
+    `named` are its telling frames by name, innermost first, and `foreign` if they only pass on what native code said;
+    `quoted` are the places in native code that its words name. `message` is what it said, `value` if it is nothing but
+    a value, `normal` that without its
+    exceptions, normalised and without the operator, `plain` the same with the operator left in; `empty` if it says no
+    more than that something failed; `names_operator` if it named the operator, `converting` if it said that this one's
+    conversion or run failed; `cut` if the innermost frames are known to be lost. `blamed` is the pass that the message
+    blames, where there are no telling frames. `exception` is a bare class name.
+    """
+
+    named: Mapping[str, Spot]
+    foreign: bool
+    quoted: Mapping[str, Spot]
+    message: str
+    value: bool
+    cut: bool
+    blamed: str
+    normal: str
+    plain: str
+    empty: bool
+    names_operator: bool
+    converting: bool
+    exception: str
+    symptom: str
+    operator: str
+
+
+def read(report: Report, reverse: bool) -> Read:
+    """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
+    named, told, cut = _frames_and_message(report, reverse)
+    message, wrapped = _prefixed(told)
+    converting = _converting(message)
+    operator, spelled, masked = _operator(converting or report.operator, message)
+    normal = said(masked)
+    return Read(
+        named,
+        _FOREIGN.match(told) is not None and not any("::" in name or not _OF_PYTHON.match(name) for name in named),
+        quoted_places(told),
+        told,
+        _VALUE.fullmatch(normal) is not None,
+        cut,
+        "" if named else guilty(told),
+        normal,
+        normal.replace("OP", said(spelled)) if spelled else normal,
+        hollow(normal),
+        bool(spelled),
+        bool(converting),
+        (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2],
+        _symptom(report.symptom, normal),
+        operator,
+    )
+
+
+def _frames_and_message(report: Report, reverse: bool) -> tuple[dict[str, Spot], str, bool]:
+    """The telling frames, the message, and whether the innermost frames are lost."""
+    trace = traces.read(report.trace) if report.trace else traces.Trace()
+    message = report.message or trace.said
+    if "\n" in report.message and (not report.trace or _TRACED.search(report.message)):
+        inside = traces.read(report.message)  # some compilers, and some reporters, put the trace into the message
+        if inside.frames:
+            message = inside.closing or inside.text
+            trace = trace if trace.frames or report.frames else inside
+    if report.operator and " with a message:" in message:
+        message = part(message, report.operator)  # what follows from it is in the same log
+    given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
+    return telling(_together(given, trace.frames)), message, trace.cut and not report.frames
+
+
+def _together(given: tuple[Frame, ...], traced: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """The frames of a list and of a trace, innermost first: those of native code are further in."""
+    if given and all(frame.file.endswith(".py") for frame in given):
+        return (*traced, *given)
+    return (*given, *traced)
+
+
+def _symptom(told: str, message: str) -> str:
+    """What was noted, in small letters; a program that does not end is told by its message as well."""
+    noted = " ".join(told.lower().split())
+    return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
+
+
+def _prefixed(message: str) -> tuple[str, str]:
+    """(the message without the exceptions before it, the first of them) as runners wrote them down."""
+    exception = ""
+    for _ in range(_MOST_PREFIXES):
+        found = next((hit for pattern in rules().prefixes if (hit := pattern.match(message[:2_000]))), None)
+        if found is None:
+            break
+        message = message[found.end() :]
+        exception = exception or found.groupdict().get("exception", "")
+    return message, exception
+
+
+def _operator(given: str, message: str) -> tuple[str, str, str]:
+    """(the operator, how the message spells it, "" where it does not name it, the message with OP in its place)."""
+    operator = given
+    if not operator:
+        found = next((hit for pattern in rules().operators if (hit := pattern.search(message[:4_000]))), None)
+        operator = found["operator"] if found else ""
+    if len(operator) < 3 or operator.lower() in WORDS or not _may_name(message, operator):
+        return operator, "", message
+    pattern = _spelling(operator)
+    found = pattern.search(message)
+    if not found:
+        return operator, "", message
+    return operator, found[0], pattern.sub("OP", message[:64_000])
+
+
+def _converting(message: str) -> str:
+    """The operator whose conversion or run a compiler's own words tell to have failed, "" where they do not."""
+    begun = message[:_LONGEST_CONVERTING]
+    for needs, pattern in rules().converting:
+        if needs in begun and (found := pattern.search(begun)):
+            return found["operator"]
+    return ""
+
+
+def _may_name(message: str, operator: str) -> bool:
+    """Whether `_spelling` need search: False is sure, and quickly seen."""
+    return not message.isascii() or operator.rpartition("::")[2].lower() in message.lower()
+
+
+@lru_cache(maxsize=1 << 14)
+def _spelling(operator: str) -> re.Pattern[str]:
+    # Behind a slash it is part of a node's name.
+    bare = operator.rpartition("::")[2]
+    return re.compile(rf"(?<![\w./:])(?:\w+::)*{re.escape(bare)}(?:-\d+)?(?![\w])", re.IGNORECASE)
