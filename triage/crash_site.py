@@ -25,6 +25,8 @@ _ALLOCATOR = re.compile(
 #: Kinds of frames that lie between the compiler's own code and the signal.
 _INNER = ("panic", "runtime")
 _UNKNOWN = "??"
+#: What the standard library puts between a caller and the function that it calls.
+_PLUMBING = re.compile(r"std::(?:_Function_handler|function|__invoke\w*|_Bind|_Mem_fn)\b|_ZNK?St17_Function_handler")
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,10 @@ def without_stack(stderr: str) -> str:
 
 
 def shown(stderr: str) -> list[str]:
-    """The frames for a reader, innermost first: functions and libraries, those without a name as ``??``."""
-    lines = [f"{frame.function}  ({frame.library})" for frame in frames(stderr)]
+    """The frames for a reader, innermost first: functions and libraries, those without a name as ``??``.
+
+    Frames in which the standard library only hands a call on are left out.
+    """
+    told = (frame for frame in frames(stderr) if not _PLUMBING.match(frame.function))
+    lines = [f"{frame.function}  ({frame.library})" for frame in told]
     return lines[:_MOST_SHOWN] + ([f"... {len(lines) - _MOST_SHOWN} outer frames"] if len(lines) > _MOST_SHOWN else [])

@@ -18,6 +18,8 @@ _NOT_TELLING = re.compile(
 _STAMP = re.compile(r"^(?:\[?\d{4}-\d\d-\d\d[T ])?\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s*|\b[pt]id[ =:]*\d+")
 #: Lines of a native stack dump that tell of the harness, not of the compiler.
 _HARNESS = re.compile(r'File ".*fuzz/(backends/)?\w+\.py"|^Extension modules:')
+#: What stands above Python's frames when it dies; alone where those were the worker's.
+_HEADING = re.compile(r"(?:Stack|(?:Current t|T)hread .*) \(most recent call first\):")
 #: A warning of Python's, and the line of code below it: they come with calls that succeed as well.
 _WARNING = re.compile(r"^\S*\.py:\d+: \w*Warning: .*\n(?:[ \t]+\S.*(?:\n|\Z))?", re.MULTILINE)
 
@@ -54,7 +56,8 @@ def native_lines(stderr: str) -> list[str]:
     """Native output without clock times, blank lines, Python's warnings and the worker's own frames."""
     told = _WARNING.sub("", plain(stderr))
     lines = (_STAMP.sub("", line).rstrip()[:300] for line in told.splitlines())
-    return [line for line in lines if line.strip() and not _HARNESS.search(line)]
+    kept = [line for line in lines if line.strip() and not _HARNESS.search(line)]
+    return kept[:-1] if kept and _HEADING.fullmatch(kept[-1]) else kept
 
 
 def without_harness(message: str) -> str:

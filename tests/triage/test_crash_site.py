@@ -107,6 +107,20 @@ def test_what_chooses_a_kernel_or_names_a_value_is_passed_over() -> None:
     )
 
 
+def test_a_reader_sees_no_frames_that_only_hand_a_call_on() -> None:
+    stderr = output(
+        "MNN::Express::Quantize::onExecute from libMNN.so+0x1",
+        "_ZNSt17_Function_handlerIFbSt10shared_ptrIN3MNN4ExprEEEE9_M_invokeERKSt9_Any_data from libMNN.so+0x2",
+        "std::_Function_handler<bool (MNN::Expr), MNN::Merge::insert()::{lambda()#1}>::_M_invoke from libMNN.so+0x3",
+        "std::function<bool (MNN::Expr)>::operator()(MNN::Expr) const from libMNN.so+0x4",
+        "std::vector<int>::at from libMNN.so+0x5",
+    )
+    assert crash_site.shown(stderr) == [
+        "MNN::Express::Quantize::onExecute  (libMNN.so)",
+        "std::vector<int>::at  (libMNN.so)",
+    ]
+
+
 def test_a_function_without_a_name_is_compared_within_one_build_only() -> None:
     one = output("?? from libopenvino_intel_cpu_plugin.so+0x2e64ea7", "ov::Core::compile_model from libopenvino.so")
     other = output("?? from libopenvino_intel_cpu_plugin.so+0x652ead")

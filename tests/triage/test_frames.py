@@ -24,6 +24,14 @@ def test_a_warning_at_the_end_takes_no_other_line_along() -> None:
     assert native_lines("a.py:1: UserWarning: no") == ["a.py:1: UserWarning: no"], "it may have been cut"
 
 
+def test_a_heading_above_the_workers_frames_goes_with_them() -> None:
+    died = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x7f (most recent call first):\n"
+    worker = '  File "/x/fuzz/backends/mnn.py", line 9 in run\n'
+    assert native_lines(died + worker) == ["Fatal Python error: Segmentation fault"]
+    theirs = '  File "/x/MNN/tools.py", line 9 in convert\n'
+    assert native_lines(died + theirs)[-2:] == ["Current thread 0x7f (most recent call first):", theirs.rstrip()]
+
+
 def test_a_message_does_not_quote_the_harness() -> None:
     message = (
         "Complex dtype is not supported for isneginf\n\n"
