@@ -55,7 +55,7 @@ MOST_NODES = 3
 #: Kinds of variants that leave something out which a compiler may fail to look at.
 _OPTIONS = ("attribute", "input")
 #: How a condition begins that is about how a value comes to the operator; which value it is may matter as well.
-_FEEDING = ("constant ", "non-constant ")
+_FEEDING = ("constant ", inputs.NON_CONSTANT)
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 #: The kind of what is said where an inquiry was cut off: on a quieter machine the report may say more.
@@ -242,7 +242,10 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     )
     odd = {one.text.removeprefix("odd ") for one in found if one.needed and one.text.startswith("odd ")}
     emptied = next((one for one in found if OR_EMPTY in one.text and one.needed), None)
+    fed = [one for one in found if one.needed and one.text.startswith(inputs.NON_CONSTANT)]
     for one in found:
+        if one in fed and inputs.OR in one.text and len(fed) > 1:
+            continue  # one of them alone is enough
         if OR_EMPTY in one.text and one.needed and one is not emptied:
             continue  # of two kinds of number beside none at all the first says enough
         if one.kind == relations.KIND and better:

@@ -1,4 +1,5 @@
-"""A compiler that gets two options of ArgMax wrong, each for itself, and TopK whatever its options are."""
+"""A compiler that gets two options of ArgMax wrong, each for itself, TopK whatever its options are, and QuantizeLinear
+unless scale and zero point are both constants."""
 
 PACKAGES = ()
 KINDS = ("onnx",)
@@ -26,6 +27,7 @@ def execute(job, enter):
         given = {attribute.name: attribute.i for attribute in node.attribute}
         wrong = given.get("select_last_index") == 1 or given.get("axis") == 1
         wrong = wrong or (node.op_type == "Clip" and len(node.input) == 3 and node.input[2])
+        wrong = wrong or (node.op_type == "QuantizeLinear" and not job.inputs.keys().isdisjoint(node.input[1:]))
         if wrong or node.op_type == "TopK":
             found = [value + 1 for value in found]
     return list(zip(evaluator.output_names, found, strict=True))

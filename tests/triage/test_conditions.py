@@ -228,6 +228,30 @@ def test_a_model_of_constants_alone_is_no_neighbour_since_it_is_folded() -> None
     assert [one.text for one in inputs.variants(last)] == []
 
 
+def quantized() -> Case:
+    scale = {"y_scale": np.array(1, np.float32), "y_zero_point": np.array(1, np.int8)}
+    case = case_of("QuantizeLinear", {"x": float32(1, 2), **scale}, [2])
+    model = onnx.load_from_string(case.model)
+    model.graph.output[0].type.tensor_type.elem_type = TensorProto.INT8
+    return dataclasses.replace(case, model=model.SerializeToString())
+
+
+def test_inputs_of_which_each_alone_may_be_no_constant_are_a_condition_together(judge: Judge) -> None:
+    failure = failure_of(judge, quantized(), str(PLANTED.with_name("planted_options.py")))
+    found = conditions(judge, failure)
+    assert [one.text for one in found if one.needed] == ["non-constant y_scale or y_zero_point"]
+    said = titles.subject(failure.case, ["QuantizeLinear"], found)
+    assert said == "QuantizeLinear with non-constant y_scale or y_zero_point"
+
+
+def test_of_inputs_one_of_which_must_be_a_constant_the_others_are_not_named() -> None:
+    together = Condition("input", "non-constant y_scale or y_zero_point", "…", needed=True)
+    alone = Condition("input", "non-constant y_scale", "…", needed=True)
+    other = Condition("input", "optional input y_zero_point", "…", needed=True)
+    assert list(conditions_._telling([together, alone])) == [alone]
+    assert list(conditions_._telling([together, other])) == [together, other]
+
+
 def test_an_exception_with_other_words_is_another_failure_and_widens_nothing(judge: Judge) -> None:
     """TVM refuses a scalar and an empty tensor with the same class, for two reasons."""
     pytest.importorskip("tvm")

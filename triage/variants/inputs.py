@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import onnx
@@ -13,6 +13,8 @@ from triage.construct_meaning import parsed
 from triage.schemas import formal_inputs, formal_name
 from triage.variants import Variant, neighbour
 
+#: How a condition begins whose input is no constant, and what is before the last of several such inputs.
+NON_CONSTANT, OR = "non-constant ", " or "
 _PLAIN = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL)
 
 
@@ -47,11 +49,24 @@ def _unread_dropped(case: Case, model: onnx.ModelProto) -> Case:
 
 
 def _frozen(case: Case) -> Iterator[Variant]:
-    """Each input behind the first as a constant, while another input is left: a model of constants is folded."""
+    """Each input behind the first as a constant, then all of them: converters may want one and the other so.
+
+    Another input is left: a model of constants is folded.
+    """
     model = parsed(case.model)
-    for name in freezable(case) if len(model.graph.input) > 1 else ():
+    names = freezable(case)
+    for name in names if len(model.graph.input) > 1 else ():
         sentence = f"With `{name}` as a constant (an initializer) instead of an input the same model passes."
-        yield Variant("input", f"non-constant {_called(model, name)}", sentence, (frozen(case, [name]),))
+        yield Variant("input", f"{NON_CONSTANT}{_called(model, name)}", sentence, (frozen(case, [name]),))
+    if 1 < len(names) < len(model.graph.input):
+        called = _listed([_called(model, name) for name in names], OR)
+        quoted = _listed([f"`{name}`" for name in names], " and ")
+        sentence = f"With {quoted} as constants instead of inputs the same model passes."
+        yield Variant("input", f"{NON_CONSTANT}{called}", sentence, (frozen(case, names),))
+
+
+def _listed(names: Sequence[str], last: str) -> str:
+    return f"{', '.join(names[:-1])}{last}{names[-1]}"
 
 
 def freezable(case: Case) -> list[str]:
