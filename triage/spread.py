@@ -56,9 +56,9 @@ def _send(sending: Connection, work: Callable[[Sequence[Item]], list[Result]], p
 
 
 def _received(receiving: Connection) -> list[Any]:
-    """The results of a process, [] if it died before it had them all."""
+    """The results of a process, [] if it died before it had sent them all."""
     try:
         found: list[Any] = pickle.loads(receiving.recv_bytes())  # sent by a process of our own
-    except EOFError:
+    except (EOFError, OSError):  # the end before a message, and within one
         return []
     return found

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -34,6 +36,15 @@ def tenfold_in_the_first(items: Sequence[int]) -> list[int]:
     if os.getpid() != PARENT:
         os._exit(3)
     return tenfold(items)
+
+
+def dying_while_it_sends(items: Sequence[int]) -> list[int]:
+    """More than a pipe holds, so that a process waits for the first one, which is late, and is killed meanwhile."""
+    if os.getpid() == PARENT:
+        time.sleep(2)
+    else:
+        signal.setitimer(signal.ITIMER_REAL, 1)  # its signal kills
+    return [(10**4000) * item for item in items]
 
 
 def refusing(items: Sequence[int]) -> list[int]:
@@ -88,6 +99,10 @@ def test_beside_other_threads_no_process_is_forked() -> None:
 
 def test_what_a_process_that_died_left_undone_is_done_here() -> None:
     assert new_process(spread, tenfold_in_the_first, ITEMS, 3) == tenfold(ITEMS)
+
+
+def test_what_a_process_that_died_did_not_send_to_its_end_is_done_here() -> None:
+    assert new_process(spread, dying_while_it_sends, ITEMS[:2_000], 2) == [10**4000 * item for item in ITEMS[:2_000]]
 
 
 def test_an_error_is_raised_here() -> None:
