@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from fuzz.case import Status
@@ -11,6 +10,7 @@ from triage.behaviour import REFERENCES, compared_with
 from triage.facts import Facts
 from triage.operators import node_count
 from triage.projects import project
+from triage.wording import headed
 
 #: What each backend is called by its own people, and the way into it by case kind.
 _FRONTENDS = {
@@ -30,8 +30,6 @@ _KERAS = {
     ("xla", "tensorflow"): "`tf.function(jit_compile=True)` of a Keras layer, CPU",
 }
 
-#: A name from code at the head of a sentence, which keeps its small letter.
-_IDENTIFIER = re.compile(r"[a-z]\w*(?:_|\.\w|\(|[A-Z0-9])")
 #: Conditions that tell what the bug is and how far it reaches.
 _WIDER = (likeness.KIND, extent.SHAPE, extent.KIND)
 
@@ -69,9 +67,7 @@ def _reference(facts: Facts) -> str:
 
 def _sentence(text: str) -> str:
     plain = text.strip().rstrip(".")
-    if _IDENTIFIER.match(plain):
-        return f"{plain}."
-    return f"{plain[:1].upper()}{plain[1:]}." if plain else ""
+    return f"{headed(plain)}." if plain else ""
 
 
 def _origin(facts: Facts) -> str:

@@ -1,4 +1,4 @@
-"""The words in an exception's message that a person wrote for a person: what a title has room for. Pure."""
+"""The words in an exception's message that a person wrote for a person: what a title has room for; sentences. Pure."""
 
 from __future__ import annotations
 
@@ -31,8 +31,15 @@ _ANNOUNCES = re.compile(r"\b(?:errors?|reasons?|message):$")
 _LEFT_OUT = re.compile(r"(?<=\.) [A-Z][\w ]{1,40}:$")
 #: An operator of TVM as it is printed with all that it holds.
 _PRINTED = re.compile(r'ir\.Op\(span=[^\n]*?\bname="(?P<name>[\w.]+)"[^\n]*?support_level=\d+\)')
+#: A name from code at the head of a sentence, which keeps its small letter.
+_IDENTIFIER = re.compile(r"[a-z]\w*(?:_|\.\w|\(|[A-Z0-9])")
 #: So few letters are no words.
 _LEAST = 8
+
+
+def headed(text: str) -> str:
+    """The text as the head of a sentence: a name from code keeps its small letter."""
+    return text if _IDENTIFIER.match(text) else text[:1].upper() + text[1:]
 
 
 def telling(message: str, names: Collection[str] = ()) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triage.wording import telling
+from triage.wording import headed, telling
 
 OPENVINO = (
     "Exception from src/inference/src/cpp/core.cpp:105:\n"
@@ -108,3 +108,17 @@ def test_a_last_sentence_without_what_it_announces_is_left_out() -> None:
     assert telling("Type/shape was set to non-existent input. Converted model:\n0x7f\n") == (
         "Type/shape was set to non-existent input."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "head"),
+    [
+        ("torch.compile (inductor) agrees", "torch.compile (inductor) agrees"),
+        ("num_inputs is too small", "num_inputs is too small"),
+        ("rounding alone can cause it", "Rounding alone can cause it"),
+        ("OpenVINO agrees", "OpenVINO agrees"),
+        ("", ""),
+    ],
+)
+def test_a_name_from_code_keeps_its_small_letter_at_the_head_of_a_sentence(text: str, head: str) -> None:
+    assert headed(text) == head

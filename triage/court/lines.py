@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from triage.court.evidence import Evidence, Judgement, Side
+from triage.wording import headed
 
 #: Evidence that tells a maintainer something, in the order in which it convinces.
 _SHOWN = (
@@ -30,7 +31,7 @@ def lines(judgement: Judgement | None) -> Iterator[str]:
     for side in (Side.AGAINST, Side.NEUTRAL, Side.FOR):
         for each in shown:
             if each.side is side and not _says_nothing(each):
-                text = each.sentence[:1].upper() + each.sentence[1:]
+                text = headed(each.sentence)
                 yield text if text.endswith((".", '"')) else f"{text}."
 
 
