@@ -295,8 +295,10 @@ class TreeChooser:
         found = self._pending.get(number)
         if found is None:
             return
+        passed = lesson.ended is Ended.PASSED
         for operator, values in found.settled:
-            self.pairwise.ended(operator, values, taken=lesson.ended is Ended.PASSED)
+            if passed or not lesson.suspects or operator in lesson.suspects:
+                self.pairwise.ended(operator, values, taken=passed)
         if lesson.ended is Ended.REFUSED:
             self._experience.refused(found.operators)
             return

@@ -45,8 +45,8 @@ class KeptExperience(BaseModel):
 class KeptChooser(BaseModel):
     """What `fuzz.graphs.choosers.TreeChooser` knows; `tried` are operator, degree or reader, and count.
 
-    `pairwise` are by operator the hashes of values and pairs, with the results that were no passes (-1: one was); files
-    of searches before it have none.
+    `pairwise` are by operator the hashes of values and pairs, with what results say against them (negative: for them);
+    files of searches before it have none.
     """
 
     tree: KeptTree
@@ -54,7 +54,7 @@ class KeptChooser(BaseModel):
     tried: list[tuple[str, str | int, _Count]]
     made: _Count
     usual: _Amount
-    pairwise: dict[str, dict[int, Annotated[int, Field(ge=-1, le=_MOST)]]] = {}
+    pairwise: dict[str, dict[int, Annotated[int, Field(ge=-_MOST, le=_MOST)]]] = {}
 
 
 #: Of an operator: in-degrees, out-degrees, readers, settings, and the share of the last nodes with new settings.

@@ -20,10 +20,10 @@ from onnx import numpy_helper
 
 #: Values and pairs of one operator that are remembered, at most.
 MOST = 2048
-#: A value or pair is avoided when so many results were no passes, and none was one.
-_HOPELESS = 3
-#: What is remembered of a value or pair that a compiler took.
-_TAKEN = -1
+#: A value or pair is avoided when so many more results were no passes than passes, one of which weighs so much.
+_HOPELESS, _TAKEN = 3, 4
+#: So many passes are remembered: what a compiler always took may change.
+_PASSES = 100
 #: How fast what is usually new follows the last nodes; below this little it is nothing.
 _FOLLOWING, _HARDLY = 0.1, 0.5
 #: Whole numbers up to this size are values of their own.
@@ -38,7 +38,7 @@ class Pairwise:
     """Values and pairs by operator. A value is a hash of a phrase such as ``axis -1``."""
 
     def __init__(self) -> None:
-        #: Of each value or pair: how many results were no passes, or `_TAKEN`; and those that are to be avoided.
+        #: Of each value or pair: how many results were no passes, less those that were; and those that are avoided.
         self._shown: defaultdict[str, dict[int, int]] = defaultdict(dict)
         self._hopeless: defaultdict[str, set[int]] = defaultdict(set)
         #: What the last nodes of an operator were worth, and as a share of all their values and pairs.
@@ -76,16 +76,14 @@ class Pairwise:
                 shown[each] = 0
 
     def ended(self, operator: str, values: tuple[int, ...], *, taken: bool) -> None:
-        """A model with such a node passed (`taken`), or was refused or failed."""
+        """A model with such a node passed (`taken`), or was refused or failed for what may be due to the node."""
         shown, hopeless = self._shown[operator], self._hopeless[operator]
-        for each in _and_pairs(values):
-            results = shown.get(each, _TAKEN)
-            if results != _TAKEN:
-                shown[each] = results = _TAKEN if taken else results + 1
-                if results >= _HOPELESS:
-                    hopeless.add(each)
-                elif taken:
-                    hopeless.discard(each)
+        for each in _and_pairs(values) & shown.keys():
+            shown[each] = max(shown[each] - _TAKEN, -_TAKEN * _PASSES) if taken else shown[each] + 1
+            if shown[each] >= _HOPELESS:
+                hopeless.add(each)
+            else:
+                hopeless.discard(each)
 
     def count(self) -> int:
         """How many values and pairs all operators have shown."""

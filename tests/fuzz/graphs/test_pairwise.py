@@ -65,6 +65,42 @@ def test_two_failures_condemn_nothing_and_one_pass_pardons():
     assert shown.worth("Pad", (A,)) == 0
 
 
+def test_a_value_that_passes_seldom_is_avoided_all_the_same():
+    """Else one lucky model pardons a value for good that hides what the others of its models would show."""
+    shown = Pairwise()
+    shown.show("Pad", (A, B))
+    shown.ended("Pad", (A,), taken=True)
+    for failures in range(1, 9):
+        shown.ended("Pad", (A,), taken=False)
+        assert (shown.worth("Pad", (A,)) < 0) == (failures >= 7)
+    shown.ended("Pad", (A,), taken=True)
+    assert shown.worth("Pad", (A,)) == 0
+
+
+def test_what_a_compiler_took_for_long_may_come_to_be_avoided():
+    shown = Pairwise()
+    shown.show("Pad", (A,))
+    for _ in range(10_000):
+        shown.ended("Pad", (A,), taken=True)
+    for _ in range(500):
+        shown.ended("Pad", (A,), taken=False)
+    assert shown.worth("Pad", (A,)) < 0
+
+
+@pytest.mark.parametrize(("suspects", "avoided"), [({"Pad"}, ["Pad"]), (set(), ["Pad", "Relu"])])
+def test_a_failure_counts_against_the_values_of_its_suspects_alone(suspects, avoided):
+    """An innocent value that is rare is not avoided for having been near; where none is suspected, all are."""
+    chooser, draw = TreeChooser(PAPER, OperatorLevel(PAPER.degrees)), random.Random(0)
+    for at in range(4):
+        chooser.begin(2, draw)
+        chooser.settle("Pad", (A,))
+        chooser.settle("Relu", (B,))
+        number = chooser.finish(["Pad", "Relu"], 0.1)
+        chooser.learn(number, Lesson(Ended.KNOWN if at else Ended.NEW, "kind", frozenset(suspects)))
+    worth = {"Pad": chooser.pairwise.worth("Pad", (A,)), "Relu": chooser.pairwise.worth("Relu", (B,))}
+    assert [name for name, each in worth.items() if each < 0] == avoided
+
+
 def test_enough_is_what_the_last_nodes_were_worth():
     shown = Pairwise()
     assert not shown.enough("Pad", 6)  # before the first node nothing is
