@@ -37,7 +37,7 @@ from triage.schemas import CASTS
 from triage.seen import same_operator
 from triage.sufficiency import passing
 from triage.variants import Variant, arguments, attributes, declared, dtypes, inputs, relations, sizes, values
-from triage.wording import telling
+from triage.wording import enumerated, telling
 
 __all__ = ["Condition", "conditions"]
 
@@ -219,17 +219,12 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
         fails = tuple(other for other, answer in answers.items() if answer is False)
         right = [other for other, answer in answers.items() if answer]
         if fails:
-            said = f"{'; with' if passes else 'With'} {_listed(fails)} in the place of {one.name} it fails as well."
+            said = f"{'; with' if passes else 'With'} {enumerated(fails)} in the place of {one.name} it fails as well."
             told = ordinary or right or casts or plain is None  # without a plain type nothing but kin was asked
             yield Condition("dtype", one.name, passes + said, False, also=fails if told else ())
         elif passes or right:
-            said = passes or f"With {_listed(right)} in the place of {one.name} the same model passes"
+            said = passes or f"With {enumerated(right)} in the place of {one.name} the same model passes"
             yield Condition("dtype", one.name, f"{said}.", True)
-
-
-def _listed(names: Collection[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:

@@ -16,6 +16,7 @@ from triage.operators import value_names
 from triage.siblings import siblings, unary
 from triage.signature import normalise
 from triage.variants import Variant
+from triage.wording import enumerated
 
 #: The kinds of these conditions.
 KIND = "siblings"
@@ -92,7 +93,7 @@ def _condition(names: Sequence[str], failure: Failure) -> Condition:
 def _listed(names: Sequence[str]) -> str:
     if len(names) > _LISTED:
         return f"{', '.join(names[:_LISTED])} and {len(names) - _LISTED} more operators"
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return enumerated(names)
 
 
 def _text(names: Sequence[str]) -> str:

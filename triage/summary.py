@@ -62,7 +62,7 @@ def _reference(facts: Facts) -> str:
         return f"The expected result is that of {by}."
     if facts.target.backend == "reference":
         return "Two other implementations run the same model and agree on the result."
-    return f"{by[:1].upper()}{by[1:]} runs the same model."
+    return f"{headed(by)} runs the same model."
 
 
 def _sentence(text: str) -> str:

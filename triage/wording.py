@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from triage.messages import WORDS, core
 
@@ -40,6 +40,11 @@ _LEAST = 8
 def headed(text: str) -> str:
     """The text as the head of a sentence: a name from code keeps its small letter."""
     return text if _IDENTIFIER.match(text) else text[:1].upper() + text[1:]
+
+
+def enumerated(names: Sequence[str], last: str = " and ") -> str:
+    """Names in a sentence: ``A``, ``A and B``, ``A, B and C``; `last` is what stands before the last of them."""
+    return last.join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
 
 
 def telling(message: str, names: Collection[str] = ()) -> str:

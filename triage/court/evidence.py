@@ -113,8 +113,3 @@ def _evidence_from(document: Mapping[str, Any]) -> Evidence:
 def find(evidence: Sequence[Evidence], kind: str) -> Evidence | None:
     """The piece of one kind, if it was gathered."""
     return next((each for each in evidence if each.kind == kind), None)
-
-
-def enumerated(names: list[str]) -> str:
-    """Names in a sentence: ``A``, ``A and B``, ``A, B and C``."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fuzz.case import Case, Status, Target
 from fuzz.runner import Runner
-from triage.court.evidence import Evidence, Judgement, Ruling, Side, enumerated
+from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.court.thresholds import claims
 from triage.court.weigh import REFERENCES
 from triage.jury import Jury
 from triage.projects import project
+from triage.wording import enumerated
 
 #: The rule whose claim this is: the reference stands alone.
 _RULE = "outvoted_reference"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from triage.court.evidence import Evidence, Judgement, Side, enumerated
+from triage.court.evidence import Evidence, Judgement, Side
 from triage.projects import project
+from triage.wording import enumerated
 
 
 def against_reference(judgement: Judgement, witness: str) -> Judgement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import onnx
@@ -12,6 +12,7 @@ from fuzz.case import Case
 from triage.construct_meaning import parsed
 from triage.schemas import formal_inputs, formal_name
 from triage.variants import Variant, neighbour
+from triage.wording import enumerated
 
 #: How a condition begins whose input is no constant, and what is before the last of several such inputs.
 NON_CONSTANT, OR = "non-constant ", " or "
@@ -59,14 +60,10 @@ def _frozen(case: Case) -> Iterator[Variant]:
         sentence = f"With `{name}` as a constant (an initializer) instead of an input the same model passes."
         yield Variant("input", f"{NON_CONSTANT}{_called(model, name)}", sentence, (frozen(case, [name]),))
     if 1 < len(names) < len(model.graph.input):
-        called = _listed([_called(model, name) for name in names], OR)
-        quoted = _listed([f"`{name}`" for name in names], " and ")
+        called = enumerated([_called(model, name) for name in names], OR)
+        quoted = enumerated([f"`{name}`" for name in names])
         sentence = f"With {quoted} as constants instead of inputs the same model passes."
         yield Variant("input", f"{NON_CONSTANT}{called}", sentence, (frozen(case, names),))
-
-
-def _listed(names: Sequence[str], last: str) -> str:
-    return f"{', '.join(names[:-1])}{last}{names[-1]}"
 
 
 def freezable(case: Case) -> list[str]:

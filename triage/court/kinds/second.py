@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from fuzz.wire import dtype_name
 from triage.court import measure
-from triage.court.evidence import Evidence, Side, enumerated
+from triage.court.evidence import Evidence, Side
 from triage.court.hearing import Hearing
 from triage.court.measure import numbers
+from triage.wording import enumerated
 
 SYMPTOMS = ("wrong",)
 

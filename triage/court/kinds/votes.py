@@ -13,10 +13,11 @@ from fuzz.operators.graph import bodies
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
 from triage.court import measure
-from triage.court.evidence import Evidence, Side, enumerated
+from triage.court.evidence import Evidence, Side
 from triage.court.hearing import Hearing
 from triage.projects import project
 from triage.schemas import needed_opset
+from triage.wording import enumerated
 
 SYMPTOMS = ("wrong", "death")
 #: Asked in this order, the quick ones first; the accused is left out.
