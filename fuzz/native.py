@@ -1,8 +1,9 @@
 """The native stack of a worker that stands still over a fatal signal, as text that `triage.traces` reads.
 
 py-spy takes it: a program of its own that needs no debugger, reads the tables by which exceptions unwind, and knows
-exported names. A function without a name is told by its library and where in that file it lies, which is the same for
-one build only. Where the stack cannot be taken there is no text, and the death is what it is without.
+exported names. A function without a name is told by its library, where in that file the frame is, and where the
+function begins (`fuzz/unwind.py`), which is the same for one build only. Where the stack cannot be taken there is no
+text, and the death is what it is without.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from fuzz import unwind
 
 HEADING = "Native stack, innermost first:"
 #: Frames of a longer stack (of a recursion without end) that are kept: the inner ones.
@@ -55,6 +58,7 @@ def taken(pid: int, thread: int) -> str:
 
 def _written(frames: Sequence[Mapping[str, Any]], mapped: Sequence[tuple[int, int, int]]) -> Iterator[str]:
     """Frames as gdb writes them, without arguments and folders: ``ns::f from library.so``."""
+    returns = 0  # the frame that died is at the instruction itself, those around it are behind their calls
     for frame in frames:
         if not frame["module"]:
             return  # Python's, which faulthandler has told
@@ -62,12 +66,22 @@ def _written(frames: Sequence[Mapping[str, Any]], mapped: Sequence[tuple[int, in
         unnamed = name.startswith("0x")
         if (unnamed and _SYSTEM.fullmatch(library)) or _DYING.fullmatch(name):
             continue
-        yield f"?? from {library}{_offset(int(name, 16), mapped)}" if unnamed else f"{name} from {library}"
+        where = _where(Path(frame["module"]), int(name, 16), returns, mapped) if unnamed else ""
+        returns = 1
+        yield f"?? from {library}{where}" if unnamed else f"{name} from {library}"
 
 
-def _offset(address: int, mapped: Sequence[tuple[int, int, int]]) -> str:
-    """``+0x1a2b``: where in its file an address lies, "" where it lies in none (generated code)."""
-    return next((f"+{address - start + at:#x}" for start, end, at in mapped if start <= address < end), "")
+def _where(file: Path, address: int, returns: int, mapped: Sequence[tuple[int, int, int]]) -> str:
+    """``+0x1a2b (in +0x1a00)``: where in its file an address lies, and where its function begins, if that is known.
+
+    "" where it lies in no file (generated code). `returns` is 1 for an address behind a call, which may be the last
+    instruction of its function.
+    """
+    offset = next((address - start + at for start, end, at in mapped if start <= address < end), None)
+    if offset is None:
+        return ""
+    begins = unwind.beginning(file, offset - returns)
+    return f"+{offset:#x}" + (f" (in +{begins:#x})" if begins is not None else "")
 
 
 def _mapped(maps: str) -> list[tuple[int, int, int]]:

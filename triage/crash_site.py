@@ -10,13 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from fuzz import native
 from triage import stack
 
 #: Frames that a report shows.
 _MOST_SHOWN = 12
-_FRAME = re.compile(r"#\d+  (?P<function>.+) from (?P<library>[^\s+]+(?:\+\+[^\s+]*)?)(?P<offset>\+0x[0-9a-f]+)?")
+_FRAME = re.compile(
+    r"#\d+  (?P<function>.+) from (?P<library>[^\s+]+(?:\+\+[^\s+]*)?)"
+    r"(?P<offset>\+0x[0-9a-f]+)?(?: \(in (?P<beginning>\+0x[0-9a-f]+)\))?"
+)
 #: Whose blocks the program has broken is not told by where the allocator notices.
 _ALLOCATOR = re.compile(
     r"(?:operator (?:new|delete)\b.*|_*(?:libc_)?(?:c?free|[mc]alloc|realloc|memalign|posix_memalign|aligned_alloc"
@@ -25,25 +29,33 @@ _ALLOCATOR = re.compile(
 #: Kinds of frames that lie between the compiler's own code and the signal.
 _INNER = ("panic", "runtime")
 _UNKNOWN = "??"
+_TEMPLATE = re.compile(r"<.*>")
 #: What the standard library puts between a caller and the function that it calls.
 _PLUMBING = re.compile(r"std::(?:_Function_handler|function|__invoke\w*|_Bind|_Mem_fn)\b|_ZNK?St17_Function_handler")
 
 
 @dataclass(frozen=True)
 class NativeFrame:
-    """A frame: its function, ``??`` where the library does not tell it, the library's file, and the place in that."""
+    """A frame: its function, ``??`` where the library does not tell it, the library's file, the place in that, and
+    where the function without a name begins."""
 
     function: str
     library: str
     offset: str = ""
+    beginning: str = ""
 
 
 @dataclass(frozen=True)
 class Site:
-    """Where a process died. One without a `named` function is the same only within one build of the compiler."""
+    """Where a process died. One without a `named` function is the same only within one build of the compiler.
+
+    `caller` is a function without a name: the one that the place lies in, or that called the constructor at the place
+    from another library; "" where that is not known.
+    """
 
     place: str
     named: bool
+    caller: str = ""
 
 
 def frames(stderr: str) -> Iterator[NativeFrame]:
@@ -51,21 +63,35 @@ def frames(stderr: str) -> Iterator[NativeFrame]:
     _, heading, below = stderr.rpartition(native.HEADING)
     for line in below.splitlines() if heading else ():
         if found := _FRAME.fullmatch(line.strip()):
-            yield NativeFrame(found["function"], found["library"], found["offset"] or "")
+            yield NativeFrame(found["function"], found["library"], found["offset"] or "", found["beginning"] or "")
 
 
 def site(stderr: str) -> Site | None:
     """Where a worker died by its last output; None where that cannot be told."""
-    for frame in frames(stderr):
+    found = list(frames(stderr))
+    for frame, outer in zip_longest(found, found[1:]):
         if _ALLOCATOR.fullmatch(frame.function):
             return None
         if frame.function == _UNKNOWN:
-            return Site(frame.library + frame.offset, named=False) if frame.offset else None
+            return Site(frame.library + frame.offset, named=False, caller=_nameless(frame)) if frame.offset else None
         name, kind = stack.spot(frame.library, frame.function)
         if kind in _INNER or stack.shared(frame.library, frame.function):
             continue
-        return Site(name, named=True) if name and not kind else None
+        return Site(name, named=True, caller=_maker(frame.library, name, outer)) if name and not kind else None
     return None
+
+
+def _nameless(frame: NativeFrame) -> str:
+    """A function without a name, as its library and where it begins there."""
+    return frame.library + frame.beginning if frame.beginning else ""
+
+
+def _maker(library: str, name: str, outer: NativeFrame | None) -> str:
+    """The function without a name of another library that had an operation made: it hands the constructor nonsense."""
+    *_, scope, function = ["", *_TEMPLATE.sub("", name).split("::")]
+    if outer is None or not scope or function != scope or outer.library == library:
+        return ""
+    return _nameless(outer)
 
 
 def place(stderr: str) -> str:
@@ -79,7 +105,9 @@ def same(one: str, other: str, one_build: bool) -> bool | None:
     mine, theirs = site(one), site(other)
     if mine is None or theirs is None or not (one_build or (mine.named and theirs.named)):
         return None
-    return mine == theirs
+    if one_build and mine.caller and mine.caller == theirs.caller:
+        return True
+    return (mine.place, mine.named) == (theirs.place, theirs.named)
 
 
 def without_stack(stderr: str) -> str:

@@ -130,6 +130,52 @@ def test_a_function_without_a_name_is_compared_within_one_build_only() -> None:
     assert crash_site.place(one) == "" and signed(died(one), "Div").place == "convert_Div"
 
 
+def test_two_places_of_one_nameless_function_are_one_site_of_a_build() -> None:
+    one = output("?? from libopenvino_onnx_frontend.so.2641+0x1c3319 (in +0x1c30c0)")
+    other = output("?? from libopenvino_onnx_frontend.so.2641+0x1c33a2 (in +0x1c30c0)")
+    further = output("?? from libopenvino_onnx_frontend.so.2641+0x1c3319 (in +0x1c3300)")
+    assert crash_site.same(one, other, one_build=True) is True
+    assert crash_site.same(one, other, one_build=False) is None
+    assert crash_site.same(other, further, one_build=True) is False
+
+
+def test_a_stack_taken_before_beginnings_were_known_is_compared_by_its_place() -> None:
+    old = output("?? from libopenvino_onnx_frontend.so.2641+0x1c3319")
+    new = output("?? from libopenvino_onnx_frontend.so.2641+0x1c3319 (in +0x1c30c0)")
+    assert crash_site.same(old, new, one_build=True) is True
+
+
+CLIP = "?? from libopenvino_onnx_frontend.so.2641+0x1c3319 (in +0x1c30c0)"
+
+
+def made(operation: str, *outer: str) -> str:
+    return output(f"ov::op::v1::{operation}::{operation} from libopenvino.so.2641", *outer)
+
+
+def test_two_operations_that_one_nameless_converter_makes_of_nonsense_are_one_site() -> None:
+    again = "?? from libopenvino_onnx_frontend.so.2641+0x1c33a2 (in +0x1c30c0)"
+    assert crash_site.same(made("Maximum", CLIP), made("Minimum", again), one_build=True) is True
+    assert crash_site.place(made("Maximum", CLIP)) == "ov::op::v1::Maximum::Maximum"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        made("Minimum", "?? from libopenvino_onnx_frontend.so.2641+0x1c33a2 (in +0x1c3300)"),  # another function
+        made("Minimum", "?? from libopenvino_onnx_frontend.so.2641+0x1c33a2"),  # nobody knows which
+        made("Minimum"),
+        output("ov::op::v1::Minimum::evaluate from libopenvino.so.2641", CLIP),  # no constructor
+    ],
+)
+def test_operations_made_elsewhere_or_asked_for_something_else_are_two_sites(other: str) -> None:
+    assert crash_site.same(made("Maximum", CLIP), other, one_build=True) is False
+
+
+def test_a_constructor_that_its_own_library_calls_is_told_by_itself_alone() -> None:
+    inside = "?? from libopenvino.so.2641+0x1c3319 (in +0x1c30c0)"
+    assert crash_site.same(made("Maximum", inside), made("Minimum", inside), one_build=True) is False
+
+
 def test_one_site_under_two_operators_is_one_bug_and_two_sites_under_one_are_two() -> None:
     site, other = output("MNN::CreateBinaryOp from a.so"), output("MNN::CPUBinaryInt8::onResize from a.so")
     assert signed(died(site), "Min").fingerprint == signed(died(site), "Mean", "Cast").fingerprint
