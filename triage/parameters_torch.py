@@ -32,13 +32,29 @@ def positional(api: str, init: bool = False) -> tuple[Parameter, ...]:
 
     `init`: those of the constructor of a class such as ``torch.nn.AvgPool3d``. A method's tensor is its first one.
     """
+    found, by_docstring = _signature(api, init)
+    method = (Parameter("self"),) if by_docstring and api.startswith("torch.Tensor.") else ()
+    return method + _parameters(found) if found else ()
+
+
+@cache
+def named(api: str, init: bool = False) -> tuple[Parameter, ...]:
+    """The parameters that a call can give by name only; () where they are not known."""
+    found, _ = _signature(api, init)
+    if found is None:
+        return ()
+    defaults = (UNKNOWN if node is None else _literal(node) for node in found.kw_defaults)
+    return tuple(Parameter(one.arg, default) for one, default in zip(found.kwonlyargs, defaults, strict=True))
+
+
+def _signature(api: str, init: bool) -> tuple[ast.arguments | None, bool]:
+    """What a call may give, if that is known, and whether the docstring tells it."""
     name = api.rpartition(".")[2]
     defined = next((found for path in paths(api) if (found := _definitions(path).get(name, {}).get(init))), None)
     if defined is not None:
-        return _parameters(defined)
+        return defined, False
     described = None if init else _described(docstring(api))
-    method = (Parameter("self"),) if api.startswith("torch.Tensor.") else ()
-    return method + _parameters(described) if described else ()
+    return described, True
 
 
 def _described(doc: str) -> ast.arguments | None:

@@ -43,6 +43,7 @@ STACK: tuple[str, ...] = (
     "attributes",
     "dtypes",
     "declarations",
+    "instance_defaults",
     "instance_shapes",
     "instance_values",
     "instance_arguments",
@@ -56,6 +57,7 @@ _FEW_AXES = 3
 _ODDS: Mapping[str, float] = {
     "metadata": 0.01,
     "names": 0.01,
+    "instance_defaults": 0.01,
     "ranks": 0.05,
     "outputs": 0.1,
     "optional": 0.1,

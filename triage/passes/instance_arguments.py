@@ -7,34 +7,23 @@ from dataclasses import replace
 from typing import Any
 
 from fuzz.case import Case
-from fuzz.instance import Instance
 from fuzz.wire import Value
-from triage.parameters_torch import UNKNOWN, positional
 from triage.passes._instances import changed, dropped, is_tensor, parsed, places, with_instance
 
 KINDS = ("instance", "keras")
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """No keywords at all, or none that says the default; then without each argument; then each argument simpler."""
+    """No keywords at all, then without each argument, then each argument simpler."""
     instance = parsed(case)
     if len(instance.kwargs) > 1:
         yield with_instance(case, replace(instance, kwargs={}))
-        if len(said := _said(instance)) < len(instance.kwargs):
-            yield with_instance(case, replace(instance, kwargs=said))
     for place in places(instance):
         yield with_instance(case, dropped(instance, place))
     for place in places(instance):
         given = place.of(instance)
         for simpler in _simpler(given):
             yield with_instance(case, changed(instance, place, simpler))
-
-
-def _said(instance: Instance) -> dict[str, Any]:
-    """The keywords of a call but for those whose value is the default."""
-    known = positional(instance.api) if instance.library == "torch" else ()
-    defaults = {each.name: each.default for each in known}
-    return {name: given for name, given in instance.kwargs.items() if defaults.get(name, UNKNOWN) != given}
 
 
 def _simpler(given: Any) -> Iterator[Any]:

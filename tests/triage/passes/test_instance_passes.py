@@ -13,7 +13,7 @@ import fuzz
 from fuzz import instance
 from fuzz.case import Case, Origin
 
-NAMES = ["instance_arguments", "instance_shapes", "instance_dtypes", "instance_values"]
+NAMES = ["instance_defaults", "instance_arguments", "instance_shapes", "instance_dtypes", "instance_values"]
 SHIPPED = sorted((Path(fuzz.__file__).parent.parent / "data" / "instances" / "torch").glob("*.json"))
 F32 = {"dtype": "float32"}
 
@@ -45,13 +45,39 @@ def test_keywords_go_first_all_then_each() -> None:
     assert found[:3] == [{}, {"b": 2}, {"a": 1}]
 
 
-def test_keywords_that_say_the_default_go_at_once() -> None:
+def test_arguments_that_say_the_default_go_at_once() -> None:
     """They are half of what PyTorch's own tests of some functions say, and a reduction may be short of time."""
     said = {"padding_idx": -1, "mode": "sum"}
     defaults = {"max_norm": None, "norm_type": 2, "sparse": False, "include_last_offset": False}
     case = case_of(api="torch.nn.functional.embedding_bag", args=[1], kwargs={**defaults, **said})
-    _, second, *_ = propose("instance_arguments", case)
-    assert second["kwargs"] == said
+    first, *each = propose("instance_defaults", case)
+    assert first["kwargs"] == said
+    assert [sorted(set(case_keywords(case)) - set(other["kwargs"])) for other in each] == [[name] for name in sorted(defaults)]
+
+
+def case_keywords(case: Case) -> dict[str, object]:
+    return dict(instance.parse(case.model).kwargs)
+
+
+def test_a_default_that_is_given_by_name_only_goes_and_what_merely_equals_it_stays() -> None:
+    tensors = [{**F32, "shape": [2]}]
+    same = case_of(api="torch.add", args=[{"tensor": 0}, {"tensor": 0}], kwargs={"alpha": 1}, tensors=tensors)
+    other = case_of(api="torch.add", args=[{"tensor": 0}, {"tensor": 0}], kwargs={"alpha": True}, tensors=tensors)
+    assert "kwargs" not in propose("instance_defaults", same)[0]
+    assert propose("instance_defaults", other) == []
+
+
+def test_defaults_of_a_constructor_go_by_position_from_the_last_and_by_name() -> None:
+    init = {"args": [2, None, 1, False], "kwargs": {"count_include_pad": True, "divisor_override": 3}}
+    case = case_of(
+        api="torch.nn.AvgPool3d", args=[{"tensor": 0}], init=init, tensors=[{**F32, "shape": [1, 1, 4, 4, 4]}]
+    )
+    assert propose("instance_defaults", case)[0]["init"] == {"args": [2, None, 1], "kwargs": {"divisor_override": 3}}
+
+
+def test_a_call_whose_parameters_nobody_knows_keeps_its_arguments() -> None:
+    case = case_of(api="torch.nosuchthing", args=[{"tensor": 0}], kwargs={"a": None}, tensors=[{**F32, "shape": [2]}])
+    assert propose("instance_defaults", case) == []
 
 
 def test_a_tensor_that_no_argument_refers_to_any_more_is_dropped_and_the_others_renumbered() -> None:
