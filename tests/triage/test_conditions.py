@@ -341,6 +341,15 @@ def test_indices_that_were_none_are_filled_with_zeros_too_which_are_in_range_eve
     assert filled[0].sentence == "With a non-empty `x1` (index) the same call passes."
 
 
+@pytest.mark.parametrize(("empty", "one"), [("[]", [1]), ('{"tuple": []}', {"tuple": [1]})])
+def test_a_list_of_sizes_that_was_empty_gets_a_number(empty: str, one: Any) -> None:
+    text = b'{"api": "torch.broadcast_to", "args": [{"dtype": "float32", "values": 1.0}, %s]}' % empty.encode()
+    found = [each for each in arguments.variants(Case("instance", text, {}, Origin("test"))) if each.kind == "value"]
+    longer, *_ = [each for each in found if each.text == "empty shape"]
+    assert instance.parse(longer.cases[0].model).args[1] == one
+    assert longer.sentence in ("With `shape=[1]` the same call passes.", "With `shape=(1,)` the same call passes.")
+
+
 def test_of_several_empty_tensors_none_is_named() -> None:
     text = b'{"api": "torch.add", "args": [{"dtype": "float32", "shape": [0]}, {"dtype": "float32", "shape": [0]}]}'
     filled = [one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if "empty" in one.text]

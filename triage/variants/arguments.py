@@ -1,4 +1,4 @@
-"""Arguments of an operator instance left at their defaults, and its tensors in float32, ordinary, filled or longer."""
+"""Arguments of an operator instance left out or no longer empty, and its tensors in float32, ordinary or longer."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ def variants(case: Case) -> Iterator[Variant]:
     for filled in full(case):
         yield Variant("value", *_emptiness(instance), (filled,))
     yield from _with_a_dimension(case, instance)
+    yield from _with_a_number(case, instance)
     for dtype in _UNUSUAL:
         if any(tensor.dtype == dtype for tensor in instance.tensors):
             plain = [_in_float32(one) if one.dtype == dtype else one for one in instance.tensors]
@@ -184,6 +185,24 @@ def _with_a_dimension(case: Case, instance: Instance) -> Iterator[Variant]:
             longer = (*instance.tensors[:at], replace(tensor, shape=(1,)), *instance.tensors[at + 1 :])
             sentence = f"With a one-dimensional `x{at}` the same call passes."
             yield Variant("value", "0-D input", sentence, (with_instance(case, replace(instance, tensors=longer)),))
+
+
+def _with_a_number(case: Case, instance: Instance) -> Iterator[Variant]:
+    """Each list without numbers with one: a size of 1, or axis 0."""
+    for place in places(instance):
+        for other in _one_number(place.of(instance)):
+            text = f"empty {_named(instance, place).rstrip(' =')}"
+            longer = changed(instance, place, other)
+            sentence = f"With `{_text(longer, place)}` the same call passes."
+            yield Variant("value", text, sentence, (with_instance(case, longer),))
+
+
+def _one_number(encoded: Any) -> Iterator[Any]:
+    """An empty list or tuple of an instance with one number in it."""
+    if isinstance(encoded, dict) and list(encoded) == ["tuple"]:
+        yield from ({"tuple": found} for found in _one_number(encoded["tuple"]))
+    elif encoded == []:
+        yield from ([1], [0])
 
 
 def _sizes_filled(encoded: Any) -> Any:
