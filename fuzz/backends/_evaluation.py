@@ -12,6 +12,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 import numpy as np
 
 from fuzz.backends import _definitions as definitions
+from fuzz.backends import _ranges as ranges
 from fuzz.backends import _rounding as rounding
 from fuzz.backends import _shaken as shaken
 from fuzz.backends._jumps import Jump
@@ -334,6 +335,8 @@ class Evaluation:
             else:
                 bound = bound + rounding.inner_loss(site.node, wide[0], value, dtype)
                 bound = bound + (rounding.of_mean(site.node, wide, dtype) if at == 0 else 0.0)
+                left = ranges.leaving(site.node.op_type, wide, value, dtype, evaluate, site.node) if at == 0 else 0.0
+                bound = bound + left
         except Exception:  # noqa: BLE001  foreign code again: absolute values may be outside its domain
             bound = rounding.bound("composite", wide, value, dtype, evaluate)
         self.subnormal |= rounding.has_subnormals(value, dtype)

@@ -14,6 +14,7 @@ from typing import Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from fuzz import instance as instances
+from fuzz.backends import _ranges as ranges
 from fuzz.backends import _rounding as rounding
 from fuzz.backends._trials import Trial, moved, trials
 from fuzz.wire import Job
@@ -107,7 +108,7 @@ def _mode(narrow: str, trial: Optional[Trial], recorded: _Recorded) -> Any:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
-            kind = rounding.class_of(func._schema.name.rpartition(":")[2].rstrip("_"), "torch")
+            kind = rounding.class_of(_name(func), "torch")
             if kind == "exact" or func._schema.is_mutable:  # a copy must not take the place of what is written to
                 return func(*args, **kwargs)
             given = _nudged(args, narrow, trial) if trial is not None and kind in _NUDGED else args
@@ -123,6 +124,11 @@ def _mode(narrow: str, trial: Optional[Trial], recorded: _Recorded) -> Any:
             return parts[0] if single else tuple(parts)
 
     return Noise()
+
+
+def _name(func: Any) -> str:
+    """``prod`` of ``aten::prod.dim_int``."""
+    return str(func._schema.name.rpartition(":")[2].rstrip("_"))
 
 
 def _has_nan(value: Any) -> bool:
@@ -173,6 +179,7 @@ def _noisy(
     inputs = [args[place].detach().numpy() for place in tensors]
     try:
         bound = rounding.bound(kind, inputs, output, narrow, evaluate)
+        bound = bound + ranges.leaving(_name(func), inputs, output, narrow, evaluate)
     except Exception:  # noqa: BLE001  foreign code: absolute values may be outside its domain
         bound = rounding.bound("composite", inputs, output, narrow, evaluate)
     seen.subnormal |= rounding.has_subnormals(output, narrow)

@@ -131,10 +131,19 @@ def orders_nan(site: Site) -> np.ndarray | None:
     return None if found is None else np.any(unordered[0], axis=found[1], keepdims=True).reshape(result.shape)
 
 
+def exponentiates_infinity(site: Site) -> np.ndarray | None:
+    array = site.array("input")
+    if array is None:
+        return None
+    lines = np.any(np.isposinf(array.astype(np.float64)), axis=int(site.attributes.get("axis", -1)), keepdims=True)
+    return np.asarray(np.broadcast_to(lines, array.shape))
+
+
 #: By the condition of a rule (`when`).
 ELEMENTS: Mapping[str, Elements] = {
     function.__name__: function
     for function in (
+        exponentiates_infinity,
         float_outside_integer,
         integer_division_by_zero,
         integer_power_leaves_type,

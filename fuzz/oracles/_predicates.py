@@ -287,6 +287,10 @@ def orders_nan(site: Site) -> bool:
     return any(_has(value, np.isnan) for value in site.inputs.values())
 
 
+def exponentiates_infinity(site: Site) -> bool:
+    return _has(site.array("input"), np.isposinf)
+
+
 def quantizes_no_number(site: Site) -> bool:
     scale, result = site.array("y_scale"), site.result()
     if result is not None and not is_integer(result):

@@ -450,3 +450,18 @@ def test_the_rounding_of_a_mean_counts_as_far_as_the_deviation_lets_it(
     assert bool(noise(runner, batch, {"x": x}, more).max() > 0.9) is open_
     still = [("BatchNormalization", ["x", "s", "b", "m", "v"], ["z"], {"epsilon": epsilon})]
     assert noise(runner, still, {"x": x}, more).max() < 0.01 * max(value, 1)
+
+
+@pytest.mark.parametrize("api", ["torch.prod", "torch.cumprod"])
+def test_the_factors_of_a_call_may_be_multiplied_in_any_order(runner: Runner, api: str) -> None:
+    text = json.dumps(
+        {
+            "library": "torch",
+            "api": api,
+            "args": [{"tensor": 0}, *([0] if api == "torch.cumprod" else [])],
+            "tensors": [{"dtype": "float32", "shape": [4], "values": [1e30, 1e30, 1e-30, 1e-30]}],
+        }
+    )
+    found = runner.run(Case("instance", text.encode(), {}, Origin("test")), catalogue.target(WIDENED))
+    moves = dict(found.outputs)["noise/0"]
+    assert np.isinf(moves.ravel()[-1])

@@ -284,6 +284,7 @@ PAIRS = {
         [a(["I"], object)],
         {"output": STRING, "case_change_action": "LOWER"},
     ),
+    "softmax of infinity": ("Softmax", [a([[INF, 1]])], [a([[-INF, 1], [NAN, -INF]])], {}),
     "platform's dividend": (
         "Mod",
         [a([0], "int32"), a([3], "int32")],

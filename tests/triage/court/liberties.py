@@ -82,6 +82,49 @@ def scaled_norm(node, x, axes=None):
     return np.asarray(largest * np.sqrt(np.sum(np.square(x / largest), dtype=x.dtype))).reshape([1] * x.ndim)
 
 
+@liberty("ReduceProd")
+def product_by_halves(node, x, axes=None):
+    half = x.size // 2
+    return np.asarray(np.prod(x[:half]) * np.prod(x[half:])).astype(x.dtype).reshape([1] * x.ndim)
+
+
+@liberty("CumProd")
+def running_product_by_halves(node, x, axis):
+    half = x.size // 2
+    first, second = np.cumprod(x[:half], dtype=x.dtype), np.cumprod(x[half:], dtype=x.dtype)
+    return np.concatenate([first, first[-1] * second])
+
+
+@liberty("LRN")
+def sliding_squares(node, x):
+    total, squares = np.zeros_like(x[:, 0]), np.square(x)
+    found = np.zeros_like(x)
+    for channel in range(x.shape[1]):
+        total = total + squares[:, channel]
+        if channel >= node.size:
+            total = total - squares[:, channel - node.size]
+        found[:, channel] = total
+    return (x / (F(node.bias) + F(node.alpha / node.size) * found) ** F(node.beta)).astype(x.dtype)
+
+
+@liberty("LpNormalization")
+def normalised_by_a_scaled_norm(node, x):
+    largest = np.abs(x).max(node.axis, keepdims=True)
+    scaled = x / largest
+    return scaled / np.sqrt(np.sum(np.square(scaled), axis=node.axis, keepdims=True, dtype=x.dtype))
+
+
+@liberty("BatchNormalization")
+def divided_first(node, x, scale, bias, mean, variance):
+    return (x * (scale / np.sqrt(variance + F(node.epsilon))) + bias).astype(x.dtype)
+
+
+@liberty("Softmax")
+def softmax_by_the_words(node, x):
+    powers = np.exp(x)
+    return powers / powers.sum(-1, keepdims=True)
+
+
 @liberty("Softmax")
 def softmax_in_half(node, x):
     powers = np.exp((x - x.max(-1, keepdims=True)).astype(x.dtype)).astype(x.dtype)

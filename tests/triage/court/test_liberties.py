@@ -84,6 +84,38 @@ TRAPS: dict[str, tuple[Case, Ruling]] = {
         Ruling.NOISE,
     ),
     "scaled_norm": (case_of([("ReduceL2", ["x"], ["z"])], single(1e20, 2e20), [1]), Ruling.NOISE),
+    "product_by_halves": (
+        case_of([("ReduceProd", ["x"], ["z"])], single(1e30, 1e-30, 1e-30, 1e-30, 1e30, 1e30, 1e-30, 1e30), [1]),
+        Ruling.NOISE,
+    ),
+    "running_product_by_halves": (
+        case_of([("CumProd", ["x", "n"], ["z"])], single(1e-30, 1e-20, 1e30, 1e30), [4], n=np.int64(0), opset=26),
+        Ruling.NOISE,
+    ),
+    "sliding_squares": (
+        case_of([("LRN", ["x"], ["z"], {"size": 1})], {"x": np.full((2, 2, 1, 1), 1e20, np.float32)}, [2, 2, 1, 1]),
+        Ruling.NOISE,
+    ),
+    "normalised_by_a_scaled_norm": (
+        case_of([("LpNormalization", ["x"], ["z"])], {"x": F([[1e-25, 2e-25, 0], [3, 4, 0]])}, [2, 3]),
+        Ruling.NOISE,
+    ),
+    "divided_first": (
+        case_of(
+            [("BatchNormalization", ["x", "s", "b", "m", "v"], ["z"])],
+            {"x": F([[3e38, 3], [2, 3]])},
+            [2, 2],
+            s=F([1e10, 1]),
+            b=F([0, 0]),
+            m=F([0, 0]),
+            v=F([1e30, 1]),
+        ),
+        Ruling.NOISE,
+    ),
+    "softmax_by_the_words": (
+        case_of([("Softmax", ["x"], ["z"])], {"x": F([[np.inf, 1, 2], [1, 2, 3]])}, [2, 3]),
+        Ruling.UNDEFINED,
+    ),
     "softmax_in_half": (
         case_of(
             [("Softmax", ["x"], ["a"]), ("Mul", ["a", "c"], ["z"])],
@@ -153,6 +185,10 @@ TRAPS: dict[str, tuple[Case, Ruling]] = {
 #: Operators that a trap is about, on ordinary numbers, with their last element wrong by three thousandths.
 BUGS: dict[str, Case] = {
     "Sigmoid": case_of([("Sigmoid", ["x"], ["z"])], single(-1, 1), [2]),
+    "ReduceProd": case_of([("ReduceProd", ["x"], ["z"])], single(1e30, 1e-30, 3, 1e7, 1e-7), [1]),
+    "ReduceProd beyond the range": case_of([("ReduceProd", ["x"], ["z"])], single(1e-30, 1e-5, 2, 1e-2), [1]),
+    "LpNormalization": case_of([("LpNormalization", ["x"], ["z"])], {"x": F([[1e-25, 2e-25], [3, 4]])}, [2, 2]),
+    "Softmax": case_of([("Softmax", ["x"], ["z"])], {"x": F([[np.inf, 1, 2], [1, 2, 3]])}, [2, 3]),
     "Elu": case_of([("Elu", ["x"], ["z"])], single(-1, -0.5), [2]),
     "Pow": case_of([("Pow", ["x", "c"], ["z"])], single(-1.5, -2.25), [2], c=F(3)),
     "Gelu": case_of([("Gelu", ["x"], ["z"], {"approximate": "tanh"})], single(-3, -0.75), [2]),

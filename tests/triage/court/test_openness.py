@@ -98,6 +98,10 @@ OPEN: dict[str, tuple[Case, Any]] = {
         case([("GlobalMaxPool", ["x"], ["z"])], {"x": LINES[None, :, None]}, FLOAT, [1, 2, 1, 1]),
         [[[[1]], [[0]]]],
     ),
+    "a line with infinity that is exponentiated": (
+        case([("Softmax", ["x"], ["z"])], {"x": np.float32([[np.inf, 1], [-np.inf, 1]])}, FLOAT, [2, 2]),
+        [[1, 1], [0, 0]],
+    ),
     "a division by zero": (
         case(
             [("Div", ["x", "y"], ["z"])],

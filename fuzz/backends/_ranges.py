@@ -1,0 +1,83 @@
+"""What leaves the range of a dtype inside an operator although its result need not: products, squares, scaled values.
+
+In which order a kernel multiplies, and whether it scales before it squares, is its own affair (decision 004). Bounds as
+those of `fuzz.backends._rounding`: infinity where the result may overflow, NaN where it may be anything. Runs in
+workers: numpy and the standard library only.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Sequence
+
+import numpy as np
+
+from fuzz.backends._rounding import LARGEST, SMALLEST, Evaluate, is_wide
+
+#: A node, its inputs in float64, one result in float64, its dtype, and the operator on other inputs.
+_Leaves = Callable[[Any, Sequence[Any], np.ndarray, str, Evaluate], Any]
+
+
+def leaving(
+    operator: str, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate, node: Any = None
+) -> Any:
+    """The bound of a result by what is computed on the way to it; 0 where that stays within the dtype's range.
+
+    `operator` is one of ONNX, whose `node` holds its attributes, or one of PyTorch's core.
+    """
+    leaves = _BY_OPERATOR.get(operator)
+    if leaves is None or not inputs or not is_wide(inputs[0]) or not inputs[0].size:
+        return 0.0
+    with np.errstate(all="ignore"):
+        return leaves(node, inputs, value, dtype, evaluate)
+
+
+def _product(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """Large factors first are an infinity, small ones first a zero, and one times the other is no number."""
+    size, x = np.abs(value), np.abs(inputs[0])
+    over = np.abs(evaluate([np.maximum(x, 1.0), *inputs[1:]])) > LARGEST[dtype]
+    under = np.abs(evaluate([np.where(x > 0, np.minimum(x, 1.0), 1.0), *inputs[1:]])) < SMALLEST[dtype]
+    has_zero = np.abs(evaluate([np.where(x > 0, 1.0, 0.0), *inputs[1:]])) == 0
+    open_ = (over & ((size <= LARGEST[dtype]) | has_zero)) | (under & (size >= SMALLEST[dtype])) | (over & under)
+    return np.where(open_, np.nan, 0.0)
+
+
+def _norm(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    return _of_squares(np.square(value), dtype)
+
+
+def _normalised(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    if getattr(node, "p", 2) != 2:
+        return 0.0
+    squares = np.square(inputs[0]).sum(axis=getattr(node, "axis", -1), keepdims=True)
+    return np.where(np.broadcast_to(_of_squares(squares, dtype) != 0, value.shape), np.nan, 0.0)
+
+
+def _of_squares(squares: np.ndarray, dtype: str) -> np.ndarray:
+    return np.where((squares > LARGEST[dtype]) | ((squares > 0) & (squares < SMALLEST[dtype])), np.inf, 0.0)
+
+
+def _by_variance(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """A mean of squares, or a sliding sum of them, of which one may be an infinity."""
+    terms = getattr(node, "size", None) or inputs[0].size
+    return np.nan if float(np.square(inputs[0]).max()) * terms > LARGEST[dtype] else 0.0
+
+
+def _scaled(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """Scaled before it is divided by the deviation, or after."""
+    x, scale, _, mean = inputs[:4]
+    per_channel = (1, -1) + (1,) * (x.ndim - 2)
+    partial = (np.abs(x) + np.abs(mean).reshape(per_channel)) * np.abs(scale).reshape(per_channel)
+    return np.where(partial > LARGEST[dtype], np.inf, 0.0)
+
+
+_BY_OPERATOR: Dict[str, _Leaves] = {
+    "ReduceProd": _product,
+    "CumProd": _product,
+    "prod": _product,
+    "cumprod": _product,
+    "ReduceL2": _norm,
+    "LpNormalization": _normalised,
+    "LRN": _by_variance,
+    "InstanceNormalization": _by_variance,
+    "BatchNormalization": _scaled,
+}
