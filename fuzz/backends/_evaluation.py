@@ -39,7 +39,10 @@ class Known(NamedTuple):
 PICKING = frozenset(("ArgMax", "ArgMin", "TopK", "Hardmax", "MaxPool"))
 #: Operators that jump: what they are given decides between values that are far apart.
 JUMPING = frozenset(
-    ("Cast", "CastLike", "Ceil", "Equal", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Round", "Sign")
+    (
+        *("Cast", "CastLike", "Ceil", "Equal", "Floor", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "OneHot"),
+        *("Round", "Sign"),
+    )
 )
 CASTS = frozenset(("Cast", "CastLike"))
 #: Operators that divide by their last input: past a divisor of zero lies an infinity, and the other sign.
@@ -52,9 +55,9 @@ class Evaluation:
     """One model and its inputs, evaluated as often as wanted."""
 
     def __init__(self, model: Any, inputs: Dict[str, Any]) -> None:
-        from onnx.reference import ReferenceEvaluator
+        from fuzz.backends._evaluator import Evaluator
 
-        self._evaluator = ReferenceEvaluator(model)
+        self._evaluator = Evaluator(model)
         self._inputs = inputs
         self._known: Dict[int, Known] = {}
         self._bounds: Dict[Tuple[int, int], List[Optional[np.ndarray]]] = {}

@@ -38,6 +38,7 @@ ORDER = (
     "undefined",
     "repeats",
     "memory",
+    "precision",
     "float64",
     "second",
     "ties",

@@ -87,6 +87,17 @@ class TieRule:
         return operator in self.operators and version >= self.since and chosen
 
 
+@dataclass(frozen=True)
+class PrecisionRule:
+    """A compiler that computes `types` in another type (names of onnx.TensorProto), in words, and where it says so."""
+
+    backend: str
+    types: tuple[str, ...]
+    computes_in: str
+    reason: str
+    source: str
+
+
 @cache
 def thresholds() -> Thresholds:
     """The thresholds. Raises ThresholdError."""
@@ -126,6 +137,15 @@ def tie_rules() -> tuple[TieRule, ...]:
         return tuple(TieRule(**{**entry, "operators": tuple(entry["operators"])}) for entry in _document()["ties"])
     except (KeyError, TypeError) as error:
         raise ThresholdError(f"data/court.toml: [[ties]]: {error}") from error
+
+
+@cache
+def precision_rules() -> tuple[PrecisionRule, ...]:
+    """The rules of ``[[precision]]``. Raises ThresholdError."""
+    try:
+        return tuple(PrecisionRule(**{**entry, "types": tuple(entry["types"])}) for entry in _document()["precision"])
+    except (KeyError, TypeError) as error:
+        raise ThresholdError(f"data/court.toml: [[precision]]: {error}") from error
 
 
 @cache

@@ -236,6 +236,19 @@ def _outvoted_compiler(evidence: Sequence[Evidence]) -> Decision | None:
     return None
 
 
+def _undecided(evidence: Sequence[Evidence]) -> Decision | None:
+    """Others have the compiler's result, nobody has the reference's, which float64 does not confirm either.
+
+    On the newest operators others may overlook what is new, so nobody outvotes the reference; yet nothing backs it.
+    """
+    votes, found = find(evidence, "votes"), find(evidence, "float64")
+    if votes is None or found is None or found.side is Side.AGAINST:
+        return None
+    if not votes.figures["compiler"] or votes.figures["reference"] or _figure(evidence, "charge", "kind") != "onnx":
+        return None
+    return Ruling.UNDEFINED, f"nothing but the reference contradicts the compiler: {votes.sentence}; {found.sentence}"
+
+
 def _alone(evidence: Sequence[Evidence]) -> Decision:
     """Nobody else can tell: the reference's word against the compiler's."""
     charge, found = find(evidence, "charge"), find(evidence, "float64")
@@ -270,5 +283,6 @@ RULES: tuple[Callable[[Sequence[Evidence]], Decision | None], ...] = (
     _doubtful,
     _outvoted_compiler,
     _scattered,
+    _undecided,
     _alone,
 )

@@ -29,10 +29,11 @@ def devices():
 
 def execute(job, enter):
     import onnx
-    from onnx.reference import ReferenceEvaluator
+
+    from fuzz.backends._evaluator import Evaluator
 
     enter("convert")
-    evaluator = ReferenceEvaluator(onnx.load_from_string(job.model))
+    evaluator = Evaluator(onnx.load_from_string(job.model))
     operator, function = LIBERTIES[job.options["how"]]
     for node in evaluator.rt_nodes_:
         if node.op_type == operator:
@@ -117,6 +118,26 @@ def normalised_by_a_scaled_norm(node, x):
 @liberty("BatchNormalization")
 def divided_first(node, x, scale, bias, mean, variance):
     return (x * (scale / np.sqrt(variance + F(node.epsilon))) + bias).astype(x.dtype)
+
+
+@liberty("Sqrt")
+def root_by_a_power(node, x):
+    return np.nextafter(np.sqrt(x), np.where(np.arange(x.size) % 2, F(9), F(0)).reshape(x.shape)).astype(x.dtype)
+
+
+@liberty("BlackmanWindow")
+def window_a_little_smaller(node, size):
+    n = np.arange(int(size), dtype=F) / F(int(size) - 1)
+    found = F(0.42) - F(0.5) * np.cos(2 * F(np.pi) * n) + F(0.08) * np.cos(4 * F(np.pi) * n)
+    return np.minimum(found, F(1) - F(2**-24)).astype(F)
+
+
+@liberty("LayerNormalization")
+def normalised_in_float32(node, x, scale):
+    wide = x.astype(F)
+    deviation = wide - wide.mean(-1, keepdims=True)
+    found = deviation / np.sqrt(np.square(deviation).mean(-1, keepdims=True) + F(node.epsilon))
+    return found.astype(x.dtype) * scale
 
 
 @liberty("Softmax")

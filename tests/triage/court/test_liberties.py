@@ -112,6 +112,35 @@ TRAPS: dict[str, tuple[Case, Ruling]] = {
         ),
         Ruling.NOISE,
     ),
+    "root_by_a_power": (
+        case_of(
+            [("Mul", ["x", "x"], ["a"]), ("Sqrt", ["a"], ["b"]), ("Div", ["x", "b"], ["c"]), ("Hardmax", ["c"], ["z"])],
+            {"x": F([[2.9392645, 2.893437, 2.690593], [1, 2, 3]])},
+            [2, 3],
+        ),
+        Ruling.NOISE,
+    ),
+    "window_a_little_smaller": (
+        case_of(
+            [("BlackmanWindow", ["n"], ["a"], {"periodic": 0}), ("OneHot", ["a", "d", "x"], ["z"])],
+            single(1, 2),
+            [7, 2],
+            n=np.int64(7),
+            d=np.int64(2),
+        ),
+        Ruling.NOISE,
+    ),
+    "normalised_in_float32": (
+        case_of(
+            [("LayerNormalization", ["x", "c"], ["a"]), ("Cast", ["a"], ["z"], {"to": TensorProto.DOUBLE})],
+            {"x": np.float16([0.7, 0.6])},
+            [2],
+            TensorProto.DOUBLE,
+            c=np.float16([1, 2]),
+            opset=25,
+        ),
+        Ruling.REFERENCE_BUG,
+    ),
     "softmax_by_the_words": (
         case_of([("Softmax", ["x"], ["z"])], {"x": F([[np.inf, 1, 2], [1, 2, 3]])}, [2, 3]),
         Ruling.UNDEFINED,

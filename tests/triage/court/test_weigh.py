@@ -188,6 +188,21 @@ CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
     ),
     "the reference is further off": ([charge(), float64(5, 50), votes()], Ruling.NOISE, "reference_off"),
     "no float64, others confirm": ([charge("wrong:shape"), votes(BOTH)], Ruling.COMPILER_BUG, "outvoted_compiler"),
+    "on a new operator nobody but the reference, which float64 contradicts": (
+        [charge(), repeats(), float64(2e6, 3e6), AGREES, votes(compiler=BOTH, recent=True)],
+        Ruling.UNDEFINED,
+        "undecided",
+    ),
+    "on a new operator nobody but the reference, which float64 confirms": (
+        [charge(), repeats(), float64(2e6), votes(compiler=BOTH, recent=True)],
+        Ruling.COMPILER_BUG,
+        "alone",
+    ),
+    "on a new operator two others with the compiler's shape": (
+        [charge("wrong:shape"), repeats(), votes(compiler=BOTH, recent=True)],
+        Ruling.COMPILER_BUG,
+        "alone",
+    ),
     "nobody can tell": ([charge("wrong:dtype"), repeats(), votes()], Ruling.COMPILER_BUG, "alone"),
     "near the tolerance and clear": (
         [charge(near=True), repeats(), float64(1e4), votes(BOTH)],

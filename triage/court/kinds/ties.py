@@ -70,7 +70,7 @@ def _picks(hearing: Hearing) -> Iterator[_Pick]:
 def _judged(pick: _Pick) -> Evidence | None:
     operator, given = pick.node.op_type, attributes(pick.node)
     rule = picks.RULES[operator]
-    if rule(pick.given, np.zeros(pick.given.shape), pick.results, given):
+    if rule(pick.given, np.zeros(pick.given.shape), pick.results, given) and _is_exact(pick, given):
         return _tie(pick, next((each for each in tie_rules() if each.covers(operator, pick.version, given)), None))
     if rule(pick.given, pick.noise, pick.results, given):
         sentence = f"{operator} meets values so near each other that rounding decides which of them comes first"
@@ -79,6 +79,18 @@ def _judged(pick: _Pick) -> Evidence | None:
     if operator == "ArgMin" or given.get("largest") == 0:
         sentence = sentence.replace("largest", "smallest")
     return Evidence("ties", Side.AGAINST, sentence, {"operator": operator, "breaks": True})
+
+
+def _is_exact(pick: _Pick, given: Mapping[str, object]) -> bool:
+    """Whether values that are equal in the reference are equal however they are rounded on the way to them."""
+    axis = given.get("axis", -1 if pick.node.op_type in ("Hardmax", "TopK") else 0)
+    if not pick.noise.any() or not isinstance(axis, int) or not -pick.given.ndim <= axis < pick.given.ndim:
+        return not pick.noise.any()
+    lines, moved = (np.moveaxis(each.astype(np.float64), axis, -1) for each in (pick.given, pick.noise))
+    order = np.argsort(lines, axis=-1)
+    ranked, moved = (np.take_along_axis(each, order, axis=-1) for each in (lines, moved))
+    same = ranked[..., 1:] == ranked[..., :-1]
+    return not np.any(same & ((moved[..., 1:] > 0) | (moved[..., :-1] > 0)))
 
 
 def _tie(pick: _Pick, words: TieRule | None) -> Evidence:

@@ -1,0 +1,55 @@
+"""A compiler that says in which type it computes: what follows from that is no bug, anything else is one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from onnx import parser
+
+from fuzz import catalogue
+from fuzz.case import Case, Origin
+from fuzz.limits import Limits
+from fuzz.runner import Runner
+from triage.court.evidence import Judgement, Ruling, find
+from triage.court.hearing import Court
+from triage.court.thresholds import precision_rules
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    with Runner(Limits(seconds=600), jobs=1) as shared:
+        yield shared
+
+
+def heard(runner: Runner, text: str, backend: str = "openvino", **inputs: np.ndarray) -> Judgement:
+    model = parser.parse_model('<ir_version: 8, opset_import: ["": 17]>\n' + text)
+    case = Case("onnx", model.SerializeToString(), inputs, Origin("test"))
+    return Court(runner, catalogue.target("reference")).hear(case, catalogue.target(backend))
+
+
+def test_every_rule_says_where_the_compiler_says_so() -> None:
+    assert precision_rules()
+    assert all(rule.source.startswith("https://") and rule.reason for rule in precision_rules())
+
+
+def test_a_remainder_of_doubles_that_float32_cannot_hold_is_no_bug(runner: Runner) -> None:
+    text = "g (double[2] a, double[1] b) => (double[2] c) { c = Mod<fmod=1>(a, b) }"
+    found = heard(runner, text, a=np.array([11013.2, 81377.4]), b=np.array([1.0]))
+    assert found.verdict is Ruling.NOISE, found.reason
+    assert "with float32 in the place of float64 the reference has its result" in found.reason
+
+
+def test_a_half_that_is_never_rounded_to_is_no_bug(runner: Runner) -> None:
+    text = "g (float[2] a) => (int64[2] c) { b = Cast<to=10>(a) c = Cast<to=7>(b) }"
+    found = heard(runner, text, a=np.array([1.9999806, 3.5], np.float32))
+    assert found.verdict is Ruling.NOISE, found.reason
+
+
+def test_what_is_wrong_in_any_type_is_a_bug(runner: Runner) -> None:
+    """A value of padding that is no constant is taken for zero."""
+    text = "g (double[2] x, double v) => (double[4] y) <int64[2] p = {1, 1}> { y = Pad(x, p, v) }"
+    found = heard(runner, text, x=np.array([2.0, 3.0]), v=np.array(1.0))
+    assert found.verdict is Ruling.COMPILER_BUG, found.reason
+    assert find(found.evidence, "precision") is None
