@@ -44,6 +44,8 @@ _SAYS = re.compile(
 _AT_THE_LIMIT = re.compile(r"\b(?:strictly|exactly equal|equal to|or equal)\b|[<>]=?")
 #: The words that a condition on a limit has before the limit's name.
 _EQUAL = "a value equal to "
+#: How sentences on a flag spell its values.
+_TRUTHS = {"0": "false", "1": "true"}
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,9 @@ def _best(node: onnx.NodeProto, schema: OpSchema, place: Place) -> Iterator[tupl
     of_value = [said for said in fitting if value and _names_value(said, place.attribute, value)]
     is_word = schema.attributes[place.attribute].type == OpSchema.AttrType.STRING
     own = [said for said in fitting if re.search(rf"\b{schema.name}\b", said)]
-    telling = own + [said for said in fitting if len(said.split()) >= FEWEST_WORDS and _SAYS.search(said)]
+    truth = re.compile(rf"If (?:set to )?{_TRUTHS.get(value, value)}\b", re.IGNORECASE)
+    of_truth = [said for said in fitting if value in _TRUTHS and truth.match(said)]
+    telling = own + of_truth + [said for said in fitting if len(said.split()) >= FEWEST_WORDS and _SAYS.search(said)]
     chosen = of_value[:1] or ([] if is_word else telling[:1])  # of another word than ours it says nothing
     yield from ((place, said) for said in chosen if len(said.split()) >= FEWEST_WORDS)
 

@@ -59,6 +59,12 @@ def test_the_sentence_on_the_attributes_very_value_is_quoted_with_its_address() 
     assert found.url == "https://onnx.ai/onnx/operators/onnx__Resize.html#l-onnx-op-resize-19"
 
 
+def test_a_flag_has_the_sentence_on_true_where_nothing_speaks_of_the_operator() -> None:
+    case = case_of("ReduceL2", ["x"], ["y"], 18, noop_with_empty_axes=1)
+    [said] = quoted(case, "wrong:values", "y", needs("attribute", "noop_with_empty_axes=1"))
+    assert said.text.startswith("If true, reduction happens over an empty set of axes")
+
+
 def test_the_sentence_on_the_very_operator_comes_before_what_is_said_of_all_of_them() -> None:
     case = case_of("ReduceLogSum", ["x"], ["y"], 18, noop_with_empty_axes=1)
     [said] = quoted(case, "wrong:values", "y", needs("attribute", "noop_with_empty_axes=1"))
