@@ -93,7 +93,8 @@ def _one_pair(wrong: _Wrong) -> str:
 
 def _input_unchanged(wrong: _Wrong) -> str:
     same = [name for name, array in wrong.inputs.items() if _equal(array, wrong.got)]
-    return f"returns its input {same[0]} unchanged" if same and wrong.got.size > 1 else ""
+    named = f" {same[0]}" if same and same[0] != "input" else ""
+    return f"returns its input{named} unchanged" if same and wrong.got.size > 1 else ""
 
 
 def _all_nan(wrong: _Wrong) -> str:

@@ -56,6 +56,10 @@ def test_a_wrong_result_is_told_by_what_is_wrong_with_it(want: Value, got: Value
     assert effect(want, got, {"x": array(7, 9)}) == words
 
 
+def test_an_input_that_is_called_input_is_named_once() -> None:
+    assert effect(array(1, 2), array(7, 9), {"input": array(7, 9)}) == "returns its input unchanged"
+
+
 def case_of(op_type: str, taken: int, given: int, **attributes: Any) -> Case:
     node = helper.make_node(op_type, ["x"], ["y"], **attributes)
     infos = [[helper.make_tensor_value_info(name, kind, [1])] for name, kind in (("x", taken), ("y", given))]
