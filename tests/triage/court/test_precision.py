@@ -47,6 +47,26 @@ def test_a_half_that_is_never_rounded_to_is_no_bug(runner: Runner) -> None:
     assert found.verdict is Ruling.NOISE, found.reason
 
 
+def test_whole_numbers_that_int32_does_not_hold_are_not_supported(runner: Runner) -> None:
+    text = "g (int64[3] x, int64[3] z) => (int64[3] y) { y = Add(x, z) }"
+    found = heard(runner, text, x=np.array([2**40, 5, -(2**33)]), z=np.array([1, 2, 3]))
+    assert found.verdict is Ruling.UNSUPPORTED, found.reason
+    assert "only numbers that int32 does not hold are wrong" in found.reason
+
+
+def test_a_call_with_such_whole_numbers_is_not_supported_either(runner: Runner) -> None:
+    text = b'{"api": "torch.add", "args": [{"dtype": "int64", "values": [1099511627776]}, 3]}'
+    court = Court(runner, catalogue.target("reference"))
+    found = court.hear(Case("instance", text, {}, Origin("test")), catalogue.target("openvino"))
+    assert found.verdict is Ruling.UNSUPPORTED, found.reason
+
+
+def test_a_number_that_int32_holds_is_no_excuse_for_being_wrong(runner: Runner) -> None:
+    text = "g (int64[2] x, int64 v) => (int64[4] y) <int64[2] p = {1, 1}> { y = Pad(x, p, v) }"
+    found = heard(runner, text, x=np.array([2**40, 3]), v=np.array(7))
+    assert found.verdict is Ruling.COMPILER_BUG, found.reason
+
+
 def test_what_is_wrong_in_any_type_is_a_bug(runner: Runner) -> None:
     """A value of padding that is no constant is taken for zero."""
     text = "g (double[2] x, double v) => (double[4] y) <int64[2] p = {1, 1}> { y = Pad(x, p, v) }"

@@ -1,7 +1,8 @@
-"""A compiler that computes rare floating-point types in another one, and says so: is that all there is to it?
+"""A compiler that computes types in another one, and says so: is that all there is to it?
 
-The model in that other type everywhere is evaluated by the reference: if that gives the compiler's result, the
-difference is the precision that the compiler chose, even where a result jumps.
+The model in that other floating-point type everywhere is evaluated by the reference: if that gives the compiler's
+result, the difference is the precision that the compiler chose, even where a result jumps. Of integers those results are
+excused that the other type does not hold.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from fuzz.oracles import differential
 from fuzz.wire import Value
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
-from triage.court.thresholds import precision_rules
+from triage.court.thresholds import PrecisionRule, precision_rules
 from triage.passes.dtypes import with_element_types
 from triage.wording import enumerated
 
@@ -22,12 +23,37 @@ SYMPTOMS = ("wrong",)
 
 
 def gather(hearing: Hearing) -> Evidence | None:
-    """Settles the case where the reference, computing as the compiler does, has the compiler's result."""
+    """Settles the case where the compiler has the result that the reference has, or could have, in the other type."""
     name = registry.backend(hearing.target.backend).name
-    rule = next((each for each in precision_rules() if each.backend == name), None)
-    if rule is None or hearing.case.kind != "onnx" or not hearing.compares_values:
+    if not hearing.compares_values:
         return None
+    told = (_told(hearing, rule) for rule in precision_rules() if rule.backend == name)
+    return next((each for each in told if each is not None), None)
+
+
+def _told(hearing: Hearing, rule: PrecisionRule) -> Evidence | None:
+    return _beyond(hearing, rule) if _dtype(rule.computes_in).kind in "iu" else _recomputed(hearing, rule)
+
+
+def _beyond(hearing: Hearing, rule: PrecisionRule) -> Evidence | None:
+    """Whether results are wrong in whole numbers alone that the compiler's type does not hold."""
+    held, types = np.iinfo(_dtype(rule.computes_in)), list(map(_dtype, rule.types))
+    allowed = []
+    for got, want in zip(hearing.actual, hearing.expected, strict=True):
+        if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and want.dtype in types:
+            got = np.where((want < held.min) | (want > held.max), want, got)
+        allowed.append(got)
+    if differential.compare(allowed, hearing.expected) is not None:
+        return None
+    sentence = f"{rule.reason}, and only numbers that {held.dtype.name} does not hold are wrong"
+    return Evidence("precision", Side.FOR, sentence, {"source": rule.source}, Ruling.UNSUPPORTED)
+
+
+def _recomputed(hearing: Hearing, rule: PrecisionRule) -> Evidence | None:
+    """Whether the reference, with the compiler's type in the place of the model's, has the compiler's result."""
     chosen, case = TensorProto.DataType.Value(rule.computes_in), hearing.case
+    if case.kind != "onnx":
+        return None
     found_in = {each: TensorProto.DataType.Value(each) for each in rule.types}
     plain = with_element_types(case, {})
     types = [each for each, code in found_in.items() if with_element_types(case, {code: chosen}).id != plain.id]
@@ -40,14 +66,14 @@ def gather(hearing: Hearing) -> Evidence | None:
         return None
     if differential.compare(hearing.actual, list(map(_as, found, hearing.expected))) is not None:
         return None
-    replaced = f"with {_spoken(rule.computes_in)} in the place of {enumerated(list(map(_spoken, types)))}"
+    replaced = f"with {_dtype(rule.computes_in)} in the place of {enumerated([_dtype(each).name for each in types])}"
     sentence = f"{rule.reason}, and {replaced} the reference has its result"
     return Evidence("precision", Side.FOR, sentence, {"source": rule.source}, Ruling.NOISE)
 
 
-def _spoken(name: str) -> str:
-    """``float64`` of ``DOUBLE``."""
-    return helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(name)).name
+def _dtype(name: str) -> np.dtype:
+    """The dtype of a type's name in onnx.TensorProto."""
+    return helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(name))
 
 
 def _as(value: Value, like: Value) -> Value:
