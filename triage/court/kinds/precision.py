@@ -1,8 +1,8 @@
 """A compiler that computes types in another one, and says so: is that all there is to it?
 
 The model in that other floating-point type everywhere is evaluated by the reference: if that gives the compiler's
-result, the difference is the precision that the compiler chose, even where a result jumps. Of integers those results are
-excused that the other type does not hold.
+result, the difference is the precision that the compiler chose, even where a result jumps. Of integers those results
+are excused that the other type does not hold.
 """
 
 from __future__ import annotations
