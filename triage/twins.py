@@ -87,14 +87,15 @@ def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
 
 
 def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
-    """A bug with a draft that ignores, in an operator of the same family, what this one ignores by its `title`; or one
-    of the same operator, where all drafts together ignore everything that the operator can be told."""
+    """A bug with a draft that ignores, in the same operator or one of its family, what this one ignores by its `title`;
+    or one of the same operator, where all drafts together ignore everything that the operator can be told."""
     wanted, families = titles.ignored(title), _families(bug)
     others = _drafted(store, bug)
     if not wanted:
         return None
     for other in others:
-        if families & _families(other) and titles.ignored(other.title or "") == wanted:
+        related = families & _families(other) or bug.operators == other.operators
+        if related and titles.ignored(other.title or "") == wanted:
             return other
     alike = [other for other in others if other.operators == bug.operators and titles.ignored(other.title or "")]
     known = {_option(wanted), *(_option(titles.ignored(other.title or "")) for other in alike)}
@@ -105,7 +106,7 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
     """A bug with a draft that raises for what is to be mended in one place with this one, by its `title`.
 
     Either they raise with the same words, and one title says that the other's operator fails as well. Or one converter
-    raises, with whatever words, at an attribute that both cases pass without.
+    raises, with whatever words, at an attribute that both cases pass without, or under all that the title names.
     """
     if not bug.symptom.startswith("exception:") or len(bug.operators) != 1:
         return None
@@ -119,6 +120,8 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
             return other
         place = (bug.operators, bug.conversion_function)
         if bug.conversion_function and place == (other.operators, other.conversion_function):
+            if theirs == title and bug.symptom == other.symptom:
+                return other
             attribute = _option(titles.needed(title))
             if attribute in _options(bug.operators) and attribute == _option(titles.needed(theirs)):
                 return other

@@ -162,3 +162,8 @@ def test_an_identifier_in_hexadecimal_goes_wherever_it_stands():
             assert said(f"no kernel {digits} is known") == "no kernel HASH is known"
     generated = "c" + "".join(draw.choices("abcdefghijklmnopqrstuvwxyz234567", k=50)) + "2"
     assert said(f"no kernel {generated} is known") == "no kernel HASH is known"
+
+
+def test_the_shape_of_a_scalar_is_a_shape():
+    told = 'R.power(X, Y) uses datatype T.float16 on the RHS (Type of R.Tensor({}, dtype="float16"))'
+    assert normalise(told.format("()")) == normalise(told.format("(2, 3)"))

@@ -146,6 +146,28 @@ def test_an_exception_that_one_draft_tells_of_two_operators_is_one_bug(store: St
     assert twins.told_with(store, other, "[ONNX] Converting Elu (also Selu) fails with ValueError: no") is None
 
 
+def test_of_two_reports_with_one_title_about_one_converter_the_second_is_none(store: Store) -> None:
+    title, raised = (
+        "[ONNX] Converting Pow with inputs of different types fails with TypeError: no",
+        "exception:TypeError",
+    )
+    first = settled(store, bug(store, "a", ("Pow",), "Pow._impl_v7", raised))
+    draft = StoredDraft(title, "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft, report_path="x")
+    found = twins.told_with(store, bug(store, "b", ("Pow",), "Pow._impl_v7", raised), title)
+    assert found is not None and found.id == first.id
+    assert twins.told_with(store, bug(store, "c", ("Pow",), "Pow._impl_v15", raised), title) is None
+
+
+def test_what_one_operator_ignores_is_one_bug_however_it_shows(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("DFT",), "dft"))
+    draft = StoredDraft("[ONNX] DFT ignores input axis: returns 1 instead of 2", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft)
+    other = bug(store, "b", ("DFT",), "dft2", "wrong:shape")
+    found = twins.sibling(store, other, "[ONNX] DFT ignores input axis: returns shape (2, 1) instead of (1, 2)")
+    assert found is not None and found.id == first.id
+
+
 def test_an_attribute_at_which_one_converter_raises_with_different_words_is_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("Resize",), "Resize._impl_v18", "exception:ValueError"))
     draft = StoredDraft("[ONNX] Converting Resize with axes fails with ValueError: sizes", "", "", ())
