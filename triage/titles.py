@@ -243,20 +243,28 @@ def _plain_dtypes(case: Case) -> str:
     graph = parsed(case.model).graph
     types = {info.name: info.type.tensor_type.elem_type for info in [*graph.input, *graph.output]}
     types |= {tensor.name: tensor.data_type for tensor in graph.initializer}
-    taken = next((types.get(name, 0) for name in graph.node[0].input if name), 0)
+    telling = _of_several_types(case)
+    taken = types.get(telling, 0)
     given = next((types.get(name, 0) for name in graph.node[0].output if name), 0)
-    if _one_type_only(case):  # the specification knows no other: it tells nothing
+    if not telling:
         return f" ({dtype_text(given)})" if given not in _FOLLOWS else ""
     if (taken and given not in (taken, *_FOLLOWS)) or (taken != given and given and graph.node[0].op_type in CASTS):
         return f" ({dtype_text(taken)} to {dtype_text(given)})"
     return f" ({dtype_text(taken)})" if taken not in _ORDINARY else ""
 
 
-def _one_type_only(case: Case) -> bool:
-    """Whether the first input of the only node may have one type alone."""
+def _of_several_types(case: Case) -> str:
+    """The first input of the only node that may have more than one type, e.g. `X` of Where; "" where none may.
+
+    Where the specification knows one type alone, that type tells nothing.
+    """
     model = parsed(case.model)
-    formals = formal_inputs(model.graph.node[0], model)
-    return bool(formals) and len(formals[0].types) == 1
+    node = model.graph.node[0]
+    formals = formal_inputs(node, model)
+    if not formals:  # an operator that no schema knows
+        return next(iter(node.input), "")
+    pairs = zip(node.input, formals, strict=False)
+    return next((name for name, formal in pairs if name and len(formal.types) > 1), "")
 
 
 def happening(

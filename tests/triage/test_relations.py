@@ -123,6 +123,9 @@ def test_a_change_of_the_first_axis_is_the_condition_where_one_of_the_last_is_ri
     sizes = case_of("Resize", ["x", "", "", "s"], {"x": data}, 3, {"s": np.array([4, 1, 3])})
     [turned] = [one for one in relations.variants(sizes) if one.text == "sizes that change axis 0"]
     assert numpy_helper.to_array(load(turned.cases[0]).graph.initializer[0]).tolist() == [2, 1, 6]
+    both = case_of("Resize", ["x", "", "", "s"], {"x": data}, 3, {"s": np.array([4, 1, 6])})
+    [kept] = [one for one in relations.variants(both) if one.text == "sizes that change axis 0"]
+    assert numpy_helper.to_array(load(kept.cases[0]).graph.initializer[0]).tolist() == [2, 1, 6]
     last = case_of("Resize", ["x", "", "s"], {"x": data}, 3, {"s": np.float32([1, 1, 2])})
     assert not [one for one in relations.variants(last) if "axis 0" in one.text]
 

@@ -81,6 +81,19 @@ def test_unusual_types_are_part_of_the_subject(case: Case, words: str) -> None:
     assert titles.subject(case, [words.partition(" ")[0]]) == words
 
 
+@pytest.mark.parametrize(
+    ("kind", "words"), [("bool", "Where (bool)"), ("float", "Where"), ("double", "Where (float64)")]
+)
+def test_the_type_of_an_operator_is_that_of_its_first_input_that_may_have_several(kind: str, words: str) -> None:
+    text = (
+        f'<ir_version: 8, opset_import: ["": 16]> g (bool[1] c, {kind}[1] x) => ({kind}[1] y) {{ y = Where (c, x, x) }}'
+    )
+    assert (
+        titles.subject(Case("onnx", parser.parse_model(text).SerializeToString(), {}, Origin("test")), ["Where"])
+        == words
+    )
+
+
 def condition(kind: str, text: str, needed: bool = True) -> Condition:
     return Condition(kind, text, "…", needed)
 

@@ -229,7 +229,7 @@ def _another_axis(case: Case) -> Iterator[Variant]:
 
 
 def _last_axis(case: Case) -> Iterator[Variant]:
-    """A number for each axis of the data, which changes the last axis instead of the first."""
+    """A number for each axis of the data, which changes the last axis instead of the first, or as well as it does."""
     data = _data(case)
     if data is None or data.array.ndim < 2:
         return
@@ -239,10 +239,13 @@ def _last_axis(case: Case) -> Iterator[Variant]:
             continue
         kept = np.array(data.array.shape if sizes else [1] * data.array.ndim)
         factors = one.array / np.maximum(kept, 1)
-        if factors[0] == 1 or factors[-1] != 1:
+        if factors[0] == 1:
             continue
-        turned = (factors[::-1] * kept).astype(one.array.dtype)
-        sentence = f"With `{one.name} = {turned.tolist()}`, which changes the last axis instead, the same model passes."
+        both = factors[-1] != 1
+        turned = np.array([1, *factors[1:]] if both else factors[::-1]) * kept
+        how = "leaves axis 0 as it is" if both else "changes the last axis instead"
+        turned = turned.astype(one.array.dtype)
+        sentence = f"With `{one.name} = {turned.tolist()}`, which {how}, the same model passes."
         text = f"{one.formal} that change axis 0"
         yield Variant(KIND, text, sentence, (with_tensors(case, _open(case), {one.name: turned}),))
 
