@@ -13,6 +13,8 @@ from triage.subjects import Subject
 
 #: The strategy `graphwarden` with what it learns while the campaign runs.
 LEARNING = "graphwarden-learning"
+#: The same where an earlier revision of the compiler was tested before: of each bug seen there one test comes first.
+HISTORY = "graphwarden-history"
 #: The share of the tests after which RAUC-k looks.
 RAUC_SHARES = (0.1, 0.5, 1.0)
 #: Points of a curve.
@@ -44,9 +46,9 @@ class Score:
     curve: tuple[float, ...]
 
 
-def strategies() -> list[str]:
-    """All that can be compared."""
-    return [*prioritize.names(), LEARNING]
+def strategies(subjects: Sequence[Subject]) -> list[str]:
+    """All that can be compared: `HISTORY` where some test of the subjects failed on an earlier revision."""
+    return [*prioritize.names(), LEARNING, *([HISTORY] if any(subject.failed for subject in subjects) else [])]
 
 
 def score(subject: Subject, strategy: str, seeds: int) -> Score:
@@ -70,8 +72,9 @@ def score(subject: Subject, strategy: str, seeds: int) -> Score:
 
 
 def _order(subject: Subject, strategy: str, seed: int) -> list[int]:
-    if strategy == LEARNING:
-        return learning_order(subject.items, subject.tested, seed, subject.bugs, subject.refused)
+    if strategy in (LEARNING, HISTORY):
+        failed = subject.failed if strategy == HISTORY else {}
+        return learning_order(subject.items, subject.tested, seed, subject.bugs, subject.refused, failed)
     return prioritize.load(strategy)(subject.items, subject.tested, seed)
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fuzz.ranking.suspicion import family
+from triage.lifecycle import NO_BUGS
 from triage.records import Bug
 from triage.store import Store
 from triage.store_results import Recorded
-from triage.subjects import NO_BUGS, NOT_RUN
+from triage.subjects import NOT_RUN
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,10 @@ class State(StrEnum):
     STALE = "stale"  # can no longer be judged, e.g. the revision is gone
 
 
+#: Failures that turned out not to be a compiler's bug, or that no test showed.
+NO_BUGS = (State.FLAKY, State.INVALID, State.STALE, State.SLIP)
+
+
 class IllegalMove(ValueError):
     """A move that `MOVES` does not hold."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fuzz import generators
@@ -47,7 +47,7 @@ class Sources:
             _keep(each, beside.with_name(f"{beside.name}.{file}") if beside else store.beside(file))
         self._mixed = Mixed([(each, generators.per_turn(name)) for name, each in found.items()])
 
-    def _source(self, name: str, strategy: str, failed: Collection[str], history: History) -> Feedback:
+    def _source(self, name: str, strategy: str, failed: Mapping[str, Collection[str]], history: History) -> Feedback:
         seed = int(self._campaign.parameters["seed"])
         if generators.learns(name) and (learning := generators.stream(name, seed, self._known, self._begun(name))):
             return learning

@@ -76,8 +76,8 @@ class Store(Campaigns, ByHand):
         with self.reading() as session:
             return store_results.recorded(session, campaign_id)
 
-    def failed(self) -> set[str]:
-        """The ids of all cases that any campaign saw fail."""
+    def failed(self) -> dict[str, set[str]]:
+        """The bugs that cases showed in any campaign, as fingerprints by case id; none that is no compiler's bug."""
         with self.reading() as session:
             return store_results.failed(session)
 

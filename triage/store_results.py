@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,7 +14,7 @@ from sqlmodel.sql.expression import Select
 
 from fuzz.case import FAILING, Origin, Status
 from triage import records
-from triage.lifecycle import State
+from triage.lifecycle import NO_BUGS, State
 from triage.records import CampaignInfo, Mark, Sighting
 from triage.rows import SHOWING, BugRow, CampaignRow, FailureRow, ResultRow
 
@@ -88,7 +89,11 @@ def sightings(session: Session, campaign_id: int) -> list[Sighting]:
     return [Sighting(bug, fingerprint, _STATES[state], *told) for bug, fingerprint, state, *told in rows]
 
 
-def failed(session: Session) -> set[str]:
-    """The ids of all cases that any campaign saw fail."""
-    query = select(ResultRow.case_id).where(col(ResultRow.status).in_(_FAILING)).distinct()
-    return set(session.exec(query))
+def failed(session: Session) -> dict[str, set[str]]:
+    """The bugs that cases showed in any campaign, as fingerprints by case id; none that is no compiler's bug."""
+    joined = col(BugRow.fingerprint) == col(FailureRow.fingerprint)
+    query = select(FailureRow.case_id, FailureRow.fingerprint).join(BugRow, joined)
+    found: dict[str, set[str]] = defaultdict(set)
+    for case_id, bug in session.exec(query.where(col(BugRow.state).not_in(NO_BUGS))):
+        found[case_id].add(bug)
+    return dict(found)

@@ -7,29 +7,28 @@ their content ids.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzz import generators
 from fuzz.case import Case, Origin, Status
 from fuzz.ranking import cases
 from fuzz.ranking.item import Call, Item
-from triage.lifecycle import State
+from triage.lifecycle import NO_BUGS
 from triage.store import Store
 from triage.store_results import Recorded
 
 #: Never shown to the compiler, so no test of it.
 NOT_RUN = (Status.SKIPPED, Status.INVALID)
-#: Failures that turned out not to be a compiler's bug.
-NO_BUGS = (State.FLAKY, State.INVALID, State.STALE, State.SLIP)
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
     """Tests by position. `refused` says which were unsupported, `unknown` how many could not be generated again.
 
-    `tested` holds the compiler's own tests, where they are known.
+    `tested` holds the compiler's own tests, where they are known; `failed` says which bugs tests showed in earlier
+    campaigns on other versions of the compiler.
     """
 
     source: str
@@ -40,6 +39,7 @@ class Subject:
     refused: tuple[bool, ...]
     unknown: int
     tested: tuple[Item, ...] = ()
+    failed: Mapping[int, Collection[str]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -50,14 +50,38 @@ class Subject:
 def subjects(store: Store, campaign_id: int) -> list[Subject]:
     """One subject for each source and target of a campaign that saw at least one bug. Raises StoreError."""
     counted = {bug.fingerprint for bug in store.bugs() if bug.state not in NO_BUGS}
+    earlier = _earlier(store, campaign_id, counted)
     results = [each for each in store.recorded(campaign_id) if each.status not in NOT_RUN]
     files = _files(store, campaign_id)
     known = _items((each.origin for each in results), files)
     groups: dict[tuple[str, str], list[Recorded]] = defaultdict(list)
     for each in results:
         groups[each.origin.generator, each.target_id].append(each)
-    found = [_subject(source, target, own, known, counted) for (source, target), own in groups.items()]
+    found = [_subject(source, target, own, known, counted, earlier) for (source, target), own in groups.items()]
     return [subject for subject in found if subject.bugs]
+
+
+def _earlier(store: Store, campaign_id: int, counted: set[str]) -> dict[str, list[Recorded]]:
+    """What cases showed in the campaigns before this one, by case id."""
+    found: dict[str, list[Recorded]] = defaultdict(list)
+    for info in store.campaigns():
+        for each in store.recorded(info.id) if info.id < campaign_id else ():
+            if each.bug in counted:
+                found[each.case_id].append(each)
+    return found
+
+
+def _build(target_id: str) -> tuple[str, str]:
+    """The backend and the version of a target: what ``tvm@0.27.0[opt=off]`` begins with."""
+    backend, _, rest = target_id.partition("@")
+    return backend, rest.partition("[")[0]
+
+
+def _failed(case_id: str, target_id: str, earlier: Mapping[str, Sequence[Recorded]]) -> set[str]:
+    """The bugs that a case showed earlier on other versions of the compiler: those of this one are its outcome."""
+    backend, version = _build(target_id)
+    builds = [(each.bug, *_build(each.target_id)) for each in earlier.get(case_id, ())]
+    return {bug for bug, other, built in builds if other == backend and built != version}
 
 
 def _files(store: Store, campaign_id: int) -> dict[str, str]:
@@ -82,9 +106,11 @@ def _subject(
     results: Sequence[Recorded],
     known: Mapping[str, Item],
     counted: set[str],
+    earlier: Mapping[str, Sequence[Recorded]],
 ) -> Subject:
     items: list[Item] = []
     bugs: dict[str, list[int]] = defaultdict(list)
+    failed: dict[int, set[str]] = {}
     unknown = 0
     for at, result in enumerate(results):
         item = known.get(result.case_id)
@@ -93,6 +119,8 @@ def _subject(
         items.append(item or Item(result.case_id, (Call(result.origin.test, {}),), result.origin.test))
         if result.bug in counted:
             bugs[result.bug].append(at)
+        if before := _failed(result.case_id, target, earlier):
+            failed[at] = before
     return Subject(
         source,
         target,
@@ -101,4 +129,5 @@ def _subject(
         tuple(result.seconds for result in results),
         tuple(result.status is Status.UNSUPPORTED for result in results),
         unknown,
+        failed=failed,
     )

@@ -87,14 +87,15 @@ def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
 
 
 def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
-    """A bug with a draft that ignores, in the same operator or one of its family, what this one ignores by its `title`;
-    or one of the same operator, where all drafts together ignore everything that the operator can be told."""
+    """A bug with a draft that ignores what this one ignores by its `title`: in the same operator or one of its family, or
+    where one function converts the operators of both; or one of the same operator, where all drafts together ignore everything that the operator can be told."""
     wanted, families = titles.ignored(title), _families(bug)
     others = _drafted(store, bug)
     if not wanted:
         return None
     for other in others:
-        related = families & _families(other) or bug.operators == other.operators
+        converted = _function(bug) != "" and _function(bug) == _function(other)
+        related = converted or families & _families(other) or bug.operators == other.operators
         if related and titles.ignored(other.title or "") == wanted:
             return other
     alike = [other for other in others if other.operators == bug.operators and titles.ignored(other.title or "")]
@@ -136,6 +137,12 @@ def _drafted(store: Store, bug: Bug) -> list[Bug]:
         for other in store.bugs(WITH_DRAFT, backend=bug.backend)
         if other.id != bug.id and not decided.are_apart(bug.fingerprint, other.fingerprint)
     ]
+
+
+def _function(bug: Bug) -> str:
+    """What converts several operators, e.g. ``_binary_op.<locals>.convert`` of ``…(add)``; "" where it is for one."""
+    function, _, operator = (bug.conversion_function or "").partition("(")
+    return function if operator else ""
 
 
 def _option(ignored: str) -> str:

@@ -60,13 +60,13 @@ def prioritize(
     """Compare strategies on a recorded campaign: APFD, APFDc, RAUC-k and the time to each bug.
 
     A subject is what one source gave one target. Nothing is run: outcomes are those recorded. The coverage strategies
-    count parameter subspaces, not the compiler's code.
+    count parameter subspaces, not the compiler's code. Where earlier campaigns of the database ran the same cases on
+    other versions of a compiler, graphwarden-history is the order that begins with what failed there.
 
     With --instances and --labels it compares on files, every test one second.
     """
-    names = strategy or comparing.strategies()
-    for name in names:
-        if name != comparing.LEARNING:
+    for name in strategy:
+        if name not in (comparing.LEARNING, comparing.HISTORY):
             choose(name)
     if plot and plot.suffix != ".svg":
         raise Refusal(f"--plot {plot}: only SVG is drawn; name a file that ends in .svg")
@@ -77,6 +77,7 @@ def prioritize(
         with open_store(db, create=False) as store:
             number, found = _subjects(store, campaign)
             gone = pruning.gone(store, number)
+    names = strategy or comparing.strategies(found)
     scores: dict[Subject, list[Score]] = {subject: [] for subject in found}
     for subject, name in track([(s, n) for s in found for n in names], "comparing", console=err, transient=True):
         scores[subject].append(comparing.score(subject, name, seeds))

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from fuzz.ranking.item import Item
 from fuzz.ranking.metrics import Bugs
-from fuzz.ranking.schedule import Schedule, Seen
+from fuzz.ranking.schedule import NOTHING, Schedule, Seen
 
 #: How many tests a campaign begins before it knows what the first of them did: two chunks (fuzz.campaign).
 UNDER_WAY = 32
 
 
 def learning_order(
-    items: Sequence[Item], tested: Sequence[Item], seed: int, bugs: Bugs, refused: Sequence[bool]
+    items: Sequence[Item],
+    tested: Sequence[Item],
+    seed: int,
+    bugs: Bugs,
+    refused: Sequence[bool],
+    failed: Mapping[int, Collection[str]] = NOTHING,
 ) -> list[int]:
     """The order in which a campaign that learns would have run the items.
 
-    `bugs` says which tests failed, `refused` by test whether the compiler said honestly that it cannot.
+    `bugs` says which tests failed, `refused` by test whether the compiler said honestly that it cannot, and `failed`
+    which bugs tests showed on an earlier revision.
     """
-    schedule = Schedule(items, tested, seed)
+    schedule = Schedule(items, tested, seed, failed)
     shown: Mapping[int, str] = {test: bug for bug, tests in bugs.items() for test in tests}
-    known: set[str] = set()
+    known: set[str] = set().union(*failed.values())
     order: list[int] = []
     waiting: deque[int] = deque()
     for test in schedule:

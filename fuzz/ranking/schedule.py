@@ -10,9 +10,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from fuzz.ranking.history import FADED, NONE, Ends, History
 from fuzz.ranking.item import Item
@@ -29,6 +30,8 @@ class Seen(StrEnum):
     AGAIN = "again"  # a failure with a known signature
 
 
+#: No test failed before.
+NOTHING: Mapping[int, Collection[str]] = MappingProxyType({})
 #: Minus what a queue promises, and the queue.
 _Entry = tuple[float, int]
 
@@ -65,11 +68,12 @@ class _Record:
 
 
 class Schedule:
-    """Tests by position, the most promising first; `failed` are those that failed on the previous revision.
+    """Tests by position, the most promising first. `failed` says which bugs tests showed on an earlier revision.
 
-    `history` is what earlier campaigns taught: what they covered adds less, and their results count for operators as
-    this campaign's own do, `FADED`. Give and `observe` may alternate as they like: in a campaign several tests are
-    under way at once.
+    Of each of these bugs one test comes before all others: what was broken mostly still is, and more of the same says
+    little. `history` is what earlier campaigns taught: what they covered adds less, and their results count for
+    operators as this campaign's own do, `FADED`. Give and `observe` may alternate as they like: in a campaign several
+    tests are under way at once.
     """
 
     def __init__(
@@ -77,7 +81,7 @@ class Schedule:
         items: Sequence[Item],
         tested: Sequence[Item],
         seed: int,
-        failed: Collection[int] = (),
+        failed: Mapping[int, Collection[str]] = NOTHING,
         history: History = NONE,
     ) -> None:
         self._items = items
@@ -87,7 +91,7 @@ class Schedule:
         for at, queue in enumerate(self._queues):
             for operator in queue.operators:
                 self._users[operator].append(at)
-        self._first = _by_queues(self._queues, failed)
+        self._first = _one_of_each(self._queues, failed)
         before = set(self._first)
         #: By queue: the tests that are left, last first.
         self._left = [[test for test in reversed(queue.tests) if test not in before] for queue in self._queues]
@@ -102,7 +106,7 @@ class Schedule:
         return self
 
     def __next__(self) -> int:
-        """The next test; each comes once. What failed before comes first, one test of each queue in turn."""
+        """The next test; each comes once."""
         if self._first:
             test = self._first.pop()
             return self._give(test, self._queues[self._of[test]].worth[0])
@@ -197,10 +201,15 @@ def _key(operators: tuple[str, ...]) -> object:
     return operators[0] if len(operators) == 1 else operators
 
 
-def _by_queues(every: Sequence[Queue], wanted: Collection[int]) -> list[int]:
-    """The wanted tests, last first: one of each queue, then a second one of each, and so on."""
-    chosen = set(wanted)
+def _one_of_each(every: Sequence[Queue], failed: Mapping[int, Collection[str]]) -> list[int]:
+    """For each bug that was seen before a test that showed it, last first; of each queue one, then a second one."""
     turns: list[tuple[int, int]] = []
     for queue in every:
-        turns += enumerate(test for test in queue.tests if test in chosen)
-    return [test for _, test in sorted(turns, key=lambda turn: -turn[0])]
+        turns += enumerate(test for test in queue.tests if test in failed)
+    shown: set[str] = set()
+    chosen: list[int] = []
+    for _, test in sorted(turns, key=lambda turn: turn[0]):
+        if not shown.issuperset(failed[test]):
+            chosen.append(test)
+            shown.update(failed[test])
+    return chosen[::-1]

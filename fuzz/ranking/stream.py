@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from fuzz import prioritize
 from fuzz.case import FAILING, Case, Status
@@ -20,8 +21,9 @@ LEARNS = "graphwarden"
 class Ordered:
     """The cases of one source. What has no case comes first: it costs nothing.
 
-    All cases are made before the first is given, since an order needs them all. `failed` are ids of cases that failed
-    before: the strategy that learns gives them first. It also goes on from the `history` of earlier campaigns.
+    All cases are made before the first is given, since an order needs them all. `failed` are the bugs that cases
+    showed before, by case id: the strategy that learns begins with one of each. It also goes on from the `history` of
+    earlier campaigns.
     """
 
     def __init__(
@@ -29,7 +31,7 @@ class Ordered:
         source: Iterable[Case | Skip],
         strategy: str,
         seed: int,
-        failed: Collection[str] = (),
+        failed: Mapping[str, Collection[str]] = MappingProxyType({}),
         history: History = NONE,
     ) -> None:
         """Raises UnknownStrategy."""
@@ -42,7 +44,7 @@ class Ordered:
         #: Why the source's first entry has no case; "" for a source without entries.
         self.why_none = f" ({self._skips[0].reason})" if self._skips else ""
         items = [cases.item(case) for case in self._cases]
-        before = [self._at[case_id] for case_id in failed if case_id in self._at]
+        before = {self._at[case_id]: bugs for case_id, bugs in failed.items() if case_id in self._at}
         self._items = items
         self._schedule = Schedule(items, (), seed, before, history) if strategy == LEARNS else None
         self._order: Iterator[int] = self._schedule or iter(order(items, (), seed))

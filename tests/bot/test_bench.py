@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from fuzz import catalogue, generators, prioritize
-from fuzz.case import Case, Failure, Origin, Outcome, Stage, Status
+from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.generators import onnx_node
 from tests.bot.support import Run
+from triage import comparing
 from triage.records import NewFailure, Result
 from triage.store import open_store
 from triage.subjects import subjects
@@ -23,17 +24,17 @@ TARGET = catalogue.target("onnxruntime")
 BUGS = {4: "first", 5: "first", 20: "second"}
 
 
-def recorded(path: Path, cases: list[Case], sources: Sequence[str] = ()) -> None:
+def recorded(path: Path, cases: list[Case], sources: Sequence[str] = (), target: Target = TARGET) -> None:
     """A campaign with a result of every case, two bugs in three failures, a refusal and a skip."""
     with open_store(path, create=True) as store:
-        campaign = store.begin_campaign({"seed": 0, "sources": list(sources)})
+        campaign = store.begin_campaign({"seed": 0, "sources": list(sources), "targets": [target.id]})
         rows = []
         for at, case in enumerate(cases):
             status = Status.WRONG if at in BUGS else Status.UNSUPPORTED if at == 7 else Status.OK
-            rows.append(Result(case.id, TARGET.id, case.origin, status, Stage.RUN, "", 0.5))
-        rows.append(Result("0" * 16, TARGET.id, Origin("onnx_node", "none"), Status.SKIPPED))
+            rows.append(Result(case.id, target.id, case.origin, status, Stage.RUN, "", 0.5))
+        rows.append(Result("0" * 16, target.id, Origin("onnx_node", "none"), Status.SKIPPED))
         failures = [
-            NewFailure(Failure(cases[at], TARGET, Outcome(Status.WRONG, Stage.RUN), None, "o", "wrong", "d"), bug)
+            NewFailure(Failure(cases[at], target, Outcome(Status.WRONG, Stage.RUN), None, "o", "wrong", "d"), bug)
             for at, bug in BUGS.items()
         ]
         store.record(campaign.id, rows, failures)
@@ -66,6 +67,30 @@ def test_every_strategy_is_measured_with_mean_and_spread(gw: Run, db: Path, tmp_
         assert numbers["seconds"]["first"] == pytest.approx(numbers["ranks"]["first"] / 2)
     lines = ElementTree.parse(picture).iter("{http://www.w3.org/2000/svg}polyline")
     assert len(list(lines)) == len(subject["strategies"])
+
+
+def test_what_an_earlier_version_of_the_compiler_failed_comes_first_in_an_order_of_its_own(
+    gw: Run, tmp_path: Path
+) -> None:
+    path = tmp_path / "hunt.db"
+    cases = list(itertools.islice((case for case in onnx_node.cases(0) if isinstance(case, Case)), 60))
+    other = Target(
+        TARGET.backend, TARGET.revision, (("opt", "off"),)
+    )  # the same build: its outcomes give this one's away
+    old = Target(TARGET.backend, Revision("0.9"))
+    for target in (other, TARGET, old, Target("tvm", Revision("0.9"))):
+        recorded(path, cases, target=target)
+    with open_store(path, create=False) as store:
+        begun = {info.parameters["targets"][0]: info.id for info in store.campaigns() if "targets" in info.parameters}
+        known = {each.id: subjects(store, begun[each.id]) for each in (other, TARGET, old)}
+    assert [bool(subject.failed) for each in known.values() for subject in each] == [False, False, True]
+    assert comparing.HISTORY in comparing.strategies(known[old.id])
+    assert comparing.HISTORY not in comparing.strategies(known[other.id] + known[TARGET.id])
+    both = ("--strategy", "graphwarden-learning", "--strategy", "graphwarden-history")
+    (shown,) = gw("bench", "prioritize", "--db", path, "--campaign", begun[old.id], *both, "--json").json["subjects"]
+    learning, first = (shown["strategies"][name] for name in both[1::2])
+    assert sum(first["ranks"].values()) == pytest.approx(1 + 2) and first["apfd"]["stdev"] == 0
+    assert learning["apfd"]["mean"] < first["apfd"]["mean"]
 
 
 def test_numbers_of_a_pruned_campaign_are_told_to_be_of_what_is_left(gw: Run, tmp_path: Path) -> None:

@@ -114,6 +114,18 @@ def test_what_a_call_ignores_in_two_and_in_three_dimensions_is_one_bug(store: St
     assert twins.sibling(store, pool, "[PyTorch] torch.nn.MaxPool2d ignores divisor_override: returns 2") is None
 
 
+def test_what_one_function_ignores_of_all_that_it_converts_is_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("torch.add",), "_binary_op.<locals>.convert(add)"))
+    title = "[PyTorch] torch.add ignores alpha: returns wrong values (2 instead of 1 at [0])"
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(title, "", "", ()), report_path="x")
+    other = bug(store, "b", ("torch.rsub",), "_binary_op.<locals>.convert(sub)")
+    found = twins.sibling(store, other, "[PyTorch] torch.rsub ignores alpha: returns wrong values (-6 instead of 1)")
+    assert found is not None and found.id == first.id
+    assert twins.sibling(store, other, "[PyTorch] torch.rsub ignores other: returns 0") is None
+    lone = bug(store, "c", ("torch.addmv",), "_addmv")
+    assert twins.sibling(store, lone, "[PyTorch] torch.addmv ignores alpha: returns 0") is None
+
+
 def test_a_converter_that_looks_at_no_attribute_at_all_has_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("IsInf",), "isinf"))
     draft = StoredDraft("[Bug][Relax][ONNX] IsInf ignores detect_positive=0: returns True instead of False", "", "", ())

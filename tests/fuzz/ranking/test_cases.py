@@ -72,7 +72,7 @@ def test_a_stream_gives_every_case_once_and_learns_from_what_they_did() -> None:
 
 def test_what_failed_before_comes_first_and_sources_take_turns() -> None:
     one, two = [relu(at, "relu") for at in range(6)], [relu(at, "abs") for at in range(3)]
-    mixed = Mixed([(Ordered(one, "graphwarden", 0, [one[5].id]), 2), (Ordered(two, "random", 0), 1)])
+    mixed = Mixed([(Ordered(one, "graphwarden", 0, {one[5].id: ["a bug"]}), 2), (Ordered(two, "random", 0), 1)])
     found = [case for case in mixed if isinstance(case, Case)]
     assert found[0] == one[5] and len(found) == 9
     assert [b"abs" in case.model for case in found[:6]] == [False, False, True] * 2

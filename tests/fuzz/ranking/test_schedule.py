@@ -13,7 +13,7 @@ from tests.fuzz.ranking.support import company, item, spread, tensor
 
 def test_every_test_comes_once_whatever_is_observed() -> None:
     items = spread(7, 9)
-    schedule = Schedule(items, (), 0, failed=[5, 11])
+    schedule = Schedule(items, (), 0, failed={5: ["one"], 11: ["two"]})
     found = []
     for at in schedule:
         found.append(at)
@@ -82,12 +82,21 @@ def test_an_observation_of_a_test_that_another_source_gave_does_no_harm() -> Non
     assert sorted(schedule) == list(range(len(items)))
 
 
-def test_what_failed_before_comes_first_one_of_each_operator_in_turn() -> None:
+def test_of_each_bug_that_was_seen_before_one_test_comes_first_one_of_each_operator_in_turn() -> None:
     items = spread(5, 6)
-    failed = [at for at in range(30) if items[at].operator in ("Op1", "Op3")]
+    failed = {at: [f"{items[at].operator} {at < 15}"] for at in range(30) if items[at].operator in ("Op1", "Op3")}
     found = list(Schedule(items, (), 0, failed))
-    assert set(found[: len(failed)]) == set(failed)
+    assert sorted(failed[at][0] for at in found[:4]) == ["Op1 False", "Op1 True", "Op3 False", "Op3 True"]
     assert {items[at].operator for at in found[:2]} == {"Op1", "Op3"}
+    assert sorted(found) == list(range(30))
+
+
+def test_a_test_that_showed_several_bugs_stands_for_all_of_them() -> None:
+    items = spread(3, 4)
+    both = next(at for at in Schedule(items, (), 0) if items[at].operator == "Op1")
+    failed = {both: ["a", "b"], **{at: ["b"] for at in range(12) if at != both and items[at].operator == "Op1"}}
+    found = list(Schedule(items, (), 0, failed))
+    assert found[0] == both and items[found[1]].operator != "Op1"
 
 
 def test_a_corner_comes_before_more_of_the_same() -> None:
