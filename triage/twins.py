@@ -87,8 +87,9 @@ def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
 
 
 def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
-    """A bug with a draft that ignores what this one ignores by its `title`: in the same operator or one of its family, or
-    where one function converts the operators of both; or one of the same operator, where all drafts together ignore everything that the operator can be told."""
+    """A bug with a draft that ignores what this one ignores by its `title`, in the same operator, in one of its family,
+    or in one that the same function converts; or one of the same operator, where all drafts together ignore everything
+    that the operator can be told."""
     wanted, families = titles.ignored(title), _families(bug)
     others = _drafted(store, bug)
     if not wanted:
