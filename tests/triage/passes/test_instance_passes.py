@@ -73,7 +73,18 @@ def test_defaults_of_a_constructor_go_by_position_from_the_last_and_by_name() ->
     case = case_of(
         api="torch.nn.AvgPool3d", args=[{"tensor": 0}], init=init, tensors=[{**F32, "shape": [1, 1, 4, 4, 4]}]
     )
-    assert propose("instance_defaults", case)[0]["init"] == {"args": [2, None, 1], "kwargs": {"divisor_override": 3}}
+    by_name, by_position = (document["init"] for document in propose("instance_defaults", case))
+    assert by_name == {"args": [2], "kwargs": {"padding": 1, "divisor_override": 3}}
+    assert by_position == {"args": [2, None, 1], "kwargs": {"divisor_override": 3}}
+
+
+def test_what_follows_a_default_is_given_by_name() -> None:
+    """Nobody knows what the fifth False of a call means."""
+    args = [{"tensor": 0}, {"tuple": [2]}, None, 0, True, False, 1]
+    case = case_of(api="torch.nn.functional.avg_pool2d", args=args, tensors=[{**F32, "shape": [1, 1, 3]}])
+    found = propose("instance_defaults", case)[0]
+    assert len(found["args"]) == 2
+    assert found["kwargs"] == {"ceil_mode": True, "count_include_pad": False, "divisor_override": 1}
 
 
 def test_a_call_whose_parameters_nobody_knows_keeps_its_arguments() -> None:
