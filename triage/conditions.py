@@ -236,6 +236,7 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
         (one.needed and one.kind in ("attribute", LEFT_OUT)) or one.ignored or one.kind == LIKE for one in found
     )
     odd = {one.text.removeprefix("odd ") for one in found if one.needed and one.text.startswith("odd ")}
+    cut = {one.text.removeprefix("fractional ") for one in found if one.needed and one.text.startswith("fractional ")}
     emptied = next((one for one in found if OR_EMPTY in one.text and one.needed), None)
     fed = [one for one in found if one.needed and one.text.startswith(inputs.NON_CONSTANT)]
     for one in found:
@@ -243,6 +244,8 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
             continue  # one of them alone is enough
         if OR_EMPTY in one.text and one.needed and one is not emptied:
             continue  # of two kinds of number beside none at all the first says enough
+        if one.kind == relations.TYPES and any(part.split()[-1] in cut for part in one.text.split(" and ")):
+            continue  # in whole numbers there are no fractions
         if one.kind == relations.KIND and better:
             continue  # with fewer dimensions it may make no difference
         if one.text.startswith("non-zero ") and one.text.removeprefix("non-zero ") in odd:

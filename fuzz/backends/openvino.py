@@ -429,8 +429,9 @@ def _layer_script(outputs: Sequence[str]) -> str:
 def _feeds(kind: str, small: Sequence[str]) -> Tuple[str, List[str]]:
     """The argument of the compiled model, and the lines that define it."""
     if not small:
-        # An input that nothing reads is gone from the compiled model, and must not be fed.
-        named = "{p.any_name: inputs[p.any_name] for p in compiled.inputs}"
+        # An input that nothing reads is gone from the compiled model, and must not be fed; one that comes through
+        # unchanged has the name of what it becomes, too (a value that a Loop carries), and `any_name` may be that.
+        named = "{p: v for p in compiled.inputs for k, v in inputs.items() if k in p.names}"
         return (named if kind == "onnx" else "[a.numpy() for a in args]"), []
     types = ", ".join('"%s": ov.Type.%s' % (name, _SMALL[name]) for name in small)
     tensor = "ov.Tensor(%s, v.shape, types[v.dtype.name]) if v.dtype.name in types else v"

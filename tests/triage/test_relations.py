@@ -72,6 +72,15 @@ def test_inputs_of_two_types_are_the_condition_whichever_has_which(judge: Judge)
     assert subject(judge, case) == "Pow with inputs of different types"
 
 
+def test_numbers_with_fractions_are_the_condition_and_not_the_type_that_has_none(judge: Judge) -> None:
+    """ONNX Runtime does not cut off the fractions of OneHot's indices: in whole numbers there are none."""
+    depth, pair = np.array(2), np.array([0, 2])
+    case = case_of("OneHot", ["i", "d", "v"], {"i": np.float32([0.1])}, 2, {"d": depth, "v": pair}, TensorProto.INT64)
+    failure = judge.examine(case, catalogue.target("onnxruntime")).failure
+    assert failure is not None
+    assert titles.subject(case, ["OneHot"], conditions(judge, failure)) == "OneHot with fractional indices"
+
+
 def test_of_a_refused_model_two_dimensions_may_be_too_many_and_of_a_wrong_result_they_say_nothing(judge: Judge) -> None:
     case = case_of("Unique", ["X"], {"X": np.float32([[1, 2], [3, 4]])}, 1)
     assert subject(judge, case) == "Unique with X of more than 1 dimension"

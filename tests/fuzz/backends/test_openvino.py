@@ -9,6 +9,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import onnx
+import onnx.parser
+import openvino
 import pytest
 import torch
 from onnx import TensorProto, helper
@@ -146,6 +148,23 @@ def test_a_renamed_input_is_fed_by_position() -> None:
 
 def test_an_input_that_openvino_dropped_is_left_out() -> None:
     assert backend._in_order([Port("b")], {"a": 0, "b": 1}) == [1]  # type: ignore[dict-item]
+
+
+def test_a_script_feeds_what_a_loop_carries_unchanged_and_leaves_out_what_nothing_reads() -> None:
+    """What comes through unchanged is one tensor with two names, and OpenVINO calls it by the first in the alphabet."""
+    model = onnx.parser.parse_model("""
+    <ir_version: 8, opset_import: ["": 16]>
+    g (int64 n, float[1] state, float[2] x, float[3] unread) => (float[1] after, float[n, 2] y) {
+        after, y = Loop (n, "", state) <
+            body: graph = body (int64 i, bool go, float[1] c) => (bool go, float[1] c, float[2] z) { z = Neg (x) }
+        >
+    }
+    """)
+    inputs = {"n": np.array(2), "state": np.ones(1, np.float32), "x": np.ones(2, np.float32), "unread": np.ones(3)}
+    scope: dict[str, Any] = {"ov": openvino, "np": np, "model": model, "inputs": inputs}
+    exec(backend.reproduce("onnx", {}, ["int64"] + 3 * ["float32"], 2 * ["float32"]), scope)
+    assert "after" in {port.any_name for port in scope["compiled"].inputs}
+    assert [value.tolist() for value in scope["actual"]] == [[1], [[-1, -1], [-1, -1]]]
 
 
 def test_inputs_that_cannot_be_told_apart_are_not_guessed() -> None:
