@@ -111,8 +111,8 @@ def ignored(title: str) -> str:
 
 
 def needed(title: str) -> str:
-    """What a title of an exception says that it needs, e.g. ``axes``, ``axis=0``; "" where it says no such thing."""
-    found = re.search(r" with (.+?) fails with ", title)
+    """What a title says that the bug needs, e.g. ``axes``, ``axis=0``; "" where it says no such thing."""
+    found = re.search(r" with (.+?) (?:fails with|returns) ", title)
     return found[1] if found else ""
 
 

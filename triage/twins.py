@@ -89,11 +89,11 @@ def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
 def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     """A bug with a draft that ignores what this one ignores by its `title`, in the same operator, in one of its family,
     or in one that the same function converts; or one of the same operator, where all drafts together ignore everything
-    that the operator can be told."""
+    that the operator can be told. What an attribute does wrong in a family is one bug, too."""
     wanted, families = titles.ignored(title), _families(bug)
     others = _drafted(store, bug)
     if not wanted:
-        return None
+        return _of_family(bug, titles.needed(title), families, others)
     for other in others:
         converted = _function(bug) != "" and _function(bug) == _function(other)
         related = converted or families & _families(other) or bug.operators == other.operators
@@ -102,6 +102,17 @@ def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     alike = [other for other in others if other.operators == bug.operators and titles.ignored(other.title or "")]
     known = {_option(wanted), *(_option(titles.ignored(other.title or "")) for other in alike)}
     return alike[0] if alike and known == _options(bug.operators) else None
+
+
+def _of_family(bug: Bug, needed: str, families: set[str], others: Sequence[Bug]) -> Bug | None:
+    """A bug of another operator of the family that is wrong with the same attribute, in whatever way."""
+    if not bug.symptom.startswith("wrong:") or _option(needed) not in _options(bug.operators):
+        return None
+    for other in others:
+        alike = other.symptom.startswith("wrong:") and titles.needed(other.title or "") == needed
+        if alike and families & _families(other):
+            return other
+    return None
 
 
 def told_with(store: Store, bug: Bug, title: str) -> Bug | None:

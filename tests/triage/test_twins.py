@@ -103,6 +103,23 @@ def test_an_attribute_that_a_family_ignores_is_one_bug(store: Store) -> None:
     assert twins.sibling(store, bug(store, "c", ("Conv",)), "[ONNX] Conv ignores layout=1: returns 0") is None
 
 
+def test_what_an_attribute_does_wrong_in_a_family_is_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("ReduceLogSum",), "log"))
+    title = "[ONNX] ReduceLogSum (also ReduceSumSquare) with noop_with_empty_axes=1 returns its input data unchanged"
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(title, "", "", ()), report_path="x")
+    other = bug(store, "b", ("ReduceL2",), "l2")
+    found = twins.sibling(store, other, "[ONNX] ReduceL2 with noop_with_empty_axes=1 returns 2 instead of 4")
+    assert found is not None and found.id == first.id
+    assert twins.sibling(store, other, "[ONNX] ReduceL2 with keepdims=0 returns 2 instead of 4") is None
+    assert twins.sibling(store, other, "[ONNX] ReduceL2 with scalar data returns 2 instead of 4") is None
+    assert twins.sibling(store, other, "[ONNX] ReduceL2 returns 2 instead of 4") is None
+    raised = bug(store, "c", ("ReduceL1",), "l1", "exception:ValueError")
+    assert (
+        twins.sibling(store, raised, "[ONNX] Converting ReduceL1 with noop_with_empty_axes=1 fails with ValueError")
+        is None
+    )
+
+
 def test_what_a_call_ignores_in_two_and_in_three_dimensions_is_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("torch.nn.AvgPool3d",), "_avg_pool3d"))
     title = "[PyTorch] torch.nn.AvgPool3d ignores divisor_override: returns 1"
