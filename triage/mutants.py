@@ -175,6 +175,8 @@ def _fractions_on_wide(case: Case) -> Iterator[Mutant]:
     for chosen in (matrices, arrays) if len(matrices) < len(arrays) else (arrays,):
         shapes = {n: tuple(2 * one + 1 if one > 1 else one for one in a.shape) for n, a in chosen.items()}
         wide = _resized(case, arrays, shapes)
+        if not wide.said:
+            continue  # nothing grows
         for one in _parameters(wide.case):
             yield Mutant(f"{one.said} and {wide.said}", one.case, one.name)
 

@@ -36,6 +36,15 @@ def test_fractions_come_with_sizes_that_they_tell_on_first() -> None:
     assert given(first.case, "x").shape == (1, 1, 5, 5) and "`scales = " in first.said and "`x` of shape" in first.said
 
 
+def test_where_no_size_grows_fractions_come_alone() -> None:
+    node = helper.make_node("Div", ["x", "s"], ["y"])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    scale = onnx.numpy_helper.from_array(np.array(3, np.float32), "s")
+    model = helper.make_model(helper.make_graph([node], "g", infos[:1], infos[1:], [scale]))
+    found = list(mutants(Case("onnx", model.SerializeToString(), {"x": np.float32([1, 2])}, Origin("test"))))
+    assert "`s = 0.6`" in {one.said for one in found} and not [one for one in found if one.said.endswith(" and ")]
+
+
 def test_data_get_signs_fractions_and_halves() -> None:
     numbers = [given(one.case, "x") for one in mutants(resize()) if one.name == "x"]
     assert all((array < 0).any() for array in numbers)

@@ -27,6 +27,10 @@ PICKS: dict[str, tuple[str, np.ndarray, float, dict[int, Any], dict[str, Any], b
     "a larger one left out": ("TopK", TIED, 0, {0: [[3, 1], [2, 2]], 1: [[2, 0], [3, 0]]}, {"axis": 1}, False),
     "the wrong way round": ("TopK", TIED, 0, {0: [[1, 3, 3]], 1: [[0, 1, 2], [0, 1, 2]]}, {"axis": 1}, False),
     "the smallest": ("TopK", TIED, 0, {0: [[0], [2]], 1: [[3], [2]]}, {"axis": 1, "largest": 0}, True),
+    "values in fewer bits": (
+        *("TopK", np.array([0.1, 0.97246836767, 0.97246836768]), 1e-10),
+        *({0: [np.float64(np.float32(0.97246836767))] * 2, 1: [1, 2]}, {"axis": 0}, True),
+    ),
     "unsorted": ("TopK", TIED, 0, {0: [[1, 3, 3], [2] * 3], 1: [[0, 2, 1], [0, 1, 2]]}, {"axis": 1, "sorted": 0}, True),
     "one of several maxima": ("Hardmax", TIED, 0, {0: [[0, 0, 1, 0], [0, 0, 0, 1]]}, {"axis": 1}, True),
     "all of several maxima": ("Hardmax", TIED, 0, {0: [[0, 1, 1, 0], [0, 0, 0, 1]]}, {"axis": 1}, False),
