@@ -28,6 +28,8 @@ _SECONDS = 10.0
 _LONGEST_NAME = 300
 #: The signal's own way through the C library and faulthandler; unnamed, in these libraries, are only their insides.
 _DYING = re.compile(r"pause|raise|gsignal|faulthandler_\w+|__restore_rt|_{0,2}pthread_kill\w*")
+#: Around it stands the frame that the signal met; around all others those that called them.
+_HANDLED = "__restore_rt"
 _SYSTEM = re.compile(
     r"(?:libc|libm|libpthread|libstdc\+\+|libgcc_s|libffi|ld-linux[\w-]*|libpython[\d.]*|python[\d.]*)"
     r"(?:\.so[\d.]*|-[\d.]+\.so)?"
@@ -58,13 +60,14 @@ def taken(pid: int, thread: int) -> str:
 
 def _written(frames: Sequence[Mapping[str, Any]], mapped: Sequence[tuple[int, int, int]]) -> Iterator[str]:
     """Frames as gdb writes them, without arguments and folders: ``ns::f from library.so``."""
-    returns = 0  # the frame that died is at the instruction itself, those around it are behind their calls
+    returns = 0  # the frame that died is at the instruction itself; an address around it is behind a call
     for frame in frames:
         if not frame["module"]:
             return  # Python's, which faulthandler has told
         library, name = Path(frame["module"]).name, frame["name"][:_LONGEST_NAME]
         unnamed = name.startswith("0x")
         if (unnamed and _SYSTEM.fullmatch(library)) or _DYING.fullmatch(name):
+            returns = 0 if name == _HANDLED else 1
             continue
         where = _where(Path(frame["module"]), int(name, 16), returns, mapped) if unnamed else ""
         returns = 1

@@ -159,8 +159,8 @@ def _best(node: onnx.NodeProto, schema: OpSchema, place: Place) -> Iterator[tupl
     of_value = [said for said in fitting if value and _names_value(said, place.attribute, value)]
     is_word = schema.attributes[place.attribute].type == OpSchema.AttrType.STRING
     own = [said for said in fitting if re.search(rf"\b{schema.name}\b", said)]
-    truth = re.compile(rf"If (?:set to )?{_TRUTHS.get(value, value)}\b", re.IGNORECASE)
-    of_truth = [said for said in fitting if value in _TRUTHS and truth.match(said)]
+    truth = re.compile(rf"If (?:set to )?{_TRUTHS[value]}\b", re.IGNORECASE) if value in _TRUTHS else None
+    of_truth = [said for said in fitting if truth and truth.match(said)]
     telling = own + of_truth + [said for said in fitting if len(said.split()) >= FEWEST_WORDS and _SAYS.search(said)]
     chosen = of_value[:1] or ([] if is_word else telling[:1])  # of another word than ours it says nothing
     yield from ((place, said) for said in chosen if len(said.split()) >= FEWEST_WORDS)

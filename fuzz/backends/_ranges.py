@@ -42,7 +42,9 @@ def _product(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, ev
 
 
 def _norm(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
-    return _of_squares(np.square(value), dtype)
+    """The sum of squares leaves the range; or each of them is lost, which together make a number."""
+    lost = (value != 0) & (np.square(np.abs(inputs[0]).max()) < SMALLEST[dtype])
+    return np.where(lost, np.inf, _of_squares(np.square(value), dtype))
 
 
 def _normalised(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
@@ -57,14 +59,24 @@ def _of_squares(squares: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def _by_variance(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
-    """A mean of squares, or a sliding sum of them, of which one may be an infinity."""
-    terms = getattr(node, "size", None) or inputs[0].size
-    return np.nan if float(np.square(inputs[0]).max()) * terms > LARGEST[dtype] else 0.0
+    """The sum of squares of a channel, or that of its deviations from the mean, may be an infinity."""
+    x = inputs[0]
+    axes = tuple(range(2, x.ndim))
+    sums = np.square(x).sum(axis=axes, keepdims=True)
+    return np.where(np.broadcast_to(sums > LARGEST[dtype], value.shape), np.nan, 0.0)
+
+
+def _by_neighbours(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """A sliding sum of squares over channels: an infinity that comes into it stays until the line's end."""
+    sums = np.square(inputs[0]).sum(axis=1, keepdims=True)
+    return np.where(np.broadcast_to(sums > LARGEST[dtype], value.shape), np.nan, 0.0)
 
 
 def _scaled(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
     """Scaled before it is divided by the deviation, or after."""
     x, scale, _, mean = inputs[:4]
+    if x.ndim < 2:
+        return 0.0  # one channel, and every element of another batch
     per_channel = (1, -1) + (1,) * (x.ndim - 2)
     partial = (np.abs(x) + np.abs(mean).reshape(per_channel)) * np.abs(scale).reshape(per_channel)
     return np.where(partial > LARGEST[dtype], np.inf, 0.0)
@@ -77,7 +89,7 @@ _BY_OPERATOR: Dict[str, _Leaves] = {
     "cumprod": _product,
     "ReduceL2": _norm,
     "LpNormalization": _normalised,
-    "LRN": _by_variance,
+    "LRN": _by_neighbours,
     "InstanceNormalization": _by_variance,
     "BatchNormalization": _scaled,
 }

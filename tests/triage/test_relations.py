@@ -135,6 +135,9 @@ def test_a_change_of_the_first_axis_is_the_condition_where_one_of_the_last_is_ri
     both = case_of("Resize", ["x", "", "", "s"], {"x": data}, 3, {"s": np.array([4, 1, 6])})
     [kept] = [one for one in relations.variants(both) if one.text == "sizes that change axis 0"]
     assert numpy_helper.to_array(load(kept.cases[0]).graph.initializer[0]).tolist() == [2, 1, 6]
+    odd = case_of("Resize", ["x", "", "", "s"], {"x": np.ones((2, 49, 3), "f")}, 3, {"s": np.array([4, 1, 5])})
+    [kept] = [one for one in relations.variants(odd) if one.text == "sizes that change axis 0"]
+    assert numpy_helper.to_array(load(kept.cases[0]).graph.initializer[0]).tolist() == [2, 1, 5]
     last = case_of("Resize", ["x", "", "s"], {"x": data}, 3, {"s": np.float32([1, 1, 2])})
     assert not [one for one in relations.variants(last) if "axis 0" in one.text]
 

@@ -65,6 +65,12 @@ def test_a_flag_has_the_sentence_on_true_where_nothing_speaks_of_the_operator() 
     assert said.text.startswith("If true, reduction happens over an empty set of axes")
 
 
+@pytest.mark.parametrize("delimiter", ["*", "a(", "\\"])
+def test_a_value_of_signs_is_no_pattern(delimiter: str) -> None:
+    case = case_of("StringSplit", ["x"], ["y", "n"], 20, delimiter=delimiter)
+    assert quoted(case, "wrong:values", "y", needs("attribute", f"delimiter={delimiter}")) is not None
+
+
 def test_the_sentence_on_the_very_operator_comes_before_what_is_said_of_all_of_them() -> None:
     case = case_of("ReduceLogSum", ["x"], ["y"], 18, noop_with_empty_axes=1)
     [said] = quoted(case, "wrong:values", "y", needs("attribute", "noop_with_empty_axes=1"))

@@ -89,9 +89,13 @@ class TieRule:
 
 @dataclass(frozen=True)
 class PrecisionRule:
-    """A compiler that computes `types` in another type (names of onnx.TensorProto), in words, and where it says so."""
+    """A compiler that computes `types` in another type (names of onnx.TensorProto), in words, and where it says so.
+
+    It holds for targets whose options have the values of `options`, by default or not.
+    """
 
     backend: str
+    options: Mapping[str, str]
     types: tuple[str, ...]
     computes_in: str
     reason: str

@@ -242,9 +242,9 @@ def _last_axis(case: Case) -> Iterator[Variant]:
         if factors[0] == 1:
             continue
         both = factors[-1] != 1
-        turned = np.array([1, *factors[1:]] if both else factors[::-1]) * kept
+        turned = np.array([kept[0], *one.array[1:]]) if both else factors[::-1] * kept
         how = "leaves axis 0 as it is" if both else "changes the last axis instead"
-        turned = turned.astype(one.array.dtype)
+        turned = (np.rint(turned) if sizes else turned).astype(one.array.dtype)
         sentence = f"With `{one.name} = {turned.tolist()}`, which {how}, the same model passes."
         text = f"{one.formal} that change axis 0"
         yield Variant(KIND, text, sentence, (with_tensors(case, _open(case), {one.name: turned}),))

@@ -452,6 +452,31 @@ def test_the_rounding_of_a_mean_counts_as_far_as_the_deviation_lets_it(
     assert noise(runner, still, {"x": x}, more).max() < 0.01 * max(value, 1)
 
 
+def test_squares_leave_the_range_channel_by_channel_and_not_all_together(runner: Runner) -> None:
+    """Ordinary numbers of float16 in a picture of 64 channels: their squares together are beyond 65504."""
+    x = np.random.default_rng(0).standard_normal((1, 64, 32, 32)).astype(np.float16)
+    x[0, 5, 0, 0] = 300
+    given = {"s": np.ones(64, np.float16), "b": np.zeros(64, np.float16)}
+    found = noise(runner, [("InstanceNormalization", ["x", "s", "b"], ["z"])], {"x": x}, given)
+    assert [channel for channel in range(64) if not np.isfinite(found[0, channel]).all()] == [5]
+    found = noise(runner, [("LRN", ["x"], ["z"], {"size": 3})], {"x": x})
+    assert np.argwhere(~np.isfinite(found).all(axis=1)).tolist() == [[0, 0, 0]]
+
+
+def test_squares_that_are_lost_one_by_one_leave_a_norm_open(runner: Runner) -> None:
+    small, large = np.full(100, 0.007, np.float16), np.full(100, 0.07, np.float16)
+    nodes = [("ReduceL2", ["x"], ["z"], {"keepdims": 0})]
+    assert np.isinf(noise(runner, nodes, {"x": small})).all()
+    assert np.isfinite(noise(runner, nodes, {"x": large})).all()
+
+
+def test_a_batch_of_one_channel_without_an_axis_for_it_is_evaluated(runner: Runner) -> None:
+    given = {name: np.float32([value]) for name, value in (("s", 2), ("b", 1), ("m", 0), ("v", 1))}
+    x = np.float32([1, 2, 3, 4, 5])
+    found = noise(runner, [("BatchNormalization", ["x", "s", "b", "m", "v"], ["z"])], {"x": x}, given)
+    assert found.shape == (5,) and np.isfinite(found).all()
+
+
 @pytest.mark.parametrize("api", ["torch.prod", "torch.cumprod"])
 def test_the_factors_of_a_call_may_be_multiplied_in_any_order(runner: Runner, api: str) -> None:
     text = json.dumps(

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import helper
 
+from triage.court.evidence import Ruling, Side
+from triage.court.kinds import ties
 from triage.court.picks import RULES
 
 TIED = np.float32([[1, 3, 3, 0], [2, 2, 2, 2]])
@@ -37,6 +40,24 @@ PICKS: dict[str, tuple[str, np.ndarray, float, dict[int, Any], dict[str, Any], b
     "another equal maximum": ("MaxPool", np.ones((1, 1, 3), "f"), 0, {0: [[[1, 1]]], 1: [[[1, 2]]]}, {}, True),
     "a place of another value": ("MaxPool", np.float32([[[1, 2, 1]]]), 0, {0: [[[2, 2]]], 1: [[[0, 1]]]}, {}, False),
 }
+
+
+@pytest.mark.parametrize(
+    ("values", "moved", "ruling"),
+    [
+        ([9, 9, 1, 1], [0, 0, 0, 0], None),
+        ([9, 9, 1, 1], [0, 0, 1e-7, 1e-7], None),  # rounding moves what nobody picks
+        ([9, 9, 1, 1], [1e-7, 1e-7, 0, 0], Ruling.NOISE),
+    ],
+)
+def test_an_order_is_broken_where_what_is_picked_from_is_exact(
+    values: list[float], moved: list[float], ruling: Ruling | None
+) -> None:
+    node = helper.make_node("Hardmax", ["x"], ["y"])
+    second = {0: np.float32([[0, 1, 0, 0]])}
+    found = ties._judged(ties._Pick(node, 13, np.float32([values]), np.array([moved]), second))
+    assert found is not None and found.settles is ruling
+    assert (found.side is Side.AGAINST) is (ruling is None)
 
 
 @pytest.mark.parametrize("name", PICKS)

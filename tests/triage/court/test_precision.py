@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.evidence import Judgement, Ruling, find
 from triage.court.hearing import Court
+from triage.court.kinds import precision
 from triage.court.thresholds import precision_rules
 
 
@@ -32,6 +34,17 @@ def heard(runner: Runner, text: str, backend: str = "openvino", **inputs: np.nda
 def test_every_rule_says_where_the_compiler_says_so() -> None:
     assert precision_rules()
     assert all(rule.source.startswith("https://") and rule.reason for rule in precision_rules())
+
+
+@pytest.mark.parametrize(
+    ("options", "excused"),
+    [({}, True), ({"engine": "plugin"}, True), ({"engine": "interpreter"}, False), ({"device": "GPU"}, False)],
+)
+def test_what_the_cpu_plugin_computes_in_excuses_nothing_else(options: dict[str, str], excused: bool) -> None:
+    values = {"actual": [np.array([0, 1])], "expected": [np.array([2**40, 1])], "compares_values": True}
+    case = Case("instance", b"{}", {}, Origin("test"))
+    found = precision.gather(SimpleNamespace(case=case, target=catalogue.target("openvino", options), **values))  # type: ignore[arg-type]
+    assert (found is not None) is excused
 
 
 def test_a_remainder_of_doubles_that_float32_cannot_hold_is_no_bug(runner: Runner) -> None:

@@ -24,10 +24,13 @@ SYMPTOMS = ("wrong",)
 
 def gather(hearing: Hearing) -> Evidence | None:
     """Settles the case where the compiler has the result that the reference has, or could have, in the other type."""
-    name = registry.backend(hearing.target.backend).name
+    backend = registry.backend(hearing.target.backend)
     if not hearing.compares_values:
         return None
-    told = (_told(hearing, rule) for rule in precision_rules() if rule.backend == name)
+    chosen = {name: values[0] for name, values in backend.options.items()} | dict(hearing.target.options)
+    own = (rule for rule in precision_rules() if rule.backend == backend.name)
+    rules = [rule for rule in own if rule.options.items() <= chosen.items()]
+    told = (_told(hearing, rule) for rule in rules)
     return next((each for each in told if each is not None), None)
 
 

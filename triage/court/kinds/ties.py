@@ -82,15 +82,28 @@ def _judged(pick: _Pick) -> Evidence | None:
 
 
 def _is_exact(pick: _Pick, given: Mapping[str, object]) -> bool:
-    """Whether values that are equal in the reference are equal however they are rounded on the way to them."""
-    axis = given.get("axis", -1 if pick.node.op_type in ("Hardmax", "TopK") else 0)
-    if not pick.noise.any() or not isinstance(axis, int) or not -pick.given.ndim <= axis < pick.given.ndim:
-        return not pick.noise.any()
+    """Whether values that are equal in the reference, and among those picked, are equal however they are rounded."""
+    operator = pick.node.op_type
+    axis = given.get("axis", -1 if operator in ("Hardmax", "TopK") else 0)
+    if not pick.noise.any():
+        return True
+    if operator == "MaxPool" or not isinstance(axis, int) or not -pick.given.ndim <= axis < pick.given.ndim:
+        return False
     lines, moved = (np.moveaxis(each.astype(np.float64), axis, -1) for each in (pick.given, pick.noise))
+    lines = -lines if operator == "ArgMin" or given.get("largest", 1) == 0 else lines
     order = np.argsort(lines, axis=-1)
     ranked, moved = (np.take_along_axis(each, order, axis=-1) for each in (lines, moved))
-    same = ranked[..., 1:] == ranked[..., :-1]
+    least = ranked[..., -_picked(pick, axis), None]
+    same = (ranked[..., 1:] == ranked[..., :-1]) & (ranked[..., 1:] >= least)
     return not np.any(same & ((moved[..., 1:] > 0) | (moved[..., :-1] > 0)))
+
+
+def _picked(pick: _Pick, axis: int) -> int:
+    """How many values of each line are picked: one, but for TopK."""
+    places, length = pick.results.get(1), pick.given.shape[axis]
+    if not isinstance(places, np.ndarray) or places.ndim != pick.given.ndim:
+        return 1
+    return min(max(int(places.shape[axis]), 1), int(length))
 
 
 def _tie(pick: _Pick, words: TieRule | None) -> Evidence:
