@@ -50,6 +50,17 @@ def test_other_messages_are_untouched():
     assert core("no value in Constant") == "no value in Constant"
 
 
+#: What inductor says of a node: what it was given, and the lines of the program, which depend on the version.
+NODE = """TypeError: no such lerp
+
+While executing %lerp : [num_users=1] = call_function[target=torch.lerp](args = (%x, {given}), kwargs = {{}})
+Original traceback:
+  File "/home/me/model.py", line 230, in forward
+    return self.target(*args, **kwargs)
+{carets}
+Use tlparse to see full graph. (https://github.com/pytorch/tlparse)
+"""
+CARETS = f"           {'^' * 28}\n"
 #: (what differs, one message, the other): the same once normalised.
 SAME = (
     ("ansi codes", "\x1b[1;31mno\x1b[0m \x1b]8;;http://x\x07kernel", "no kernel"),
@@ -67,6 +78,7 @@ SAME = (
     ("a thread", "thread 140 in 0x7fab", "thread 7 in 0x00"),
     ("the element type of a kernel", "Pad<T>::Pad() [with T = int] no", "Pad<T>::Pad() [with T = long int] no"),
     ("CRLF", "no\r\nkernel", "no\nkernel"),
+    ("a node of a traced graph", NODE.format(given="(0.3+2j)", carets=""), NODE.format(given="1j", carets=CARETS)),
 )
 
 
