@@ -115,10 +115,11 @@ def orders_nan(site: Site) -> np.ndarray | None:
     unordered = [np.isnan(value.astype(np.float64)) for value in given]
     if site.op_type in _ELEMENTWISE:
         return np.asarray(np.logical_or.reduce(np.broadcast_arrays(*unordered, np.zeros(result.shape, bool))[:-1]))
-    if site.op_type in ("ArgMax", "ArgMin", "Hardmax"):
-        axis = int(site.attributes.get("axis", -1 if site.op_type == "Hardmax" else 0))
-        lines = np.any(unordered[0], axis=axis, keepdims=True)
-        return np.broadcast_to(lines, result.shape) if site.op_type == "Hardmax" else lines.reshape(result.shape)
+    if site.op_type == "Hardmax":
+        return _along(unordered[0], site)
+    if site.op_type in ("ArgMax", "ArgMin"):
+        axis = int(site.attributes.get("axis", 0))
+        return np.asarray(np.any(unordered[0], axis=axis, keepdims=True).reshape(result.shape))
     if site.op_type == "GlobalMaxPool":
         return np.asarray(np.any(unordered[0], axis=tuple(range(2, unordered[0].ndim)), keepdims=True))
     if site.op_type == "TopK":
@@ -133,10 +134,20 @@ def orders_nan(site: Site) -> np.ndarray | None:
 
 def exponentiates_infinity(site: Site) -> np.ndarray | None:
     array = site.array("input")
-    if array is None:
-        return None
-    lines = np.any(np.isposinf(array.astype(np.float64)), axis=int(site.attributes.get("axis", -1)), keepdims=True)
-    return np.asarray(np.broadcast_to(lines, array.shape))
+    return None if array is None else _along(np.isposinf(array.astype(np.float64)), site)
+
+
+def _along(hit: np.ndarray, site: Site) -> np.ndarray:
+    """Every element of the lines that hold a hit, as Softmax and its kin draw lines.
+
+    Before opset 13 they make a matrix of their input, of which `axis` and all axes behind it are a line.
+    """
+    if site.version >= 13:
+        axes: tuple[int, ...] = (int(site.attributes.get("axis", -1)),)
+    else:
+        first = int(site.attributes.get("axis", 1))
+        axes = tuple(range(first if first >= 0 else first + hit.ndim, hit.ndim))
+    return np.broadcast_to(np.any(hit, axis=axes, keepdims=True), hit.shape)
 
 
 #: By the condition of a rule (`when`).

@@ -21,7 +21,8 @@ class Site:
     arguments by position (``"0"``) or keyword, those in a list as ``"0.1"``, `attributes` the other
     arguments. A declared input of an ONNX graph: `inputs` holds the ``value``, `attributes` the declared
     ``shape`` (None for a free dimension).
-    `subject` names the inputs that the rule speaks of.
+    `subject` names the inputs that the rule speaks of, `version` is the opset version of the operator's own words
+    (0: none).
     """
 
     op_type: str
@@ -31,6 +32,7 @@ class Site:
     given: frozenset[str] = frozenset()
     subject: tuple[str, ...] = ()
     library: str = "onnx"
+    version: int = 0
 
     def array(self, *names: str) -> np.ndarray | None:
         """The first of the named inputs that is known and a tensor."""

@@ -154,9 +154,9 @@ def open_elements(
     known: dict[str, Value] = {**onnx_graph.constants(parsed), **intermediates}
     found: dict[str, np.ndarray] = {}
     for node in _reaching(parsed.graph, outputs):
-        for at, (site, _, version) in enumerate(_node_sites(node, known, opsets(parsed), functions)):
+        for at, (site, _) in enumerate(_node_sites(node, known, opsets(parsed), functions)):
             for rule in _rules_of(site.library, site.op_type):
-                if rule.kind not in _OPEN or not rule.covers(version) or not _holds(rule, site):
+                if rule.kind not in _OPEN or not rule.covers(site.version) or not _holds(rule, site):
                     continue
                 mask = _mask(rule, site) if at == 0 else None
                 if mask is None:
@@ -190,9 +190,9 @@ def violation(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Ob
 
 
 def _objections(sites: Iterator[Located], kinds: frozenset[Kind]) -> Iterator[Objection]:
-    for site, name, version in sites:
+    for site, name in sites:
         for rule in _rules_of(site.library, site.op_type):
-            if rule.kind not in kinds or not rule.covers(version):
+            if rule.kind not in kinds or not rule.covers(site.version):
                 continue
             if _holds(rule, site):
                 yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec, rule.refusable)
@@ -210,7 +210,7 @@ def _holds(rule: Rule, site: Site) -> bool:
         return False
 
 
-Located = tuple[Site, str, int]  # the site, the node's name, the opset version of its operator
+Located = tuple[Site, str]  # the site and the node's name
 
 
 def _sites(kind: str, model: bytes, values: Mapping[str, Value], outputs: set[str] | None) -> Iterator[Located]:
@@ -228,9 +228,9 @@ def _executed_sites(model_bytes: bytes, values: Mapping[str, Value]) -> Iterator
         shape = _declared_shape(declared)
         if shape is not None and declared.name in known:
             site = Site(DECLARATION, {"shape": shape}, {"value": known[declared.name]}, {})
-            yield site, declared.name, 0
+            yield site, declared.name
     for node in model.graph.node:
-        yield _located(node, known, versions)
+        yield _site(node, known, versions), node.name
 
 
 def _declared_shape(declared: onnx.ValueInfoProto) -> list[int | None] | None:
@@ -275,7 +275,7 @@ def _node_sites(
     functions: Mapping[tuple[str, str], onnx.FunctionProto],
 ) -> Iterator[Located]:
     """The node, then the nodes of its bodies and of the function it calls (whose values are not known)."""
-    yield _located(node, known, versions)
+    yield _site(node, known, versions), node.name
     for body in onnx_graph.bodies(node):
         constants = onnx_graph.constants(onnx.helper.make_model(body))
         shadowed = {name for inner in onnx_graph.walk(body) for name in inner.output} | {i.name for i in body.input}
@@ -290,11 +290,6 @@ def _node_sites(
             yield from _node_sites(inner, {}, own, rest)
 
 
-def _located(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[str, int]) -> Located:
-    found = schema(node, versions)
-    return _site(node, known, versions), node.name, 0 if found is None else found.since_version
-
-
 def _site(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[str, int]) -> Site:
     inputs: dict[str, Value] = {}
     given: set[str] = set()
@@ -306,7 +301,9 @@ def _site(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[st
         if name in known:
             inputs[key] = known[name]
     outputs = {name: known[name] for name in node.output if name in known}
-    return Site(node.op_type, onnx_graph.attributes(node), inputs, outputs, frozenset(given))
+    found = schema(node, versions)
+    version = 0 if found is None else found.since_version
+    return Site(node.op_type, onnx_graph.attributes(node), inputs, outputs, frozenset(given), version=version)
 
 
 def _torch_sites(model: bytes) -> Iterator[Located]:
@@ -323,7 +320,7 @@ def _torch_sites(model: bytes) -> Iterator[Located]:
             inputs.update((f"{name}.{item}", tensors[index]) for item, index in _tensor_list(argument))
         else:
             inputs[name] = tensors[at]
-    yield Site(parsed.api, attributes, inputs, {}, frozenset(inputs), library="torch"), "", 0
+    yield Site(parsed.api, attributes, inputs, {}, frozenset(inputs), library="torch"), ""
 
 
 def _tensor_index(argument: Any) -> int | None:

@@ -59,6 +59,8 @@ WILD = np.float32([1e20, 2, 3, 4])
 CAST = ("Cast", ["x"], ["a"], {"to": INT32})
 UNORDERED, ORDERED = np.float32([np.nan, 1, 5]), np.float32([1, 2, 3])
 LINES = np.float32([[np.nan, 1, 5], [1, 2, 3]])
+MATRICES = np.float32([[[np.inf, 1], [1, 2]], [[1, 2], [3, 4]]])
+UNSORTED = np.where(np.isinf(MATRICES), np.nan, MATRICES)
 OPEN: dict[str, tuple[Case, Any]] = {
     "the element itself": (case([("Cast", ["x"], ["z"], {"to": INT32})], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
     "what is computed from it": (case([CAST, ("Add", ["a", "a"], ["z"])], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
@@ -101,6 +103,14 @@ OPEN: dict[str, tuple[Case, Any]] = {
     "a line with infinity that is exponentiated": (
         case([("Softmax", ["x"], ["z"])], {"x": np.float32([[np.inf, 1], [-np.inf, 1]])}, FLOAT, [2, 2]),
         [[1, 1], [0, 0]],
+    ),
+    "a line of an older Softmax, which is all that lies behind its axis": (
+        case([("Softmax", ["x"], ["z"])], {"x": MATRICES}, FLOAT, [2, 2, 2], 11),
+        [[[1, 1], [1, 1]], [[0, 0], [0, 0]]],
+    ),
+    "a line of an older Hardmax": (
+        case([("Hardmax", ["x"], ["z"], {"axis": -2})], {"x": UNSORTED}, FLOAT, [2, 2, 2], 11),
+        [[[1, 1], [1, 1]], [[0, 0], [0, 0]]],
     ),
     "a division by zero": (
         case(
