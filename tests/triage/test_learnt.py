@@ -57,7 +57,7 @@ def node_tests() -> list[Case]:
 
 def places(cases: list[Case], history: History) -> dict[str, int]:
     """When each case comes in a campaign that begins with that history."""
-    order = (each for each in Ordered(cases, "graphwarden", 0, (), history) if isinstance(each, Case))
+    order = (each for each in Ordered(cases, "graphwarden", 0, history=history) if isinstance(each, Case))
     return {each.id: at for at, each in enumerate(order)}
 
 
