@@ -15,7 +15,7 @@ from fuzz.case import Case
 from fuzz.operators.graph import walk
 from fuzz.wire import Value, dtype_name
 from triage import difference_instance
-from triage.submodel import initializer_names, load, reads, tensors
+from triage.submodel import all_nodes, initializer_names, load, reads, tensors
 
 #: Longer values are shortened in the middle.
 _LONGEST = 60
@@ -37,7 +37,7 @@ def differences(before: Case, after: Case, *, named: bool = True) -> list[str]:
 
 def _onnx(before: Case, after: Case, named: bool) -> Iterator[str]:
     old, new = load(before), load(after)
-    nodes, others = list(walk(old.graph)), list(walk(new.graph))
+    nodes, others = all_nodes(old), all_nodes(new)
     if [node.op_type for node in nodes] != [node.op_type for node in others]:
         yield from _other_nodes(nodes, others)
         return  # nothing else can be told apart from its consequences
@@ -79,6 +79,8 @@ def _attributes(node: onnx.NodeProto, other: onnx.NodeProto) -> Iterator[str]:
 def _shown_attribute(attribute: onnx.AttributeProto) -> str:
     if attribute.HasField("g") or attribute.graphs:
         return "a graph"
+    if attribute.ref_attr_name:
+        return f"the caller's {attribute.ref_attr_name}"
     value = onnx.helper.get_attribute_value(attribute)
     if isinstance(value, onnx.TensorProto):
         return _short(numpy_helper.to_array(value).tolist())

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import onnx
 from onnx import AttributeProto, helper
 
 from fuzz.case import Case
-from fuzz.operators.graph import walk
 from fuzz.wire import Value
 from triage.passes import dtypes
 from triage.submodel import (
     add_initializer,
+    all_nodes,
     initializer_names,
     load,
     open_shapes,
@@ -122,14 +123,23 @@ def other_values(case: Case) -> Iterator[Case]:
 
 
 def other_operator(case: Case) -> Iterator[Case]:
-    """An Identity in the place of the only node, or of the only one of a body; inner ones first."""
-    nodes = list(walk(load(case).graph))
+    """An Identity in the place of the only node, or of the only one of a body or function; inner ones first."""
     if len(load(case).graph.node) > 1:
         return
-    for at in reversed(range(len(nodes))):
+    for at in reversed(range(len(all_nodes(load(case))))):
         model = load(case)
-        node = list(walk(model.graph))[at]
-        if len(node.output) == 1 and node.input:
-            copy = helper.make_node("Identity", node.input[:1], node.output)
-            node.CopyFrom(copy)
-            yield with_model(case, model)
+        node = all_nodes(model)[at]
+        if not node.input or not node.output:
+            continue
+        if at == 0:
+            _declare_copy(case, model.graph, node)
+        node.CopyFrom(helper.make_node("Identity", node.input[:1], node.output[:1]))
+        yield with_model(case, model)
+
+
+def _declare_copy(case: Case, graph: onnx.GraphProto, node: onnx.NodeProto) -> None:
+    """Let the first result of a graph's node have the type of the node's first input, and others be none, in place."""
+    copied = value_info(node.output[0], {**tensors(case, load(case)), **case.inputs}.get(node.input[0]))
+    others = [info for info in graph.output if info.name not in node.output]
+    old = [info for info in graph.output if info.name == node.output[0]]
+    replace_items(graph.output, [*([copied] if copied else old), *others])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from functools import lru_cache
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, shape_inference
+from onnx import TensorProto, helper
 
 from fuzz.case import Case
 from fuzz.wire import Value
-from triage.submodel import load, mend, open_shapes, reads, rename, replace_items, value_info
+from triage.inferring import inferred_types
+from triage.submodel import initializer_names, load, mend, open_shapes, reads, rename, replace_items, value_info
 
 _Alike = Callable[[Value, Value], bool]
 _REAL = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
@@ -25,10 +25,11 @@ def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> lis
     A kept node that read a dropped one's result is fed from what the dropped one read, if that comes from
     a kept node and has the same dtype (first way) and shape too (second way); else, and in the last way
     always, from the recorded value. Results that nobody reads any more become outputs; of those still read,
-    only what was an output before. What was not recorded, since the evaluator does not know an operator, is
-    made up where its type is known and it is a real tensor; in the last ways its producers are kept as well.
+    and of those that nobody read before, only what was an output before. What was not recorded, since the
+    evaluator does not know an operator, is made up where its type is known and it is a real tensor; in the last
+    ways its producers are kept as well.
     """
-    inferred = _inferred(case.model)
+    inferred = inferred_types(case.model)
     values = {name: value for name, value in values.items() if _possible(value, inferred.get(name))}
     made_up = {name: value for name, info in inferred.items() if (value := _made_up(name, info, values)) is not None}
     found: dict[str, Case] = {}
@@ -68,16 +69,6 @@ def _same_type(one: Value, other: Value) -> bool:
     return (one.dtype, one.shape) == (other.dtype, other.shape)
 
 
-@lru_cache(maxsize=8)
-def _inferred(model: bytes) -> dict[str, onnx.ValueInfoProto]:
-    """What shape inference knows of the values between inputs and outputs; nothing where it fails."""
-    try:
-        found = shape_inference.infer_shapes(onnx.load_model_from_string(model))
-    except (shape_inference.InferenceError, RuntimeError):
-        return {}
-    return {info.name: info for info in found.graph.value_info}
-
-
 def _possible(value: Value, info: onnx.ValueInfoProto | None) -> bool:
     """Whether a recorded value has the shape that it must have: evaluators make mistakes, too."""
     if not isinstance(value, np.ndarray) or info is None or not info.type.tensor_type.HasField("shape"):
@@ -102,17 +93,28 @@ def _part(
     replace_items(model.graph.node, [node for at, node in enumerate(nodes) if at in inside])
     rename(model, detours)
     declared = {info.name: info for info in load(case).graph.output}
-    read = set[str]().union(*(reads(node) for node in model.graph.node))
-    made = [name for node in model.graph.node for name in node.output if name]
     infos = [
         declared.get(name) or value_info(name, values.get(name)) or inferred.get(name)
-        for name in made
-        if name in declared or name not in read
+        for name in _results(model.graph, load(case).graph)
     ]
     replace_items(model.graph.output, [info for info in infos if info is not None])
     if detours:
         open_shapes(model)
     return mend(case, model, values)
+
+
+def _results(graph: onnx.GraphProto, before: onnx.GraphProto) -> list[str]:
+    """The outputs of a graph that was cut out of another: its outputs, and what nobody is left to read.
+
+    What nobody read before either is no output, which could be what a failure is about, unless nothing else is left.
+    """
+    made = [name for node in graph.node for name in node.output if name]
+    declared = [info.name for info in before.output]
+    given = {info.name for info in graph.input} | initializer_names(graph)
+    read, read_before = (set[str]().union(*map(reads, each.node)) for each in (graph, before))
+    wanted = [name for name in made if name in declared or (name not in read and name in read_before)]
+    wanted = wanted or [name for name in made if name not in read]
+    return [*wanted, *(name for name in declared if name in given)]
 
 
 def _with_unrecorded(model: onnx.ModelProto, kept: set[int], values: Mapping[str, Value]) -> set[int]:

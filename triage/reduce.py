@@ -23,7 +23,7 @@ from triage.neighbour import MinGood, Neighbourhood
 from triage.nodesearch import Kept, NodeSearch
 from triage.operators import node_count
 from triage.simplify import STACK, Simplifier
-from triage.submodel import load, tensors
+from triage.submodel import load, tensors, well_formed
 from triage.trials import Interesting, Journal, Over, Trials
 from triage.wiring import MAIN, Place, inner_places, wiring
 
@@ -88,15 +88,16 @@ def reduce(
 ) -> Reduction:
     """Reduce `case` while `interesting` holds.
 
-    `values` records the tensors of a case (see `recorded`). `valid` says whether a candidate is worth a run;
-    by default `values` says so, if it can. It is not asked when the case itself is not valid. `deadline` is a
-    time of `clock`; `progress` is told the stage and the number of runs so far. `suspects` are operator
-    types that the failure names. A candidate counts only if `interesting` holds `repeats` times in a row;
-    `jobs` candidates are tried at a time. `confirm` (default: `interesting`) has the last word on the result
-    unless `confirmed` is false; what it refuses is given up for an earlier one. `neighbours` is how many runs
-    may go into the search for a passing neighbour, `simplifying` how many into shapes, values, attributes and
-    names once the nodes are found (None: as many as it takes). `fed`: whether the predicate is given the values
-    of the inputs, and not just the model. `journal` remembers answers for a later process.
+    `values` records the tensors of a case (see `recorded`). `valid` says whether a candidate is worth a run; by
+    default `values` says so, if it can. Where it does not take the case itself, onnx.checker is asked instead, and
+    nobody where that does not take the case either. `deadline` is a time of `clock`; `progress` is told the stage and
+    the number of runs so far. `suspects` are operator types that the failure names. A candidate counts only if
+    `interesting` holds `repeats` times in a row; `jobs` candidates are tried at a time. `confirm` (default:
+    `interesting`) has the last word on the result unless `confirmed` is false; what it refuses is given up for an
+    earlier one. `neighbours` is how many runs may go into the search for a passing neighbour, `simplifying` how many
+    into shapes, values, attributes and names once the nodes are found (None: as many as it takes). `fed`: whether the
+    predicate is given the values of the inputs, and not just the model. `journal` remembers answers for a later
+    process.
     Raises NotInteresting when the case itself is not interesting.
     """
     begun = clock()
@@ -112,7 +113,8 @@ def reduce(
     )
     if valid is None and isinstance(values, Recorded):
         valid = values.valid
-    valid = valid if valid and valid(case) else lambda candidate: True
+    taken = (check for check in (valid, well_formed) if check and check(case))
+    valid = next(taken, lambda candidate: True)
     search = _Search(case, trials, values, valid, simplifying, fed)
     if not trials.first(case):
         raise NotInteresting("the case does not fail in the way that is to be kept; there is nothing to reduce")

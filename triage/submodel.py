@@ -18,6 +18,8 @@ from fuzz.case import Case
 from fuzz.operators.graph import bodies, walk
 from fuzz.wire import Value
 
+#: What has a list of nodes.
+Part = onnx.GraphProto | onnx.FunctionProto
 #: Before this IR version every initializer had to be a graph input as well.
 FIRST_IR_WITH_CONSTANTS = 4
 
@@ -33,6 +35,17 @@ def with_model(case: Case, model: onnx.ModelProto, inputs: Mapping[str, Value] |
     return replace(case, model=model.SerializeToString(), inputs=dict(given), expected=None)
 
 
+def well_formed(case: Case) -> bool:
+    """Whether onnx.checker takes the model of an ONNX case; it knows no types of operators from elsewhere."""
+    if case.kind != "onnx":
+        return False
+    try:
+        onnx.checker.check_model(case.model)
+    except (onnx.checker.ValidationError, ValueError):
+        return False
+    return True
+
+
 # ---------------------------------------------------------------- names
 
 
@@ -42,6 +55,11 @@ def reads(node: onnx.NodeProto) -> set[str]:
     for body in bodies(node):
         names |= free_names(body)
     return names
+
+
+def all_nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    """The nodes of the main graph, of its functions, and of all bodies in either, outer ones first."""
+    return [node for part in (model.graph, *model.functions) for node in walk(part)]
 
 
 def free_names(body: onnx.GraphProto) -> set[str]:
@@ -138,11 +156,12 @@ def mend(case: Case, model: onnx.ModelProto, values: Mapping[str, Value]) -> Cas
     """
     before, graph = load(case), model.graph
     made = _made_by(graph.node)
-    replace_items(graph.output, [info for info in graph.output if info.name in made])
-    if not graph.node or not graph.output:
+    there = made | initializer_names(graph) | {info.name for info in graph.input}
+    replace_items(graph.output, [info for info in graph.output if info.name in there])
+    if not any(info.name in made for info in graph.output):
         return None
     read = list(dict.fromkeys(name for node in graph.node for name in sorted(reads(node))))
-    dropped = _read_in(before.graph) - set(read)
+    dropped = _read_in(before.graph) - set(read) - {info.name for info in graph.output}
     replace_items(graph.input, [info for info in graph.input if info.name not in dropped])
     replace_items(graph.initializer, [tensor for tensor in graph.initializer if tensor.name not in dropped])
     replace_items(graph.sparse_initializer, [s for s in graph.sparse_initializer if s.values.name not in dropped])

@@ -10,14 +10,12 @@ import onnx
 from onnx import TypeProto, helper, numpy_helper, shape_inference
 
 from fuzz.case import Case
-from fuzz.operators.graph import bodies, walk
+from fuzz.operators.graph import bodies
 from fuzz.wire import Value
 from triage.nodesearch import Kept
 from triage.parts import parts
 from triage.patterns import Wiring
-from triage.submodel import load, reads, rename, replace_items, with_model
-
-Part = onnx.GraphProto | onnx.FunctionProto
+from triage.submodel import Part, all_nodes, load, reads, rename, replace_items, with_model
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def inner_places(case: Case) -> list[Place]:
 
 
 def _bodies(model: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
-    for node in walk(model.graph):
+    for node in all_nodes(model):
         yield from bodies(node)
 
 

@@ -176,6 +176,43 @@ def test_in_a_body_the_node_that_fails_gives_way_to_an_identity() -> None:
     assert found.min_good.difference == "Identity in the place of Neg"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "g (float[2,3] x) => (int64[1,3] y) { a = Neg(x) y = ArgMax(a) }",
+        "g (float[2,3] x) => (int64[2] y) { a = Neg(x) y = Shape(a) }",
+        "g (float[2,3] x) => (int8[2,3] y) { a = Neg(x) y = Cast<to = 3>(a) }",
+        "g (float[2,3] x) => (float[2,1] y) <int64[1] k = {1}> { a = Neg(x) y, at = TopK(a, k) }",
+        "g (float[2,3] x) => (float[2,3] y) { a = Neg(x) y, m = Dropout(a) }",
+    ],
+    ids=["ArgMax", "Shape", "Cast", "TopK", "Dropout"],
+)
+def test_an_operator_that_gives_another_type_or_several_results_has_a_valid_neighbour(text: str) -> None:
+    case = case_of(text, x=np.arange(6, dtype=np.float32).reshape(2, 3))
+    operator = op_types(case)[-1]
+    found = reduce(case, lambda one: operator in op_types(one), values=record, valid=valid, neighbours=2)
+    assert op_types(found.case) == [operator]
+    assert found.min_good is not None and op_types(found.min_good.case) == ["Identity"]
+    assert found.min_good.difference == f"Identity in the place of {operator}" and valid(found.min_good.case)
+
+
+CALL = """g (float[2] x) => (float[2] y) { y = local.f<by = 0.5>(x) }
+    <opset_import: ["": 21], domain: "local"> f<by>(a) => (b) { b = Elu<alpha: float = @by>(a) }"""
+
+
+def test_in_a_function_the_node_that_fails_gives_way_to_an_identity() -> None:
+    text = HEAD.replace('"": 21', '"": 21, "local": 1') + CALL
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.float32([1, 2])}, Origin("test"))
+
+    def needs(one: Case) -> bool:
+        functions = load(one).functions
+        return bool(functions) and any(node.op_type == "Elu" for node in functions[0].node)
+
+    found = reduce(case, needs, values=record, valid=valid, neighbours=2)
+    assert found.min_good is not None and found.min_good.difference == "Identity in the place of Elu"
+    assert differences(case, found.min_good.case) == ["without Elu", "with Identity"]
+
+
 def test_no_neighbour_is_looked_for_without_runs_to_spend() -> None:
     case = case_of(RELU, x=np.array([1, 2, 3], np.float32))
     found = reduce(case, lambda candidate: op_types(candidate) == ["Relu"], values=record, valid=valid, neighbours=0)

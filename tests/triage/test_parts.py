@@ -52,9 +52,22 @@ def test_without_recorded_values_they_are_made_up_or_else_the_producers_stay() -
 
 
 def test_what_has_no_known_type_is_not_made_up() -> None:
-    case = case_of(UNKNOWN, x=np.ones((2, 3), np.float32))
+    text = UNKNOWN.replace("Unknown(b)", "Unknown()")
+    case = case_of(text, x=np.ones((2, 3), np.float32))
     kept = [op_types(part) for part in parts(case, {4}, dict(case.inputs))]
     assert kept and all("Unknown" in operators for operators in kept)
+
+
+def test_what_follows_from_an_unknown_operator_has_the_type_of_its_input() -> None:
+    text = """<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]>
+    g (float[2,3] x) => (float[3,2] y) {
+        a = com.microsoft.Unknown(x) b = com.microsoft.Other(a) c = Neg(b) y = Transpose(c) }"""
+    case = case_of(text, x=np.ones((2, 3), np.float32))
+    alone = parts(case, {3}, dict(case.inputs))[0]
+    assert op_types(alone) == ["Transpose"] and alone.inputs["c"].shape == (2, 3)
+    unknown = parts(case, {1}, dict(case.inputs))[0]
+    assert op_types(unknown) == ["Other"]
+    assert [len(info.type.tensor_type.shape.dim) for info in load(unknown).graph.output] == [2]
 
 
 def test_indices_and_shapes_are_not_made_up() -> None:
@@ -113,7 +126,8 @@ def test_what_a_kept_node_reads_is_no_output_unless_it_was_one() -> None:
 
 def test_a_recorded_value_of_an_impossible_shape_is_not_believed() -> None:
     """onnx's evaluator joins what the iterations of a Loop return along an axis, where a new one is due."""
-    text = """<ir_version: 8, opset_import: ["": 17]> g (float[2] x) => (float[3] z) <int64 n = {3}, bool c = {1}> {
+    text = """<ir_version: 8, opset_import: ["": 17]>
+    g (float[2] x) => (float[3] z, float[2] y) <int64 n = {3}, bool c = {1}> {
         y, all = Loop(n, c, x) <body = b (int64 i, bool go, float[2] v) => (bool on, float[2] w, float[2] each)
             { on = Identity(go) w = Neg(v) each = Abs(v) }>
         z = ReduceMax<axes = [1], keepdims = 0>(all) }"""
@@ -123,3 +137,32 @@ def test_a_recorded_value_of_an_impossible_shape_is_not_believed() -> None:
     declared = {info.name: len(info.type.tensor_type.shape.dim) for info in load(alone).graph.output}
     assert op_types(alone) == ["Loop"] and declared == {"y": 1, "all": 2}
     assert op_types(parts(case, {1}, wrong)[0]) == ["Loop", "ReduceMax"]  # nothing to feed it with
+
+
+UNREAD = """<ir_version: 8, opset_import: ["": 17]>
+g (float[4] x, int64[1] k) => (float[1] y, float[4] x) <float[4] c = {1,2,3,4}> {
+    a = Exp(x)
+    top, at = TopK(a, k)
+    y = Neg(top)
+    dead = Add(a, c)
+}"""
+
+
+def outputs(case: Case) -> list[str]:
+    return [info.name for info in load(case).graph.output]
+
+
+def test_a_result_that_nobody_read_before_is_no_output_unless_nothing_else_is_left() -> None:
+    case = case_of(UNREAD, x=np.arange(4, dtype=np.float32), k=np.array([1]))
+    values = record(case)
+    assert outputs(parts(case, {1, 2}, values)[0]) == ["y", "x"]
+    assert outputs(parts(case, {1}, values)[0]) == ["top", "x"]
+    assert outputs(parts(case, {3}, values)[0]) == ["dead", "x"]
+
+
+def test_an_output_that_is_an_input_stays_one_as_long_as_something_is_computed() -> None:
+    case = case_of(UNREAD, x=np.arange(4, dtype=np.float32), k=np.array([1]))
+    kept = parts(case, {0}, record(case))[0]
+    assert outputs(kept) == ["a", "x"] and len(run(kept)) == 2
+    elsewhere = parts(case, {2}, record(case))[0]
+    assert outputs(elsewhere) == ["y", "x"] and set(elsewhere.inputs) == {"top", "x"}

@@ -23,7 +23,7 @@ from fuzz.wire import Value
 from triage.interesting import recorded, same_signature
 from triage.reduce import MOST_RUNS, ORDER, NotInteresting, elements, most_runs, reduce
 from triage.signing import Signer
-from triage.submodel import load
+from triage.submodel import all_nodes, load, well_formed, with_model
 
 JUNK = ("Relu", "Sigmoid", "Neg", "Abs", "Tanh", "Add", "Mul", "Sub")
 Part = tuple[list[onnx.NodeProto], dict[str, np.ndarray], str]
@@ -149,6 +149,87 @@ def test_nodes_that_are_far_apart_are_found() -> None:
     reduction = reduce(case, first_and_last, values=record, valid=valid)
     assert op_types(reduction.case) == ["Exp", "Log"]
     assert reduction.runs < 16
+
+
+def unread_places(source: str) -> Part:
+    nodes = [
+        helper.make_node("TopK", [source, "three"], ["top", "places"], axis=1),
+        helper.make_node("Exp", ["top"], ["result"]),
+    ]
+    return nodes, {"three": np.array([3])}, "result"
+
+
+def strange(source: str) -> Part:
+    nodes = [
+        helper.make_node("Unheard", [source], ["heard"], domain="com.example"),
+        helper.make_node("Softmax", ["heard"], ["result"]),
+    ]
+    return nodes, {}, "result"
+
+
+def without_output(case: Case, name: str) -> Case:
+    model = load(case)
+    model.graph.output.remove(next(info for info in model.graph.output if info.name == name))
+    return with_model(case, model)
+
+
+def test_a_result_that_nobody_reads_can_be_what_matters() -> None:
+    def needs(case: Case) -> bool:
+        graph = load(case).graph
+        read = {name for node in graph.node for name in node.input} | {info.name for info in graph.output}
+        return any(node.op_type == "TopK" and node.output[1] not in read for node in graph.node)
+
+    found = reduce(without_output(large(60, unread_places), "places"), needs, values=record, valid=valid)
+    assert op_types(found.case) == ["TopK"] and found.runs < 30
+
+
+def test_an_input_that_is_an_output_can_be_what_matters_and_goes_where_it_does_not() -> None:
+    def passes_through(case: Case) -> bool:
+        graph = load(case).graph
+        return not {info.name for info in graph.input}.isdisjoint(info.name for info in graph.output)
+
+    case = large(60, relu_of_transpose)
+    model = load(case)
+    model.graph.output.append(model.graph.input[0])
+    case = with_model(case, model)
+    found = reduce(case, passes_through, values=record, valid=valid)
+    assert found.nodes_after == 1 and found.runs < 30
+    assert not passes_through(reduce(case, has_relu_of_transpose, values=record, valid=valid).case)
+
+
+def test_an_operator_that_the_reference_does_not_know_costs_neither_size_nor_validity() -> None:
+    def is_there(case: Case) -> bool:
+        assert well_formed(case)
+        return "Softmax" in op_types(case)
+
+    model = load(large(60, strange))
+    model.opset_import.append(helper.make_opsetid("com.example", 1))
+    found = reduce(with_model(large(60, strange), model), is_there, values=record, valid=valid)
+    assert op_types(found.case) == ["Softmax"] and well_formed(found.case)
+
+
+UNTAKEN = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+g (float[2] x, bool c) => (float[2] y, float[2] z) {
+    a = Neg(x)
+    y = If(c) <then_branch = t () => (float[2] p) { d = Abs(a) e = Softmax(d) f = Elu(e) p = Exp(f) },
+               else_branch = e () => (float[2] q) { q = Tan(a) }>
+    z = own.f(c, x) }
+<domain: "own", opset_import: ["": 21]> f (c, p) => (r) {
+    s = Sin(p)
+    r = If(c) <then_branch = t () => (float[2] t) { u = Cos(s) v = Erf(u) w = Mish(v) t = Exp(w) },
+               else_branch = e () => (float[2] u) { u = Tan(s) }> }"""
+
+
+@pytest.mark.parametrize("pair", [("Softmax", "Elu"), ("Erf", "Mish")], ids=["main graph", "function"])
+def test_a_bug_in_a_branch_that_is_not_taken_comes_out_of_it(pair: tuple[str, str]) -> None:
+    def follows(case: Case) -> bool:
+        makers = {name: node.op_type for node in all_nodes(load(case)) for name in node.output}
+        return any(node.op_type == pair[1] and makers.get(node.input[0]) == pair[0] for node in all_nodes(load(case)))
+
+    model = parser.parse_model(UNTAKEN).SerializeToString()
+    case = Case("onnx", model, {"x": np.float32([1, 2]), "c": np.array(False)}, Origin("test"))
+    found = reduce(case, follows, values=record, valid=valid)
+    assert found.nodes_after == 2 and follows(found.case) and valid(found.case)
 
 
 def test_a_case_that_is_not_interesting_is_refused_in_one_line() -> None:

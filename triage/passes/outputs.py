@@ -1,4 +1,4 @@
-"""Fewer graph outputs, where the nodes that make them are needed anyway."""
+"""Fewer graph outputs, where the nodes that make them, if any do, are needed anyway."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Iterator, Mapping
 from fuzz.case import Case
 from fuzz.wire import Value
 from triage.passes._chunks import chunks
-from triage.submodel import load, reads, replace_items, with_model
+from triage.submodel import initializer_names, load, reads, replace_items, with_model
 
 KINDS = ("onnx",)
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """All outputs that a node reads, no longer outputs; then fewer of them. Which nodes go is not decided here."""
+    """Without all outputs that a node reads or none makes; then without some. Which nodes go is not decided here."""
     graph = load(case).graph
-    read = set[str]().union(*(reads(node) for node in graph.node))
+    read = initializer_names(graph) | {info.name for info in graph.input}
+    read = read.union(*(reads(node) for node in graph.node))
     returned = {info.name for info in graph.output}
     for node in graph.node:  # of a node's several results one is enough
         results = [name for name in node.output if name in returned]

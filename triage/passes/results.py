@@ -9,10 +9,9 @@ import onnx
 from fuzz.case import Case
 from fuzz.operators.graph import bodies, walk
 from fuzz.wire import Value
-from triage.submodel import load, reads, replace_items, with_model
+from triage.submodel import Part, load, reads, replace_items, with_model
 
 KINDS = ("onnx",)
-_Part = onnx.GraphProto | onnx.FunctionProto
 #: A function's place in the model, and that of one of its results.
 _Result = tuple[int, int]
 
@@ -65,7 +64,7 @@ def _sweep(function: onnx.FunctionProto) -> None:
         replace_items(function.node, kept)
 
 
-def _parts(model: onnx.ModelProto) -> list[_Part]:
+def _parts(model: onnx.ModelProto) -> list[Part]:
     return [model.graph, *model.functions]
 
 
@@ -73,7 +72,7 @@ def _calls(node: onnx.NodeProto, function: onnx.FunctionProto) -> bool:
     return (node.domain, node.op_type) == (function.domain, function.name)
 
 
-def _read_in(part: _Part) -> set[str]:
+def _read_in(part: Part) -> set[str]:
     """What nodes of the part, those of bodies too, read, and what the part and its bodies yield."""
     found = {each.name for each in part.output} if isinstance(part, onnx.GraphProto) else set(part.output)
     for node in walk(part):

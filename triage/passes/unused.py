@@ -9,7 +9,7 @@ import onnx
 from fuzz.case import Case
 from fuzz.operators.graph import walk
 from fuzz.wire import Value
-from triage.submodel import load, reads, replace_items, with_model
+from triage.submodel import Part, load, reads, replace_items, with_model
 
 KINDS = ("onnx",)
 
@@ -36,7 +36,7 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
 def _called(model: onnx.ModelProto) -> list[onnx.FunctionProto]:
     """The functions that the main graph calls, by way of others too."""
     called: list[onnx.FunctionProto] = []
-    waiting: list[onnx.GraphProto | onnx.FunctionProto] = [model.graph]
+    waiting: list[Part] = [model.graph]
     while waiting:
         names = {(node.domain, node.op_type) for node in walk(waiting.pop())}
         fresh = [f for f in model.functions if (f.domain, f.name) in names and f not in called]

@@ -14,7 +14,7 @@ from onnx.reference import ReferenceEvaluator
 from fuzz.case import Case, Origin
 from fuzz.wire import Value
 from triage.reduce import ORDER
-from triage.submodel import inner_tensors, load
+from triage.submodel import all_nodes, inner_tensors, load
 
 HEAD = '<ir_version: 10, opset_import: ["": 21]>\n'
 
@@ -98,16 +98,17 @@ def test_a_local_function_is_written_out() -> None:
     np.testing.assert_array_equal(run(inlined)[0], run(case)[0])
 
 
-def test_the_taken_branch_takes_the_place_of_the_if() -> None:
+def test_the_taken_branch_takes_the_place_of_the_if_and_then_the_other_one() -> None:
     text = """g (float[2] x, bool flag) => (float[2] y) {
         y = If(flag) < then_branch = t () => (float[2] a) { a = Neg(x) },
                        else_branch = e () => (float[2] b) { c = Abs(x) b = Exp(c) } >
     }"""
     for flag, expected in ((True, ["Neg", "Identity"]), (False, ["Abs", "Exp", "Identity"])):
         case = case_of(text, x=ramp(2), flag=np.array(flag))
-        [candidate] = propose("subgraphs", case)
-        assert op_types(candidate) == expected
-        np.testing.assert_array_equal(run(candidate)[0], run(case)[0])
+        taken, other = propose("subgraphs", case)
+        assert op_types(taken) == expected
+        np.testing.assert_array_equal(run(taken)[0], run(case)[0])
+        assert op_types(other) != expected and works(other)
 
 
 def test_one_iteration_takes_the_place_of_a_loop() -> None:
@@ -120,6 +121,46 @@ def test_one_iteration_takes_the_place_of_a_loop() -> None:
     [candidate] = propose("subgraphs", case)
     assert "Loop" not in op_types(candidate) and "Add" in op_types(candidate)
     assert any(np.array_equal(value, 2 * ramp(2)) for value in run(candidate))
+
+
+def test_the_first_slices_take_the_place_of_a_scan() -> None:
+    text = """g (float[2] start, float[3,2] rows) => (float[2] last, float[3,2] sums) {
+        last, sums = Scan <num_scan_inputs = 1, body = b (float[2] v, float[2] row) => (float[2] w, float[2] s) {
+            w = Add(v, row)  s = Identity(w) }> (start, rows)
+    }"""
+    [candidate] = propose("subgraphs", case_of(text, start=ramp(2), rows=ramp(3, 2)))
+    assert op_types(candidate) == ["Add", "Identity"]
+    assert all(np.array_equal(value, 2 * ramp(2)) for value in run(candidate)[-2:])
+
+
+def test_a_branch_takes_the_place_of_an_if_in_a_body_and_in_a_function() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+    g (int64 n, bool c, float[2] x) => (float[2] y, float[2] z) {
+        y = Loop(n, c, x) <body = b (int64 i, bool go, float[2] v) => (bool more, float[2] w) {
+            more = Identity(go)
+            w = If(go) <then_branch = t () => (float[2] p) <float[2] two = {2, 2}> { p = Mul(v, two) },
+                        else_branch = e () => (float[2] q) { q = Neg(v) }> }>
+        z = own.choose(c, x) }
+    <domain: "own", opset_import: ["": 21]> choose (c, p) => (r) {
+        r = If(c) <then_branch = t () => (float[2] s) { s = Exp(p) },
+                   else_branch = e () => (float[2] u) { u = Tan(p) }> }"""
+    model = parser.parse_model(text).SerializeToString()
+    case = Case("onnx", model, {"n": np.array(2), "c": np.array(True), "x": ramp(2)}, Origin("test"))
+    inner = [each for each in propose("subgraphs", case) if "Loop" in op_types(each)]
+    assert len(inner) == 4 and all(works(each) for each in inner)
+    held = [{node.op_type for node in all_nodes(model_of(each))} for each in inner]
+    assert [len(one & {"Mul", "Neg", "Exp", "Tan"}) for one in held] == [3] * 4
+    assert all(np.array_equal(one, other) for one, other in zip(run(inner[0]), run(case), strict=True))
+
+
+def test_names_that_come_out_of_bodies_do_not_clash() -> None:
+    text = """g (float[2] x, bool c) => (float[2] y) {
+        y = If(c) <then_branch = t () => (float[2] a) { body0_a = Neg(x) a = Exp(body0_a) },
+                   else_branch = e () => (float[2] a) { a = Abs(x) }>
+    }"""
+    case = case_of(text, x=ramp(2), c=np.array(True))
+    taken = propose("subgraphs", case)[0]
+    np.testing.assert_array_equal(run(taken)[0], run(case)[0])
 
 
 def test_a_constant_node_becomes_an_initializer() -> None:
