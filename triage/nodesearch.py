@@ -224,7 +224,7 @@ class NodeSearch:
         return False
 
     def _doubtful(self) -> Iterator[Kept]:
-        """Without a node that nothing connects to the rest, without two of one operator, without any node; all, if odd.
+        """Without a node that nothing connects to the rest, two or all of one operator, or any one; all sets, if odd.
 
         A bug that an even number of nodes shows, or that one more node hides, is not monotone, and what takes the
         place of a node can hide a bug. Of two nodes only what was seen to be odd is doubted.
@@ -232,6 +232,9 @@ class NodeSearch:
         if len(self.kept) > 2:
             linked = {node for edge in self._wiring.edges if self.kept.issuperset(edge) for node in edge}
             yield from (self.kept - {node} for node in sorted(self.kept - linked))
+            operators = Counter(self._wiring.operators[node] for node in self.kept)
+            for operator in [operator for operator, count in operators.items() if count > 2]:
+                yield frozenset(node for node in self.kept if self._wiring.operators[node] != operator)
             for one, other in itertools.combinations(sorted(self.kept), 2):
                 if self._wiring.operators[one] == self._wiring.operators[other]:
                     yield self.kept - {one, other}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
 
 import numpy as np
 import onnx
@@ -26,8 +27,8 @@ def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> lis
     a kept node and has the same dtype (first way) and shape too (second way); else, and in the last way
     always, from the recorded value. Results that nobody reads any more become outputs; of those still read,
     and of those that nobody read before, only what was an output before. What was not recorded, since the
-    evaluator does not know an operator, is made up where its type is known and it is a real tensor; in the last
-    ways its producers are kept as well.
+    evaluator does not know an operator, is made up where its type is known and it is a real tensor; after that its
+    producers are kept as well. In the last way new inputs have the free sizes that their tensors had.
     """
     inferred = inferred_types(case.model)
     values = {name: value for name, value in values.items() if _possible(value, inferred.get(name))}
@@ -38,7 +39,18 @@ def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> lis
             candidate = _part(case, kept, told, inferred, alike)
             if candidate is not None and len(load(candidate).graph.node):
                 found.setdefault(candidate.id, candidate)
+    symbols = set[str]().union(*map(_symbols, load(case).graph.input))
+    symbols |= {"?"} if symbols else set()  # two free sizes that are broadcast make one without a name
+    free = {name: info for name, info in inferred.items() if symbols.intersection(_symbols(info))}
+    candidate = _part(case, kept, values, inferred, _never, free) if free and found else None
+    if candidate is not None:
+        found.setdefault(candidate.id, candidate)
     return list(found.values())
+
+
+def _symbols(info: onnx.ValueInfoProto) -> set[str]:
+    """The names of the free sizes of a declared tensor, "?" for one without."""
+    return {dim.dim_param or "?" for dim in info.type.tensor_type.shape.dim if not dim.HasField("dim_value")}
 
 
 def _made_up(name: str, info: onnx.ValueInfoProto, values: Mapping[str, Value]) -> np.ndarray | None:
@@ -84,6 +96,7 @@ def _part(
     values: Mapping[str, Value],
     inferred: Mapping[str, onnx.ValueInfoProto],
     alike: _Alike,
+    free: Mapping[str, onnx.ValueInfoProto] = MappingProxyType({}),
 ) -> Case | None:
     model = load(case)
     nodes = list(model.graph.node)
@@ -94,13 +107,21 @@ def _part(
     rename(model, detours)
     declared = {info.name: info for info in load(case).graph.output}
     infos = [
-        declared.get(name) or value_info(name, values.get(name)) or inferred.get(name)
+        declared.get(name) or _declaration(name, values.get(name), inferred.get(name))
         for name in _results(model.graph, load(case).graph)
     ]
     replace_items(model.graph.output, [info for info in infos if info is not None])
-    if detours:
+    if detours or free:
         open_shapes(model)
-    return mend(case, model, values)
+    return mend(case, model, values, free)
+
+
+def _declaration(name: str, value: Value, known: onnx.ValueInfoProto | None) -> onnx.ValueInfoProto | None:
+    """The type of a recorded value, if it is of the kind that is known: evaluators take an optional for a list."""
+    found = value_info(name, value)
+    if known is None or (found is not None and found.type.WhichOneof("value") == known.type.WhichOneof("value")):
+        return found
+    return known
 
 
 def _results(graph: onnx.GraphProto, before: onnx.GraphProto) -> list[str]:

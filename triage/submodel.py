@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -148,11 +149,17 @@ def open_shapes(model: onnx.ModelProto) -> None:
 # ---------------------------------------------------------------- cutting
 
 
-def mend(case: Case, model: onnx.ModelProto, values: Mapping[str, Value]) -> Case | None:
+def mend(
+    case: Case,
+    model: onnx.ModelProto,
+    values: Mapping[str, Value],
+    declared: Mapping[str, ValueInfoProto] = MappingProxyType({}),
+) -> Case | None:
     """A case of `model`, which was cut out of the case's own: feed what dangles, drop what is unused now.
 
-    Returns None when nothing is left to compute or a value to feed is not recorded. Graph inputs and
-    initializers that were unused before stay: they may be what the failure is about.
+    `declared` tells how new inputs are declared where that is not by their values. Returns None when nothing is left
+    to compute or a value to feed is not recorded. Graph inputs and initializers that were unused before stay: they
+    may be what the failure is about.
     """
     before, graph = load(case), model.graph
     made = _made_by(graph.node)
@@ -170,26 +177,22 @@ def mend(case: Case, model: onnx.ModelProto, values: Mapping[str, Value]) -> Cas
     inputs = {name: value for name, value in case.inputs.items() if name in known}
     constants = constant_names(before)
     for name in read:
-        if name not in known and not _feed(model, name, values.get(name), name in constants, inputs):
+        if name in known:
+            continue
+        value = values.get(name)
+        info = declared.get(name) or value_info(name, value)
+        if name in constants and isinstance(value, np.ndarray):
+            add_initializer(model, name, value)
+        elif info is None or value is None:
             return None
+        else:
+            model.graph.input.append(info)
+            inputs[name] = value
     return with_model(case, model, inputs)
 
 
 def _read_in(graph: onnx.GraphProto) -> set[str]:
     return set[str]().union(*(reads(node) for node in graph.node))
-
-
-def _feed(model: onnx.ModelProto, name: str, value: Value, constant: bool, inputs: dict[str, Value]) -> bool:
-    """Give the value `name` to the model, as an initializer or as an input; False when that is impossible."""
-    if constant and isinstance(value, np.ndarray):
-        add_initializer(model, name, value)
-        return True
-    info = value_info(name, value)
-    if info is None:
-        return False
-    model.graph.input.append(info)
-    inputs[name] = value
-    return True
 
 
 def add_initializer(model: onnx.ModelProto, name: str, value: np.ndarray) -> None:

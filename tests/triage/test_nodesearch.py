@@ -133,6 +133,16 @@ def test_an_even_number_of_nodes_comes_down_to_two(seed: int) -> None:
     assert len(Runs(even).search(wiring)) <= 4
 
 
+def test_a_bug_that_a_few_nodes_of_one_operator_hide_loses_them_all() -> None:
+    wiring = replace(graph(80, 3), operators=tuple("Hides" if at % 9 == 0 else f"Op{at % 7}" for at in range(80)))
+    hiding = {at for at in range(80) if at % 9 == 0}
+
+    def needs(kept: Kept) -> bool:
+        return 40 in kept and (not kept & hiding or len(kept & hiding) > 4)
+
+    assert Runs(needs).search(wiring) == {40}
+
+
 def test_what_needs_everything_keeps_everything() -> None:
     wiring = graph(9, 0)
     runs = Runs(lambda kept: len(kept) == 9)

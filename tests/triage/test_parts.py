@@ -166,3 +166,23 @@ def test_an_output_that_is_an_input_stays_one_as_long_as_something_is_computed()
     assert outputs(kept) == ["a", "x"] and len(run(kept)) == 2
     elsewhere = parts(case, {2}, record(case))[0]
     assert outputs(elsewhere) == ["y", "x"] and set(elsewhere.inputs) == {"top", "x"}
+
+
+def test_in_the_last_way_a_new_input_has_the_free_sizes_that_its_tensor_had() -> None:
+    text = """<ir_version: 8, opset_import: ["": 17]>
+    g (float[N,3] x) => (float[N,3] z) { a = Neg(x) b = Exp(a) z = Softmax(b) }"""
+    case = case_of(text, x=np.ones((2, 3), np.float32))
+    ways = parts(case, {2}, record(case))
+    sizes = [
+        [dim.dim_param or dim.dim_value for dim in load(way).graph.input[0].type.tensor_type.shape.dim] for way in ways
+    ]
+    assert sizes == [[2, 3], ["N", 3]]
+    assert [run(way)[0].shape for way in ways] == [(2, 3), (2, 3)]
+
+
+def test_an_optional_value_is_no_sequence_whatever_the_evaluator_gives() -> None:
+    text = """<ir_version: 8, opset_import: ["": 18]>
+    g (float[2] x) => (float[2] y) { o = Optional(x) v = OptionalGetElement(o) y = Neg(v) }"""
+    case = case_of(text, x=np.ones(2, np.float32))
+    for way in parts(case, {0, 1}, {**case.inputs, "o": [case.inputs["x"]], "v": [case.inputs["x"]]}):
+        assert [info.type.WhichOneof("value") for info in load(way).graph.output] == ["tensor_type"]

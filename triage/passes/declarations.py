@@ -26,5 +26,5 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
 
 def _declare(info: onnx.ValueInfoProto, values: Mapping[str, Value]) -> None:
     actual = value_info(info.name, values.get(info.name))
-    if actual is not None and info.type.HasField("tensor_type"):
+    if actual is not None and actual.type.HasField("tensor_type") and info.type.HasField("tensor_type"):
         info.type.CopyFrom(actual.type)
