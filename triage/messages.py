@@ -21,7 +21,7 @@ _REMEMBERED = 4_000
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _QUOTES = str.maketrans("‘’‚‛“”„«»′`\u00a0", "''''\"\"\"\"\"'`\x20")
-_ADDRESS = re.compile(r"\b0[xX][0-9a-fA-F]++")
+_ADDRESS = re.compile(r"\b0[xX][0-9a-fA-F]++(?!x)")  # 0x3xf32 is a type
 #: Hashes and other identifiers in hexadecimal: eight digits or more, of both kinds; and UUIDs.
 _HASH = re.compile(
     r"(?<![0-9A-Za-z])(?=[a-z]*+[0-9])[a-z0-9]{24,64}(?![0-9A-Za-z])"  # of base 32: generated files

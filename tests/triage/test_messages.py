@@ -77,6 +77,27 @@ SAME = (
     ("a time", "[19:12:29] no kernel", "[03:00:01] no kernel"),
     ("a thread", "thread 140 in 0x7fab", "thread 7 in 0x00"),
     ("the element type of a kernel", "Pad<T>::Pad() [with T = int] no", "Pad<T>::Pad() [with T = long int] no"),
+    ("a type of MLIR", "no Pad of tensor<0x3xf32> here", "no Pad of tensor<*xi8> here"),
+    ("an element type of ONNX", "got tensor(float) here", "got tensor(float16) here"),
+    ("a figure that is no number", "max abs error nan at (0, 1)", "max abs error 1.5e-3 at (2,)"),
+    ("the shape of a scalar", "cannot reshape {} here", "cannot reshape {2,3} here"),
+    ("the shape of a scalar at the end", "shapes (2,3) ()", "shapes (2,3) (4,)"),
+    ("the shape of a scalar of XLA", "shapes: f32[] and s32[2].", "shapes: f32[2,3] and f32[4]."),
+    ("no known rank", "shapes {[],[...]} differ", "shapes {[2,3],[4]} differ"),
+    ("a free size", "expected R.Tensor((n, 3))", "expected R.Tensor((2, 3))"),
+    ("a free size times two", "shapes [batch, n * 2, 7] differ", "shapes [1, 2] differ"),
+    ("a size that is bounded", "shapes f32[<=5,2] differ", "shapes f32[4,2] differ"),
+    ("an element type of PyTorch", "\"mm\" not implemented for 'Half'", "\"mm\" not implemented for 'Long'"),
+    (
+        "an element type of C++",
+        "to have the same dtype, but got: float != double",
+        "to have the same dtype, but got: int != bool",
+    ),
+    (
+        "an input that is called by its name",
+        "Got invalid dimensions for input: x for 1",
+        "Got invalid dimensions for input: data.1 for 2",
+    ),
     ("CRLF", "no\r\nkernel", "no\nkernel"),
     ("a node of a traced graph", NODE.format(given="(0.3+2j)", carets=""), NODE.format(given="1j", carets=CARETS)),
 )
@@ -93,7 +114,15 @@ def test_a_list_of_names_is_as_long_as_the_model_has_outputs() -> None:
 
 
 def test_words_that_tell_stay() -> None:
-    for message in ("N/A and/or input/output", "aten::conv is no leaf", "'num_heads'", "no such mode: cubic"):
+    for message in (
+        "N/A and/or input/output",
+        "aten::conv is no leaf",
+        "'num_heads'",
+        "no such mode: cubic",
+        "call foo() first",
+        "missing (name, other) here",
+        "the result contains nan",
+    ):
         assert said(message) == message
 
 

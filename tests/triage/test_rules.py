@@ -54,6 +54,7 @@ def test_a_frame_may_be_ignored_by_file_by_function_or_by_both(tmp_path: Path) -
 
 DYING = ("abort", "__GI_raise", "__assert_fail", "std::terminate", "__cxa_throw", "core::panicking::panic_fmt")
 DYING += ("c10::Error::Error", "tvm::runtime::detail::LogFatal::Entry", "ov::Exception::create", "ns::ThrowError")
+DYING += ("tvm::relax::BlockBuilderImpl::ReportFatal",)
 TELLING = (
     "ov::op::v1::Convolution::evaluate",
     "tvm::relax::FuseOps",
