@@ -9,7 +9,7 @@ import onnx
 
 from fuzz.case import Case
 from fuzz.wire import Value
-from triage.submodel import load, replace_items, with_model
+from triage.submodel import all_nodes, load, replace_items, with_model
 from triage.wiring import constant
 
 KINDS = ("onnx",)
@@ -17,13 +17,16 @@ _BRANCHES = ("then_branch", "else_branch")
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """Each branch of each If of the main graph with a constant for every result, as long as neither is like that."""
-    for at, node in enumerate(load(case).graph.node):
+    """Each branch of each If with a constant for every result, as long as neither is like that."""
+    model = load(case)
+    main = set().union(*(node.output for node in model.graph.node))
+    for at, node in enumerate(all_nodes(model)):
         if node.op_type == "If" and not node.domain and not any(_is_bare(attribute.g) for attribute in node.attribute):
-            condition = values.get(node.input[0])
+            known = values if main.issuperset(node.output) else {}  # of what bodies compute nothing is recorded
+            condition = known.get(node.input[0])
             taken = isinstance(condition, np.ndarray) and condition.size == 1 and bool(condition.item())
             for name in reversed(_BRANCHES) if taken else _BRANCHES:
-                candidate = _emptied(case, at, name, values)
+                candidate = _emptied(case, at, name, known)
                 if candidate is not None:
                     yield candidate
 
@@ -34,7 +37,7 @@ def _is_bare(branch: onnx.GraphProto) -> bool:
 
 def _emptied(case: Case, at: int, name: str, values: Mapping[str, Value]) -> Case | None:
     model = load(case)
-    node = model.graph.node[at]
+    node = all_nodes(model)[at]
     for attribute in node.attribute:
         if attribute.name == name:
             results = list(zip(attribute.g.output, node.output, strict=False))

@@ -12,7 +12,7 @@ from tests.triage.passes.test_onnx_passes import case_of, model_of, op_types, pr
 from tests.triage.test_reduce import record, valid
 from triage.passes import parameters, results
 from triage.reduce import reduce
-from triage.submodel import load
+from triage.submodel import all_nodes, load
 
 CHOICE = """g (bool c, float[2] x) => (float[2] y) {
     y = If(c) <then_branch = t () => (float[2] p) { a = Tanh(x) p = Exp(a) },
@@ -55,6 +55,17 @@ def test_the_branch_that_is_not_taken_is_the_first_to_be_emptied(condition: bool
     np.testing.assert_array_equal(run(proposed[0])[0], run(choice(condition))[0])
     assert all(works(case) for case in proposed)
     assert propose("branches", proposed[0]) == []
+
+
+def test_a_branch_of_an_if_in_a_loop_is_emptied_too() -> None:
+    text = """g (int64 n, bool c, float[2] x) => (float[2] y) {
+        y = Loop(n, c, x) <body = b (int64 i, bool go, float[2] v) => (bool more, float[2] w) {
+            more = Identity(go)
+            w = If(go) <then_branch = t () => (float[2] p) { p = Mul(v, v) },
+                        else_branch = e () => (float[2] q) { q = Neg(v) }> }> }"""
+    found = propose("branches", case_of(text, n=np.array(2), c=np.array(True), x=X))
+    held = [{node.op_type for node in all_nodes(model_of(each))} for each in found]
+    assert all(works(each) for each in found) and [one & {"Mul", "Neg"} for one in held] == [{"Neg"}, {"Mul"}]
 
 
 def test_a_bug_in_a_branch_is_left_alone_with_its_node() -> None:
