@@ -37,6 +37,11 @@ def raising(runner: Runner, case: Case, target: Target) -> list[str]:
     return _shown(runner, case, target, "raising")
 
 
+def retyping(runner: Runner, case: Case, target: Target) -> list[str]:
+    """The passes of `target` after which an output is declared otherwise, in order; none where it cannot tell."""
+    return _shown(runner, case, target, "retyping")
+
+
 def parts(runner: Runner, case: Case, reference: Target) -> list[str]:
     """The core operators that an operator instance becomes, one for each call, as the option ``part`` counts them."""
     return _shown(runner, case, reference, "parts")

@@ -12,11 +12,12 @@ and nothing else. It defines:
                operators that the frontend really meets in it, since an api's own name does not tell;
                ``passes``: instead of results, the passes that the case went through, in order;
                ``declared``: what the frontend says of each output before anything is compiled, such as
-               ``float32[2,?]``, ``?`` where it does not know; each comes as one output, an array of
-               strings), ``disable`` (names of passes, with commas), ``stop`` (how far into the
-               compiler a case goes) and ``part`` (``upto 3``, ``only 3``: of an operator instance, see
-               fuzz/instance_parts.py; the reference's ``show=parts`` lists them). ``rule`` is the judge's, not the
-               backend's: how values are compared (``chebyshev``, ``ratio``; fuzz/oracles/differential.py).
+               ``float32[2,?]``, ``?`` where it does not know; ``retyping``: the passes after which that is
+               otherwise; each comes as one output, an array of strings), ``disable`` (names of passes,
+               with commas), ``stop`` (how far into the compiler a case goes) and ``part`` (``upto 3``,
+               ``only 3``: of an operator instance, see fuzz/instance_parts.py; the reference's
+               ``show=parts`` lists them). ``rule`` is the judge's, not the backend's: how values are
+               compared (``chebyshev``, ``ratio``; fuzz/oracles/differential.py).
 ``warm()``     imports everything the backend needs. Called once before workers are forked, so it
                must neither compile nor run anything (a warm parent hangs its children).
 ``devices()``  list of device names, e.g. ``["CPU"]``. Raises if the compiler cannot work here; the

@@ -20,7 +20,7 @@ KINDS = ("onnx", "instance", "keras")
 #: device: what TVM calls it, e.g. cuda, in place of the processor.
 #: disable: names of passes that TVM's sequences leave out, e.g. FuseOps,tirx.StorageRewrite.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
-    "show": ("outputs", "operators", "passes", "declared", "raising"),
+    "show": ("outputs", "operators", "passes", "declared", "raising", "retyping"),
     "disable": ("none", "*"),
     "sequence": ("none", "*"),
     "target": ("generic", "native"),
@@ -86,7 +86,8 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     form = job.options.get("functions", "none")
     if form != "none":
         module = _relax_functions.rewritten(module, form)
-    with _PassesSeen(job.options.get("disable", "none")) as passes:
+    typed = _declared(module) if shown == "retyping" else None
+    with _PassesSeen(job.options.get("disable", "none"), typed) as passes:
         try:
             module = _tvm_sequences.optimised(module, job.options.get("sequence", "none"))
             executable = tvm.compile(module, target=_tvm_devices.target(job.options))
@@ -97,6 +98,8 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
         return [("raising", np.array(passes.running, dtype=object))]
     if shown == "passes":
         return [("passes", np.array(passes.names, dtype=object))]
+    if shown == "retyping":
+        return [("retyping", np.array(passes.retyping, dtype=object))]
     enter("run")
     device = _tvm_devices.device(job.options)
     machine = relax.VirtualMachine(executable, device)
@@ -109,6 +112,12 @@ def _declared(module: Any) -> List[str]:
     """The types that the frontend has inferred for the results of ``main``."""
     kind = module["main"].ret_ty
     return [_spelled(each) for each in getattr(kind, "fields", [kind])]
+
+
+def _declared_still(module: Any) -> Optional[List[str]]:
+    """As `_declared`; None once ``main`` is lowered so far that it has no such types."""
+    main = next((function for name, function in module.functions.items() if name.name_hint == "main"), None)
+    return _declared(module) if getattr(main, "ret_ty", None) is not None else None
 
 
 def _spelled(kind: Any) -> str:
@@ -124,12 +133,14 @@ class _PassesSeen:
     With nothing to note or to disable it would only cost time, but a compilation takes longer by far.
     """
 
-    def __init__(self, disabled: str) -> None:
+    def __init__(self, disabled: str, declared: Optional[List[str]] = None) -> None:
+        """`declared`: the types of the results of ``main``, to note the passes that change them (None: not asked)."""
         from tvm import instrument, transform
 
         self.names: List[str] = []
         self.running: List[str] = []  # the passes that have begun and not ended, the outermost first
-        noted, running = self.names, self.running
+        self.retyping: List[str] = []
+        noted, running, retyping, types = self.names, self.running, self.retyping, [declared]
 
         class Note:
             def run_before_pass(self, module: Any, info: Any) -> None:
@@ -140,6 +151,9 @@ class _PassesSeen:
             def run_after_pass(self, module: Any, info: Any) -> None:
                 if running and running[-1] == info.name:
                     running.pop()
+                if types[0] is not None and (now := _declared_still(module)) not in (None, types[0]):
+                    retyping.append(str(info.name))
+                    types[0] = now
 
         left_out = [] if disabled == "none" else disabled.split(",")
         note = instrument.pass_instrument(Note)()

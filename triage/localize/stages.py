@@ -41,17 +41,31 @@ def _raised(trial: Trial, known: Location) -> Location:
 
 
 def _declared(trial: Trial, known: Location) -> Location:
-    """A wrong type or shape that the frontend's graph declares already was not made later."""
+    """A wrong type or shape that the frontend's graph declares was not made later; a right one was lost later."""
     failure = trial.failure
     if failure.symptom not in ("wrong:dtype", "wrong:shape") or failure.reference is None:
         return known
     told = asking.declared(trial.judge.runner, failure.case, failure.target)
-    for spelled, (name, value) in zip(told, failure.reference.outputs, strict=False):
-        if isinstance(value, np.ndarray | Raw) and _contradicts(spelled, dtype_name(value), value.shape):
-            shown = f"{dtype_name(value)}[{','.join(map(str, value.shape))}]"
+    right = ""
+    for spelled, (name, value), found in zip(told, failure.reference.outputs, values(failure.outcome), strict=False):
+        if not isinstance(value, np.ndarray | Raw):
+            continue
+        if _contradicts(spelled, dtype_name(value), value.shape):
+            shown = _spelled(value)
             said = f"the graph that the frontend makes declares {name} as {spelled} already, where {shown} is right"
             return known.learn(said, stage=Part.FRONTEND)
-    return known
+        if "?" not in spelled and isinstance(found, np.ndarray | Raw) and _spelled(found) != spelled:
+            right = right or f"the graph that the frontend makes declares {name} as {spelled}, which is right"
+    if not right:
+        return known
+    later = asking.retyping(trial.judge.runner, failure.case, failure.target)
+    after = f"; after the pass {later[0]} it is another type" if later else ""
+    return known.learn(right + after, stage=Part.BEHIND)
+
+
+def _spelled(value: np.ndarray | Raw) -> str:
+    """A value's type and shape as frontends tell them."""
+    return f"{dtype_name(value)}[{','.join(map(str, value.shape))}]"
 
 
 def _contradicts(spelled: str, dtype: str, shape: tuple[int, ...]) -> bool:

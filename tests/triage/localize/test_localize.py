@@ -238,3 +238,18 @@ def test_tvms_frontend_declares_the_wrong_shape_itself(judge: Judge) -> None:
     assert found.stage is Part.FRONTEND and any("declares output_0 as" in said for said in found.evidence)
     assert found.root_cause == "Tensor Shape Problem" and found.conversion_function.endswith("_index_tensor")
     assert found.operator == "aten.index.Tensor"
+
+
+def test_tvms_passes_lose_a_type_that_its_frontend_declares(judge: Judge) -> None:
+    """TVM 0.27 legalises the normalisation of a batch in float32, whatever the type of the data."""
+    weights = {"dtype": "float32", "shape": [2]}
+    document = {
+        "library": "torch",
+        "api": "torch.nn.functional.instance_norm",
+        "args": [{"tensor": 0}, {"tensor": 1}, {"tensor": 2}],
+        "tensors": [{"dtype": "bfloat16", "shape": [1, 2, 2]}, weights, weights],
+    }
+    case = Case("instance", json.dumps(document).encode(), {}, Origin("test"))
+    found = located(judge, case, catalogue.target("tvm"))
+    assert found.stage is Part.BEHIND
+    assert any("bfloat16[1,2,2], which is right; after the pass LegalizeOps" in said for said in found.evidence)
