@@ -13,7 +13,7 @@ from rich.table import Column, Table
 
 from bot.commands import bench_mcts, bench_oracles, bench_sources
 from bot.commands.arguments import Database, Json
-from bot.commands.prioritize import choose, read
+from bot.commands.prioritize import choose, read, read_equipped
 from bot.console import err, out, print_json
 from bot.failures import Refusal
 from triage import comparing, curves, labelled, pruning
@@ -117,7 +117,7 @@ def _labelled(instances: Path | None, labels: Path | None, equipped: Path | None
         raise Refusal("--instances FILE.jsonl and --labels FILE.json go together: give both, --equipped may be added")
     if campaign is not None:
         raise Refusal("--campaign is of a database: leave it out where --instances and --labels are given")
-    items, tested = read(instances), read(equipped) if equipped else ()
+    items, tested = read(instances), read_equipped(equipped)
     try:
         return labelled.subject(instances, items, tested, labels)
     except labelled.UnusableLabels as error:

@@ -35,7 +35,7 @@ def prioritize(
     """
     order = choose(strategy)
     items = read(instances)
-    ids = [items[at].id for at in order(items, read(equipped) if equipped else (), seed)]
+    ids = [items[at].id for at in order(items, read_equipped(equipped), seed)]
     if as_json:
         print_json(ids)
     else:
@@ -52,14 +52,23 @@ def choose(name: str) -> strategies.Strategy:
 
 def read(path: Path) -> list[Item]:
     """The items of a file. Raises Refusal where it cannot be used or holds none."""
+    items = _read(path, named=True)
+    if not items:
+        raise Refusal(f"{path}: holds no instances (one JSON object a line is expected)")
+    return items
+
+
+def read_equipped(path: Path | None) -> list[Item]:
+    """What a compiler's own tests have: it may be nothing, or the same twice. Raises Refusal."""
+    return _read(path, named=False) if path else []
+
+
+def _read(path: Path, *, named: bool) -> list[Item]:
     if not path.exists():
         raise Refusal(f"{path}: no such file")
     if path.is_dir():
         raise Refusal(f"{path}: is a folder, not a file")
     try:
-        items = reading.items(path)
+        return reading.items(path, named=named)
     except reading.UnreadableItem as error:
         raise Refusal(str(error)) from error
-    if not items:
-        raise Refusal(f"{path}: holds no instances (one JSON object a line is expected)")
-    return items

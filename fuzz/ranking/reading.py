@@ -29,14 +29,17 @@ class UnreadableItem(ValueError):
     """A line that is no operator instance; the message says where and why."""
 
 
-def items(path: Path) -> list[Item]:
-    """The instances of a JSON Lines file (``.gz``: compressed), in its order. Raises UnreadableItem and OSError."""
+def items(path: Path, *, named: bool = True) -> list[Item]:
+    """The instances of a JSON Lines file (``.gz``: compressed), in its order; with ids of their own if `named`.
+
+    Raises UnreadableItem and OSError.
+    """
     found: list[Item] = []
     lines: dict[str | int, int] = {}
     for number, line in _lines(path):
         where = f"{path}:{number}"
         item = _item(where, line, number)
-        if item.id in lines:
+        if named and item.id in lines:
             raise UnreadableItem(f"{where}: id {item.id} is that of line {lines[item.id]} already")
         lines[item.id] = number
         found.append(item)

@@ -50,6 +50,13 @@ def test_what_the_compilers_own_tests_have_waits(gw: Run, tmp_path: Path) -> Non
         assert gw("prioritize", path, "--equipped", equipped, "--json").json[0] == first
 
 
+def test_a_compilers_own_tests_may_be_none_or_the_same_twice(gw: Run, tmp_path: Path) -> None:
+    path = saved(tmp_path / "i.jsonl", onnx(1, "Abs", [2]), onnx(2, "Neg", [2]))
+    for tested in ([], [onnx(9, "Abs", [2])] * 2):
+        equipped = saved(tmp_path / "e.jsonl", *tested)
+        assert sorted(gw("prioritize", path, "--equipped", equipped, "--json").json) == [1, 2]
+
+
 def test_for_people_there_is_one_id_a_line(gw: Run, tmp_path: Path) -> None:
     done = gw("prioritize", saved(tmp_path / "i.jsonl", *LINES))
     assert sorted(done.out.split()) == ["10", "11", "12", "13", "a1"]
