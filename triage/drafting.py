@@ -282,8 +282,7 @@ def save(folder: Path, bug: Bug, text: StoredDraft) -> Path:
     home = folder / Path(bug.backend).stem
     home.mkdir(parents=True, exist_ok=True)
     path = home / f"{bug.id:04d}-{slug}.md"
-    for stale in home.glob(f"{bug.id:04d}-*"):
-        stale.unlink()
+    withdraw(folder, bug)
     path.with_suffix(".py").write_text(text.script, encoding="utf-8")
     if text.test:
         path.with_suffix(".test.py").write_text(text.test, encoding="utf-8")
@@ -291,6 +290,12 @@ def save(folder: Path, bug: Bug, text: StoredDraft) -> Path:
             (home / name).write_text(helper, encoding="utf-8")
     path.write_text(f"# {text.title}\n\n{text.body}", encoding="utf-8")
     return path
+
+
+def withdraw(folder: Path, bug: Bug) -> None:
+    """Take away what `save` wrote for the bug below `folder`."""
+    for stale in (folder / Path(bug.backend).stem).glob(f"{bug.id:04d}-*"):
+        stale.unlink()
 
 
 def index(folder: Path, bugs: Sequence[Bug]) -> Path:

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
-from triage import twins
+from triage import drafting, twins
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.lifecycle import State
 from triage.records import Bug, NewFailure, StoredDraft
 from triage.signature import Signature
+from triage.steps import hearing
+from triage.steps.desk import Desk
 from triage.store import Store, open_store
 
 TVM = Target("tvm", Revision("0.27.0"))
@@ -89,6 +91,29 @@ def test_uninitialised_results_of_one_family_are_one_bug(store: Store) -> None:
     assert found is not None and found.id == first.id
     assert twins.kin(store, bug(store, "c", ("Tile",), "tile"), reads(True)) is None
     assert twins.kin(store, bug(store, "d", ("ReduceMin",), "min2"), reads(False)) is None
+
+
+@pytest.mark.parametrize(("nodes", "filed", "kept"), [(4, False, "new"), (4, True, "old"), (1, False, "old")])
+def test_of_two_bugs_that_read_uninitialised_memory_the_simpler_is_kept_unless_the_other_is_filed(
+    store: Store, tmp_path: Path, nodes: int, filed: bool, kept: str
+) -> None:
+    desk = Desk(store, None, TVM, tmp_path)  # type: ignore[arg-type]  nothing is run
+    old = settled(store, bug(store, "a", ("Exp", "ReduceSum"), symptom="wrong:inf"), reads(True))
+    text = StoredDraft("sums return nothing", "body", "script")
+    path = drafting.save(tmp_path, old, text)
+    store.advance(old.id, State.JUDGED, State.DRAFTED, nodes=nodes, draft=text, report_path=str(path))
+    if filed:
+        store.advance(old.id, State.DRAFTED, State.REPORTED)
+    new = bug(store, "b", ("ReduceSum",), "sum")
+    for before, after in itertools.pairwise((State.NEW, State.CONFIRMED, State.REDUCED, State.LOCATED)):
+        store.advance(new.id, before, after, nodes=1)
+    hearing.settle(desk, store.bug(new.id), reads(True))
+    old, new = store.bug(old.id), store.bug(new.id)
+    if kept == "new":
+        assert (old.state, new.state) == (State.DUPLICATE, State.JUDGED)
+        assert f"bug {new.id} " in old.note and not old.report_path and not path.exists()
+    else:
+        assert new.state is State.DUPLICATE and f"bug {old.id} " in new.note and path.exists()
 
 
 def test_an_attribute_that_a_family_ignores_is_one_bug(store: Store) -> None:

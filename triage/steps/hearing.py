@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzz.case import Case
-from triage import haste, twins
+from triage import drafting, haste, twins
 from triage.court.evidence import Judgement, Ruling
 from triage.court.hearing import Court
 from triage.jury import accused
@@ -16,6 +16,7 @@ from triage.steps.reducing import smaller
 from triage.steps.uprooting import uprooted
 
 COURT_SECONDS = 60.0
+_KIN = "reads uninitialised memory as bug {id} does, in an operator of the same family"
 
 
 def hear(desk: Desk, bug: Bug) -> None:
@@ -42,19 +43,37 @@ def hear(desk: Desk, bug: Bug) -> None:
             desk.store.advance(bug.id, State.LOCATED, State.JUDGED, **fields)
             return
     if _stands(desk, bug, judgement):
-        with settling:
-            kin = twins.kin(desk.store, bug, judgement)
-            if kin is None:
-                desk.store.advance(bug.id, State.LOCATED, State.JUDGED, judgement=judgement)
-                return
-            note = f"reads uninitialised memory as bug {kin.id} does, in an operator of the same family"
-            desk.store.advance(bug.id, State.LOCATED, State.DUPLICATE, judgement=judgement, note=note)
+        settle(desk, bug, judgement)
         return
     flaky = judgement.verdict in (None, Ruling.NONDETERMINISTIC)
     state = State.FLAKY if flaky else State.INVALID
     if judgement.verdict is Ruling.REFERENCE_BUG:
         _accuse_reference(desk, case)  # first: a kill in between has it recorded again, never lost
     desk.store.advance(bug.id, State.LOCATED, state, judgement=judgement, note=_verdict(judgement))
+
+
+def settle(desk: Desk, bug: Bug, judgement: Judgement) -> None:
+    """LOCATED to JUDGED, or to DUPLICATE where a bug of the same kind is known already.
+
+    Of the two the one with fewer nodes is kept, as long as nothing was said of the other: what several operators give
+    that read memory which nobody wrote differs from run to run, so that a model may not be reduced.
+    """
+    with settling:
+        kin = twins.kin(desk.store, bug, judgement)
+        if kin is not None and not _simpler(bug, kin):
+            desk.store.advance(bug.id, State.LOCATED, State.DUPLICATE, judgement=judgement, note=_KIN.format(id=kin.id))
+            return
+        if kin is not None:
+            drafting.withdraw(desk.reports, kin)
+            note = _KIN.format(id=bug.id)
+            desk.store.advance(kin.id, kin.state, State.DUPLICATE, note=note, report_path="")
+        desk.store.advance(bug.id, State.LOCATED, State.JUDGED, judgement=judgement)
+
+
+def _simpler(bug: Bug, other: Bug) -> bool:
+    """Whether the first has fewer nodes, and the other is nobody's concern yet."""
+    unsaid = other.state in (State.JUDGED, State.DRAFTED)
+    return unsaid and bug.nodes is not None and other.nodes is not None and bug.nodes < other.nodes
 
 
 def _stands(desk: Desk, bug: Bug, judgement: Judgement) -> bool:
