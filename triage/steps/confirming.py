@@ -1,4 +1,7 @@
-"""NEW to CONFIRMED: fresh processes show the same failure every time."""
+"""NEW to CONFIRMED: fresh processes show the same failure every time.
+
+Where each run is wrong with other values, and filled memory does not make them the same, the court decides what that is.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +34,10 @@ def confirm(desk: Desk, bug: Bug) -> None:
     if _fails_perturbed(desk, failure):
         desk.store.advance(bug.id, State.NEW, State.CONFIRMED, note=UNINITIALISED, perturb=PERTURB)
         return
-    varies = ", each time with other values" if len(same) == len(verdicts) else ""
-    note = f"{failure.symptom} in {len(same)} of {len(verdicts)} fresh processes{varies}"
+    note = f"{failure.symptom} in {len(same)} of {len(verdicts)} fresh processes"
+    if len(same) == len(verdicts):
+        desk.store.advance(bug.id, State.NEW, State.CONFIRMED, note=f"{note}, each time with other values")
+        return
     desk.store.advance(bug.id, State.NEW, State.FLAKY, note=note)
 
 
