@@ -1,6 +1,6 @@
 """NEW to CONFIRMED: fresh processes show the same failure every time.
 
-Where each run is wrong with other values, and filled memory does not make them the same, the court decides what that is.
+Where each run is wrong with other values, and filled memory does not make them equal, the court decides what it is.
 """
 
 from __future__ import annotations
