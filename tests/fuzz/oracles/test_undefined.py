@@ -206,6 +206,36 @@ PAIRS = {
         [a([[2**31 - 1, 5], [0, 0]], "int32"), i64([0])],
         {"output": INT32},
     ),
+    "norm": (
+        "ReduceL2",
+        [a([[46341, 0], [0, 1]], "int32"), i64([1])],
+        [a([[46340, 0], [0, 1]], "int32"), i64([1])],
+        {"output": INT32},
+    ),
+    "slope": (
+        "PRelu",
+        [a([-(2**30), 5], "int32"), a([4], "int32")],
+        [a([-(2**29), 2**30], "int32"), a([4], "int32")],
+        {"output": INT32},
+    ),
+    "weighed integers": (
+        "Gemm",
+        [a([[2**30]], "int32"), a([[1]], "int32"), a([0], "int32")],
+        [a([[2**30]], "int32"), a([[1]], "int32"), a([0], "int32")],
+        {"output": INT32, "alpha": 2.0, "near": {"alpha": -2.0}},
+    ),
+    "weighed addend": (
+        "Gemm",
+        [a([[-1]], "int32"), a([[1]], "int32"), a([2**30], "int32")],
+        [a([[-1]], "int32"), a([[1]], "int32"), a([2**30], "int32")],
+        {"output": INT32, "beta": 3.0, "near": {"beta": 1.0}},
+    ),
+    "integers weighed by a fraction": (
+        "Gemm",
+        [a([[3]], "int32"), a([[1]], "int32")],
+        [a([[3]], "int32"), a([[1]], "int32")],
+        {"output": INT32, "alpha": 0.5, "near": {"beta": 0.5, "alpha": 2.0}},
+    ),
     "power too large": ("Pow", [a([10], "int32"), i64([12])], [a([10], "int32"), i64([9])], {"output": INT32}),
     "negative power": ("Pow", [a([2], "int32"), i64([-1])], [a([-1], "int32"), i64([-3])], {"output": INT32}),
     "causal mask over past keys": (
@@ -354,6 +384,7 @@ DISAGREEMENTS = {
     "empty": ("ReduceMean", [np.zeros((0, 2), "float32"), i64([0])], {"opset": 18}),
     "spelling": ("Cast", [a([NAN])], {"to": STRING, "output": STRING}),
     "digits": ("Cast", [a([3.14])], {"to": STRING, "output": STRING}),
+    "norm": ("ReduceL2", [a([100000, 100000, 7], "int32"), i64([0])], {"output": INT32, "opset": 18}),
     "mean": ("ReduceMean", [a([2**31 - 1, 2**31 - 1], "int32"), i64([0])], {"output": INT32}),
 }
 
@@ -611,6 +642,48 @@ def test_dynamic_quantization_of_nothing_but_zeros_divides_by_zero(x, is_open):
 )
 def test_integers_less_a_fraction_are_rounded_in_no_certain_way(x, bias, is_open):
     assert (undefined.screen("onnx", *_one("Shrink", {"x": x}, 9, bias=bias)) is not None) is is_open
+
+
+@pytest.mark.parametrize(
+    ("x", "bias", "is_open"), [([-100], -100.0, True), ([100], -28.0, True), ([-100, 100, 0], 5.0, False)]
+)
+def test_integers_that_a_bias_moves_out_of_their_type_are_open(x, bias, is_open):
+    found = undefined.screen("onnx", *_one("Shrink", {"x": np.array(x, np.int8)}, 9, bias=bias, lambd=0.5))
+    assert (found is not None) is is_open
+
+
+STRETCH = {"formal": ["X", "", "scales"], "mode": "linear"}
+BYTES = np.array([[[[0, 255]]]], np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("x", "scale", "options", "is_open"),
+    [
+        (BYTES, 2, {}, True),  # 63.75
+        (BYTES, 2, {"mode": "nearest"}, False),
+        (BYTES.astype(np.float32), 2, {}, False),
+        (BYTES * 4, 2, {}, False),  # 252 / 4 is whole
+        (BYTES, 3, {}, True),  # 85, but by a third, which nobody has exactly
+        (BYTES, 1, {}, False),
+        (BYTES * 4, 2, {"mode": "cubic"}, True),  # goes below 0
+    ],
+)
+def test_interpolated_integers_are_open_where_they_are_rounded(x, scale, options, is_open):
+    inputs = {"X": x, "scales": np.array([1, 1, 1, scale], np.float32)}
+    found = undefined.screen("onnx", *_one("Resize", inputs, 13, **(STRETCH | options)))
+    assert (found is not None) is is_open
+
+
+@pytest.mark.parametrize(("place", "is_open"), [(0.5, False), (0.3, True), (-0.5, False)])
+def test_sampled_integers_are_open_where_they_are_rounded(place, is_open):
+    inputs = {"X": BYTES * 4, "grid": np.array([[[[place, 0.0]]]], np.float32)}
+    found = undefined.screen("onnx", *_one("GridSample", inputs, 20, mode="linear", align_corners=1))
+    assert (found is not None) is is_open
+
+
+def test_where_the_sizes_are_not_known_nothing_is_said_of_interpolated_integers():
+    model, known = _one("Resize", {"X": BYTES, "scales": np.array([1, 1, 1, 2], np.float32)}, 13, **STRETCH)
+    assert undefined.screen("onnx", model, {"X": known["X"]}) is None
 
 
 def _one(op_type: str, inputs: dict[str, np.ndarray], opset: int, **attributes: object) -> tuple[bytes, dict]:
