@@ -464,6 +464,20 @@ def torch_cast_leaves_type(site: Site) -> bool:
     return _truncation_leaves(array, target)
 
 
+def torch_shift_reaches_width(site: Site) -> bool:
+    value, shift = site.array("0", "input", "self"), site.array("1", "other")
+    number = shift if shift is not None else _argument(site, 1, "other", None)
+    if value is None or number is None or not is_integer(value):
+        return False
+    return bool(((np.asarray(number) < 0) | (np.asarray(number) >= value.dtype.itemsize * 8)).any())
+
+
+def torch_interpolates_integers(site: Site) -> bool:
+    """Whether integers that differ are interpolated; what stands between equal ones needs no rounding."""
+    array, mode = site.array("0", "input"), str(_argument(site, 3, "mode", "nearest"))
+    return array is not None and is_integer(array) and not mode.startswith("nearest") and len(np.unique(array)) > 1
+
+
 def torch_integer_overflows(site: Site) -> bool:
     """Whether the result, or a step on the way to it, does not fit the integer type of the result."""
     kept = result_type(site)
