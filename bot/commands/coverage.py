@@ -27,8 +27,8 @@ from fuzz.operators.families import OPSET
 def coverage(
     models: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of ONNX models.")],
     operators: Annotated[
-        str, typer.Option("--operators", metavar="A,B,C", help="The corpus; the whole operator table without.")
-    ] = "",
+        str | None, typer.Option("--operators", metavar="A,B,C", help="The corpus; the whole operator table without.")
+    ] = None,
     opset: Annotated[int, typer.Option("--opset", help="The operator set of the corpus.")] = OPSET,
     plot: Annotated[
         Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw how often every operator occurs.")
@@ -76,7 +76,7 @@ def coverage(
         _print(document)
 
 
-def corpus(names: str, opset: int) -> dict[str, tuple[int, ...]]:
+def corpus(names: str | None, opset: int) -> dict[str, tuple[int, ...]]:
     """The operators of the corpus and their in-degrees. Raises Refusal for one that the table lacks."""
     try:
         chosen = Parameters(names=operator_names(names), opset=opset).operators()

@@ -32,8 +32,8 @@ def generate(
     ops: Annotated[str, typer.Option("--ops", metavar="LB:UB", help="How many operators a model has.")] = "1:10",
     opset: Annotated[int, typer.Option("--opset", help="The operator set of the models.")] = OPSET,
     operators: Annotated[
-        str, typer.Option("--operators", metavar="A,B,C", help="Draw from these only; the whole table without.")
-    ] = "",
+        str | None, typer.Option("--operators", metavar="A,B,C", help="Draw from these only; the whole table without.")
+    ] = None,
     picking_rate: Annotated[
         float, typer.Option("--picking-rate", min=0, max=1, help="How often an existing tensor is used again.")
     ] = 0.97,
@@ -103,10 +103,12 @@ def _made(source: str, parameters: Parameters, seed: int, count: int) -> Iterato
         raise Refusal(str(error)) from error
 
 
-def operator_names(text: str) -> tuple[str, ...]:
-    """``A,B,C`` as names, none for an empty text. Raises Refusal for one that names nothing."""
+def operator_names(text: str | None) -> tuple[str, ...]:
+    """``A,B,C`` as names, none where the option is left out. Raises Refusal for a text that names nothing."""
+    if text is None:
+        return ()
     found = tuple(name.strip() for name in text.split(",") if name.strip())
-    if text and not found:
+    if not found:
         raise Refusal(f"--operators {text!r} names no operator; leave it out for the whole table")
     return found
 

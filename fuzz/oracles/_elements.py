@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fuzz.backends._definitions import compute
+from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._values import (
     EXACT,
@@ -59,7 +60,8 @@ def _outside(numbers: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 def integer_result_overflows(site: Site) -> np.ndarray | None:
     arrays = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
-    return _outside(np.asarray(EXACT[site.op_type](*map(as_exact, arrays)), dtype=object), arrays[0].dtype)
+    exact = EXACT[site.op_type](site.attributes, *map(as_exact, arrays))
+    return _outside(np.asarray(exact, dtype=object), arrays[0].dtype)
 
 
 def integer_reduction_overflows(site: Site) -> np.ndarray | None:
@@ -75,6 +77,10 @@ def integer_sum_overflows(site: Site) -> np.ndarray | None:
     given = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
     exact = exact_sums(site, given) if site.op_type != "CumSum" else None  # a running sum hangs on what came before
     return None if exact is None else _outside(exact, given[0].dtype)
+
+
+def interpolates_integers(site: Site) -> np.ndarray | None:
+    return rounded(site)
 
 
 def integer_power_leaves_type(site: Site) -> np.ndarray | None:
@@ -161,6 +167,7 @@ ELEMENTS: Mapping[str, Elements] = {
         integer_reduction_overflows,
         integer_result_overflows,
         integer_sum_overflows,
+        interpolates_integers,
         orders_nan,
         quantizes_near_tie,
         quantizes_no_number,

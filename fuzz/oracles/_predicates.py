@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
 from fuzz.oracles._torch_integers import partial_results, result_type
 from fuzz.oracles._values import (
@@ -264,7 +265,7 @@ def integer_result_overflows(site: Site) -> bool:
     if not arrays or len(arrays) < len(site.given) or not all(is_integer(array) for array in arrays):
         return False
     try:
-        exact = EXACT[site.op_type](*(as_exact(array) for array in arrays))
+        exact = EXACT[site.op_type](site.attributes, *(as_exact(array) for array in arrays))
     except ValueError:  # shapes that do not broadcast: another check's business
         return False
     return _leaves(exact, arrays[0].dtype)
@@ -306,6 +307,18 @@ def shrinks_integers_by_a_fraction(site: Site) -> bool:
     x = site.array("input")
     bias, width = float(site.attributes.get("bias", 0.0)), float(site.attributes.get("lambd", 0.5))
     return x is not None and is_integer(x) and not bias.is_integer() and bool((np.abs(as_exact(x)) > width).any())
+
+
+def weighs_integers_by_a_fraction(site: Site) -> bool:
+    factors = {"alpha"} | ({"beta"} if "C" in site.given else set())
+    fractions = [name for name in factors if not float(site.attributes.get(name, 1.0)).is_integer()]
+    return is_integer(site.array("A")) and bool(fractions)
+
+
+def interpolates_integers(site: Site) -> bool:
+    """Whether an interpolated integer has to be rounded, or does not fit its type."""
+    found = rounded(site)
+    return found is not None and bool(found.any())
 
 
 def quantizes_near_tie(site: Site) -> bool:
@@ -449,6 +462,20 @@ def torch_cast_leaves_type(site: Site) -> bool:
     if array is None or not is_float(array) or not re.fullmatch(r"u?int\d+", target):
         return False
     return _truncation_leaves(array, target)
+
+
+def torch_shift_reaches_width(site: Site) -> bool:
+    value, shift = site.array("0", "input", "self"), site.array("1", "other")
+    number = shift if shift is not None else _argument(site, 1, "other", None)
+    if value is None or number is None or not is_integer(value):
+        return False
+    return bool(((np.asarray(number) < 0) | (np.asarray(number) >= value.dtype.itemsize * 8)).any())
+
+
+def torch_interpolates_integers(site: Site) -> bool:
+    """Whether integers that differ are interpolated; what stands between equal ones needs no rounding."""
+    array, mode = site.array("0", "input"), str(_argument(site, 3, "mode", "nearest"))
+    return array is not None and is_integer(array) and not mode.startswith("nearest") and len(np.unique(array)) > 1
 
 
 def torch_integer_overflows(site: Site) -> bool:

@@ -5,7 +5,10 @@ One function per operation, over arrays of Python integers, which do not overflo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +35,18 @@ def partial_results(site: Site) -> Iterator[np.ndarray]:
         return
 
 
+#: What adds up or multiplies along axes does so in 64 bits, unless a type is asked for.
+_ACCUMULATING = frozenset({"cumprod", "cumsum", "nansum", "prod", "sum", "trace"})
+
+
 def result_type(site: Site) -> np.dtype | None:
     """The integer type of the result: that of the tensors with dimensions, or of all; None for any other type."""
     arrays = [array for array in site.inputs.values() if isinstance(array, np.ndarray)]
     if not arrays or not all(is_integer(array) for array in arrays):
         return None
+    if _name(site) in _ACCUMULATING:
+        asked = str(site.attributes.get("dtype") or "int64").removeprefix("torch.")
+        return np.dtype(asked) if re.fullmatch(r"u?int\d+", asked) else None
     deciding = [array for array in arrays if array.ndim] or arrays
     promoted = np.result_type(*(array.dtype for array in deciding))
     return promoted if promoted.kind in "iu" else None
@@ -155,6 +165,121 @@ def _addcmul(site: Site) -> Iterator[np.ndarray]:
     yield _operand(site, 0, "input") + product
 
 
+def _neg(site: Site) -> Iterator[np.ndarray]:
+    yield -_operand(site, 0, "input", "self")
+
+
+def _abs(site: Site) -> Iterator[np.ndarray]:
+    yield np.abs(_operand(site, 0, "input", "self"))
+
+
+def _square(site: Site) -> Iterator[np.ndarray]:
+    yield _operand(site, 0, "input", "self") ** 2
+
+
+def _diff(site: Site) -> Iterator[np.ndarray]:
+    running = _operand(site, 0, "input", "self")
+    if {"prepend", "append", "3", "4"} & {*site.inputs, *site.attributes}:
+        raise _Unknown
+    axis = int(_given(site, 2, "dim", -1))
+    for _ in range(int(_given(site, 1, "n", 1))):
+        running = np.diff(running, axis=axis)
+        yield running
+
+
+def _given(site: Site, position: int, name: str, default: Any) -> Any:
+    return site.attributes.get(name, site.attributes.get(str(position), default))
+
+
+def _sums(site: Site) -> Iterator[np.ndarray]:
+    """What has been added up after every element: along the axes, or of all elements."""
+    yield np.cumsum(_lines(site), axis=-1)
+
+
+def _products(site: Site) -> Iterator[np.ndarray]:
+    yield np.cumprod(_lines(site), axis=-1)
+
+
+def _lines(site: Site) -> np.ndarray:
+    """The elements, cast to the type that is asked for, with all axes that are reduced as the last one."""
+    array, kept = site.array("input", "self", "0"), result_type(site)
+    if array is None or kept is None:
+        raise _Unknown
+    exact = as_exact(array.astype(kept))
+    asked = _given(site, 1, "dim", None)
+    axes = [] if asked is None else [asked] if isinstance(asked, int) else list(asked)
+    if not axes or not exact.ndim:
+        return exact.reshape(-1)
+    moved = np.moveaxis(exact, axes, range(-len(axes), 0))
+    return moved.reshape(*moved.shape[: -len(axes)], -1)
+
+
+def _trace(site: Site) -> Iterator[np.ndarray]:
+    yield np.cumsum(np.diagonal(_operand(site, 0, "input", "self")))
+
+
+def _einsum(site: Site) -> Iterator[np.ndarray]:
+    equation = site.attributes.get("equation", site.attributes.get("0"))
+    operands = [as_exact(array) for array in site.inputs.values() if isinstance(array, np.ndarray)]
+    if not isinstance(equation, str) or _loops(equation, operands) > _MOST_STEPS:
+        raise _Unknown
+    yield np.asarray(np.einsum(equation, *operands), dtype=object)
+
+
+def _loops(equation: str, operands: Sequence[np.ndarray]) -> int:
+    """How many products an einsum sums up; with an ellipsis, a bound of it."""
+    if "." in equation:
+        return math.prod(operand.size for operand in operands)
+    terms = equation.replace(" ", "").partition("->")[0].split(",")
+    sizes: dict[str, int] = {}
+    for term, operand in zip(terms, operands, strict=True):
+        sizes.update(zip(term, operand.shape, strict=True))
+    return math.prod(sizes.values())
+
+
+def _tensordot(site: Site) -> Iterator[np.ndarray]:
+    left, right = _pair(site)
+    along = _given(site, 2, "dims", 2)
+    summed = list(range(-along, 0)) if isinstance(along, int) else list(along[0])
+    if left.size * right.size // math.prod(left.shape[axis] or 1 for axis in summed) > _MOST_STEPS:
+        raise _Unknown
+    yield np.asarray(np.tensordot(left, right, along), dtype=object)
+
+
+def _inner(site: Site) -> Iterator[np.ndarray]:
+    left, right = _pair(site)
+    if left.size * right.size > _MOST_STEPS:
+        raise _Unknown
+    yield np.asarray(np.inner(left, right), dtype=object)
+
+
+def _kron(site: Site) -> Iterator[np.ndarray]:
+    left, right = _pair(site)
+    if left.size * right.size > _MOST_STEPS:
+        raise _Unknown
+    yield np.asarray(np.kron(left, right), dtype=object)
+
+
+def _pair(site: Site) -> tuple[np.ndarray, np.ndarray]:
+    return _operand(site, 0, "input", "a", "self"), _operand(site, 1, "other", "b")
+
+
+def _matrix_power(site: Site) -> Iterator[np.ndarray]:
+    """Every power up to the one that is asked for: squaring takes another way, and meets some of them."""
+    matrix = _operand(site, 0, "input", "A", "self")
+    running = matrix
+    for _ in range(min(_BITS, int(_number(site, "n", "1"))) - 1):
+        running = _product(running, matrix)
+        yield running
+
+
+def _linear(site: Site) -> Iterator[np.ndarray]:
+    product = _product(_operand(site, 0, "input"), _operand(site, 1, "weight").T)
+    yield product
+    if site.array("bias", "2") is not None:
+        yield product + _operand(site, 2, "bias")
+
+
 _OPERATIONS: Mapping[str, Callable[[Site], Iterator[np.ndarray]]] = {
     "add": _add,
     "sub": _sub,
@@ -170,4 +295,17 @@ _OPERATIONS: Mapping[str, Callable[[Site], Iterator[np.ndarray]]] = {
     "addr": _plus_outer,
     "addcmul": _addcmul,
     "multi_dot": _multi_dot,
+    **dict.fromkeys(("neg", "negative"), _neg),
+    **dict.fromkeys(("abs", "absolute"), _abs),
+    "square": _square,
+    "diff": _diff,
+    **dict.fromkeys(("sum", "nansum", "cumsum"), _sums),
+    **dict.fromkeys(("prod", "cumprod"), _products),
+    "trace": _trace,
+    "einsum": _einsum,
+    "tensordot": _tensordot,
+    "inner": _inner,
+    "kron": _kron,
+    "matrix_power": _matrix_power,
+    "linear": _linear,
 }

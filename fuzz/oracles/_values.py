@@ -53,6 +53,7 @@ REDUCTIONS: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "ReduceMean": lambda exact: exact,
     "ReduceProd": lambda exact: exact,
     "ReduceSumSquare": lambda exact: exact * exact,
+    "ReduceL2": lambda exact: exact * exact,  # before the root is taken
     "ReduceL1": abs,
 }
 
@@ -69,12 +70,20 @@ def broadcast(site: Site, first: str, second: str) -> tuple[np.ndarray, np.ndarr
     return left, right
 
 
+def _shrunk(attributes: Mapping[str, Any], x: Any) -> Any:
+    bias, width = attributes.get("bias", 0.0), attributes.get("lambd", 0.5)
+    return np.where(x < -width, x + bias, np.where(x > width, x - bias, 0))
+
+
+#: By operator: its result from its attributes and its inputs, element by element.
 EXACT: Mapping[str, Callable[..., Any]] = {
-    "Add": lambda a, b: a + b,
-    "Sub": lambda a, b: a - b,
-    "Mul": lambda a, b: a * b,
-    "Neg": lambda a: -a,
-    "Abs": abs,
+    "Add": lambda _, a, b: a + b,
+    "Sub": lambda _, a, b: a - b,
+    "Mul": lambda _, a, b: a * b,
+    "Neg": lambda _, a: -a,
+    "Abs": lambda _, a: abs(a),
+    "PRelu": lambda _, x, slope: np.where(x < 0, x * slope, x),
+    "Shrink": _shrunk,
 }
 
 
@@ -89,7 +98,14 @@ def exact_sums(site: Site, given: Sequence[np.ndarray]) -> np.ndarray | None:
 
 def _gemm(attributes: Mapping[str, Any], a: Any, b: Any, *added: Any) -> Any:
     product = (a.T if attributes.get("transA") else a) @ (b.T if attributes.get("transB") else b)
-    return product + added[0] if added else product
+    weighed = _weight(attributes, "alpha") * product
+    return weighed + _weight(attributes, "beta") * added[0] if added else weighed
+
+
+def _weight(attributes: Mapping[str, Any], name: str) -> Any:
+    """A factor of Gemm, as a whole number if it is one."""
+    factor = float(attributes.get(name, 1.0))
+    return int(factor) if factor.is_integer() else factor
 
 
 def _running(attributes: Mapping[str, Any], x: Any, axis: Any) -> Any:

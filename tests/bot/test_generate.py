@@ -85,6 +85,7 @@ def test_coverage_gives_every_metric(gw: Run, tmp_path: Path) -> None:
         (("--source", "isra", "--operators", "Adder"), "--operators: no operator 'Adder' in the table at opset 26"),
         (("--source", "isra", "--operators", "relu"), "; do you mean Relu?"),
         (("--source", "isra", "--operators", ","), "--operators ',' names no operator; leave it out"),
+        (("--source", "isra", "--operators", ""), "--operators '' names no operator; leave it out"),
         (("--source", "isra", "--opset", "0"), "no opset 0: choose one from 1 to"),
         (("--source", "isra", "--picking-rate", "1.5"), "--picking-rate"),
     ],
@@ -157,7 +158,8 @@ def test_files_that_cannot_be_read_are_named(gw: Run, tmp_path: Path) -> None:
 
 def test_coverage_of_an_unknown_operator_or_no_folder_is_refused(gw: Run, tmp_path: Path) -> None:
     assert "no operator 'Adder'" in gw("coverage", tmp_path, "--operators", "Adder").err
-    assert "names no operator" in gw("coverage", tmp_path, "--operators", ",").err
+    for nothing in (",", ""):
+        assert "names no operator" in gw("coverage", tmp_path, "--operators", nothing).err
     for opset in (0, 99):
         assert f"no opset {opset}: choose one from 1 to" in gw("coverage", tmp_path, "--opset", opset).err
     assert "is no folder" in gw("coverage", tmp_path / "none").err

@@ -191,3 +191,146 @@ def test_what_pytorch_itself_cannot_export_is_no_failure_of_a_frontend(backend: 
     said = "Found a custom (non-ATen) operator whose output has alias annotations: aten::polygamma_"
     assert unsupported.reason(backend, Error("RuntimeError", said, (frame,)), Stage.CONVERT)
     assert not unsupported.reason(backend, Error("RuntimeError", "a tensor is missing", (frame,)), Stage.CONVERT)
+
+
+def _frame(function: str) -> tuple[Frame, ...]:
+    return (Frame("tvm/relax/frontend/onnx/onnx_frontend.py", 1, function),)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "function", "failed"),
+    [
+        ("ValueError", "TopK sorted must be 1 for Relax frontend", "TopK._impl_v11", "TopK axis is out of range"),
+        ("NotImplementedError", "Ndim > 5 not supported for convolution.", "Conv._impl_v11", "no convolution"),
+        ("NotImplementedError", "Ndim > 5 not supported for convolution.", "ConvTranspose._impl_v1", "Ndim"),
+        ("AssertionError", "Currently only 1D/2D/3D/ pooling is supported.", "Pool._impl_v1", "Value is invalid."),
+        ("ValueError", "Dynamic axes are not supported for Pad yet.", "Pad._parse_pads_and_axes", "Pad expects pads"),
+        ("AssertionError", "Only constant position supported for SequenceAt", "SequenceAt._impl_v11", ""),
+        (
+            "NotImplementedError",
+            "5D (volumetric) GridSample with mode='cubic' is not supported (TOPI 3D grid_sample ...)",
+            "GridSample._impl_v16",
+            "GridSample with mode='cubic'",
+        ),
+        (
+            "NotImplementedError",
+            "GridSample only supports 4D or 5D input, got 6D.",
+            "GridSample._impl_v16",
+            "GridSample only supports 4D or 5D input, got 4D.",
+        ),
+        (
+            "NotImplementedError",
+            "ONNX BatchNormalization with mixed input dtypes is currently supported only for float16 data with ...",
+            "BatchNormalization._impl_v15",
+            "ONNX BatchNormalization requires scale and bias to have the same dtype",
+        ),
+        ("NotImplementedError", "Squeeze with symbolic axes not supported", "Squeeze._squeeze", "Squeeze on symbolic"),
+        (
+            "ValueError",
+            "Slice with dynamic parameters does not support ShapeExpr input.",
+            "Slice._impl_v13",
+            "Slice step values must be non-zero.",
+        ),
+        (
+            "NotImplementedError",
+            "SplitToSequence with dynamic dim size and scalar split is not supported.",
+            "SplitToSequence._impl_v11",
+            "SplitToSequence is not supported",
+        ),
+    ],
+)
+def test_what_tvms_onnx_frontend_says_it_lacks_is_refused_honestly(
+    kind: str, message: str, function: str, failed: str
+) -> None:
+    refused = Error(kind, message, _frame(function))
+    assert unsupported.reason("tvm", refused, Stage.CONVERT)
+    for other in (dataclasses.replace(refused, message=failed), dataclasses.replace(refused, frames=_frame("g"))):
+        assert not unsupported.reason("tvm", other, Stage.CONVERT)
+
+
+@pytest.mark.parametrize(
+    ("operator", "dtype", "refused"),
+    [
+        ("Prelu", "int32", True),
+        ('ir.Op(span=None, name="relax.sqrt", support_level=10)', "uint8", True),
+        ('ir.Op(span=None, name="relax.exp", support_level=10)', "int32", False),  # ONNX's takes real numbers alone
+        ("Prelu", "bool", False),
+    ],
+)
+def test_integers_are_refused_by_tvm_only_where_the_operator_of_onnx_takes_them(
+    operator: str, dtype: str, refused: bool
+) -> None:
+    said = f"{operator} requires the input tensor to have float dtype. However, the given input dtype is T.{dtype}"
+    inner = (Frame("tvm/relax/block_builder.py", 1, "BlockBuilder.normalize"), Frame("nn.cc", 1, "<module>"))
+    error = Error("TypeError", said, (*_frame("ONNXGraphImporter._convert_operator"), *inner))
+    assert bool(unsupported.reason("tvm", error, Stage.CONVERT)) is refused
+    assert not unsupported.reason("tvm", dataclasses.replace(error, frames=inner), Stage.CONVERT)
+
+
+@pytest.mark.parametrize(("shape", "refused"), [("[1,1,3,3,3,3]", True), ("[?,2..8,3,3,3,3]", True), ("[1,3]", False)])
+@pytest.mark.parametrize("file", ["convolution", "pooling"])
+def test_openvino_has_windows_of_up_to_three_dimensions(file: str, shape: str, refused: bool) -> None:
+    said = (
+        f"{_REPORTED}failed at src/core/shape_inference/include/{file}_shape_inference_util.hpp:42:\n"
+        f"Expected a 3D, 4D or 5D tensor for the input. Got: {shape}"
+    )
+    assert bool(unsupported.reason("openvino", Error("RuntimeError", said), Stage.CONVERT)) is refused
+    elsewhere = said.replace("shape_inference_util", "kernel")
+    assert not unsupported.reason("openvino", Error("RuntimeError", elsewhere), Stage.CONVERT)
+
+
+_RAN = "[ONNXRuntimeError] : {} : Non-zero status code returned while running {} node. Name:'' Status Message: {}"
+_SAMPLED = "/src/onnxruntime/core/providers/cpu/tensor/grid_sample.cc:{} Compute was false. {}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "operator", "message", "failed"),
+    [
+        ("InvalidArgument", "2 : INVALID_ARGUMENT", "MaxPool", "Unsupported pooling size.", "Invalid pooling size."),
+        ("InvalidArgument", "2 : INVALID_ARGUMENT", "AveragePool", "Unsupported pooling size.", "Unsupported."),
+        (
+            "InvalidArgument",
+            "2 : INVALID_ARGUMENT",
+            "LpPool",
+            "Unsupported kernel dimension : 4",
+            "Unsupported kernel dimension : 2",
+        ),
+        (
+            "Fail",
+            "1 : FAIL",
+            "GridSample",
+            _SAMPLED.format(395, "Only support GridSample Cubic mode in 4-D cases."),
+            _SAMPLED.format(395, "Bad cubic"),
+        ),
+        (
+            "Fail",
+            "1 : FAIL",
+            "GridSample",
+            _SAMPLED.format(380, "Only 4-D or 5-D tensor is supported"),
+            "Only 4-D or 5-D tensor is supported",
+        ),
+    ],
+)
+def test_onnxruntime_says_of_how_many_dimensions_it_has_windows(
+    kind: str, code: str, operator: str, message: str, failed: str
+) -> None:
+    error = Error(
+        f"onnxruntime.capi.onnxruntime_pybind11_state.{kind}",
+        _RAN.format(code, operator, message),
+        (Frame("onnxruntime/capi/onnxruntime_inference_collection.py", 1, "Session.run"),),
+    )
+    assert unsupported.reason("onnxruntime", error, Stage.RUN)
+    broken = dataclasses.replace(error, message=_RAN.format(code, operator, failed))
+    assert not unsupported.reason("onnxruntime", broken, Stage.RUN)
+
+
+@pytest.mark.parametrize("backend", ["onnxruntime", "openvino", "tvm"])
+def test_pooling_of_four_dimensions_is_refused_honestly(backend: str) -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[1,1,2,2,2,2] x) => (float[1,1,1,1,1,1] y) '
+        "{y = MaxPool <kernel_shape = [2, 2, 2, 2]> (x)}"
+    )
+    case = Case("onnx", model.SerializeToString(), {"x": np.ones((1, 1, 2, 2, 2, 2), np.float32)}, Origin("test"))
+    with Runner(catalogue.PATIENT, jobs=1) as runner:
+        outcome = runner.run(case, catalogue.target(backend))
+    assert outcome.status is Status.UNSUPPORTED, outcome.error

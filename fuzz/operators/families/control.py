@@ -15,7 +15,7 @@ from fuzz.operators.dtypes import BOOL, INT64, RANGE, STRING, Interval, fresh_in
 from fuzz.operators.encoding import ABSENT
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import ANY_RANK, LARGEST, SIZE, Shape, ranks
-from fuzz.operators.specification import Operator, Specification
+from fuzz.operators.specification import Operator, Specification, everything
 
 #: Bodies in bodies are as deep as it gets.
 _DEPTH = 2
@@ -73,14 +73,19 @@ def _either(body: Body, first: int, second: int, opset: int) -> int:
     return _add(body, "Where", (condition, first, second), opset, (dtype, shape, *hull))
 
 
+def _results(body: Body, op: Operator) -> list[int]:
+    """Results of the body of dtypes that its node may give."""
+    return [each for each in body.results() if body.dtype[each] in op.types["V"]]
+
+
 def _if(g: Growth, op: Operator) -> None:
     """What the one branch yields, the other must yield, too."""
     condition = g.within(BOOL, g.among(((), (1,))), 0, 1)
     then = Body(g)
     _fill(then, op.opset)
-    yielded = then.results()[: 1 + g.below(_YIELDED)]
-    if not yielded:  # of nodes whose results have unknown shapes
-        anything = g.fresh(families.operators(op.opset)["Identity"].domain)
+    yielded = _results(then, op)[: 1 + g.below(_YIELDED)]
+    if not yielded:  # of nodes whose results have unknown shapes or other dtypes
+        anything = g.fresh(op.others["V"])
         yielded = [_add(then, "Identity", (anything,), op.opset, _tensor(g, anything))]
     attributes = then.finish("then_branch", yielded)
     other = Body(g)
@@ -138,11 +143,11 @@ class _States:
         return _add(body, "Identity", (state,), opset, tensor)
 
 
-def _stacked(body: Body, turns: int, taken: Sequence[int]) -> list[int]:
+def _stacked(body: Body, op: Operator, turns: int, taken: Sequence[int]) -> list[int]:
     """Results of which every iteration leaves one behind."""
     fitting = [
         each
-        for each in body.results()
+        for each in _results(body, op)
         if each not in taken and len(body.shape[each]) in _STACKED and SIZE[body.shape[each]] * turns <= LARGEST
     ]
     return fitting[: body.below(_YIELDED + 1)]
@@ -175,7 +180,7 @@ def _loop(g: Growth, op: Operator) -> None:
     states = _States(body, first, turns, op.opset)
     _fill(body, op.opset)
     ends = states.ends()
-    rows = _stacked(body, turns, ends)
+    rows = _stacked(body, op, turns, ends)
     if kind in ("while", "both"):
         bound = body.constant(INT64, encoding.integer_tensor((last - 1,), ()))
         proceed = _add(body, "Less", (turn, bound), op.opset, (BOOL, (), 0, 1))
@@ -206,7 +211,7 @@ def _scan(g: Growth, op: Operator) -> None:
     slices = [body.formal(g.dtype[each], g.shape[each][1:], g.low[each], g.high[each]) for each in scanned]
     _fill(body, op.opset)
     ends = states.ends()
-    rows = _stacked(body, turns, ends)
+    rows = _stacked(body, op, turns, ends)
     if not ends and not rows:
         rows = [_add(body, "Identity", slices[:1], op.opset, _tensor(g, slices[0]))]
     attributes = body.finish("body", (*ends, *rows)) + encoding.integer("num_scan_inputs", len(scanned))
@@ -217,7 +222,7 @@ def _scan(g: Growth, op: Operator) -> None:
 
 
 SPECIFICATIONS = (
-    Specification("If", _if, since=11, bodies=True),
+    Specification("If", _if, others={"V": ("V", everything)}, since=11, bodies=True),
     Specification("Loop", _loop, (2, 3, 4), first="V", since=11, bodies=True),
     Specification("Scan", _scan, (1, 2, 3, 4), first="V", since=11, bodies=True),
 )

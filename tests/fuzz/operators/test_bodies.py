@@ -47,6 +47,15 @@ def test_models_with_bodies_are_valid_and_end_in_what_they_declare(names):
             assert all(size in (None, real) for size, real in zip(sizes, value.shape, strict=True))
 
 
+@pytest.mark.parametrize("opset", [13, 14, 15])
+@pytest.mark.parametrize("name", CONTROL)
+def test_what_a_body_yields_has_a_dtype_that_its_node_may_give_at_that_opset(name, opset):
+    """Before opset 16 none of them gives bfloat16, which other operators do."""
+    for names in ((name,), (name, "Add", "Cast", "Relu")):
+        for _, model, _ in models(names, 60, 1, 3, seed=9, opset=opset):
+            onnx.checker.check_model(model, full_check=True)
+
+
 def test_bodies_capture_tensors_of_the_graphs_around_them():
     found = [
         bool(captured(body))

@@ -206,6 +206,36 @@ PAIRS = {
         [a([[2**31 - 1, 5], [0, 0]], "int32"), i64([0])],
         {"output": INT32},
     ),
+    "norm": (
+        "ReduceL2",
+        [a([[46341, 0], [0, 1]], "int32"), i64([1])],
+        [a([[46340, 0], [0, 1]], "int32"), i64([1])],
+        {"output": INT32},
+    ),
+    "slope": (
+        "PRelu",
+        [a([-(2**30), 5], "int32"), a([4], "int32")],
+        [a([-(2**29), 2**30], "int32"), a([4], "int32")],
+        {"output": INT32},
+    ),
+    "weighed integers": (
+        "Gemm",
+        [a([[2**30]], "int32"), a([[1]], "int32"), a([0], "int32")],
+        [a([[2**30]], "int32"), a([[1]], "int32"), a([0], "int32")],
+        {"output": INT32, "alpha": 2.0, "near": {"alpha": -2.0}},
+    ),
+    "weighed addend": (
+        "Gemm",
+        [a([[-1]], "int32"), a([[1]], "int32"), a([2**30], "int32")],
+        [a([[-1]], "int32"), a([[1]], "int32"), a([2**30], "int32")],
+        {"output": INT32, "beta": 3.0, "near": {"beta": 1.0}},
+    ),
+    "integers weighed by a fraction": (
+        "Gemm",
+        [a([[3]], "int32"), a([[1]], "int32")],
+        [a([[3]], "int32"), a([[1]], "int32")],
+        {"output": INT32, "alpha": 0.5, "near": {"beta": 0.5, "alpha": 2.0}},
+    ),
     "power too large": ("Pow", [a([10], "int32"), i64([12])], [a([10], "int32"), i64([9])], {"output": INT32}),
     "negative power": ("Pow", [a([2], "int32"), i64([-1])], [a([-1], "int32"), i64([-3])], {"output": INT32}),
     "causal mask over past keys": (
@@ -354,6 +384,7 @@ DISAGREEMENTS = {
     "empty": ("ReduceMean", [np.zeros((0, 2), "float32"), i64([0])], {"opset": 18}),
     "spelling": ("Cast", [a([NAN])], {"to": STRING, "output": STRING}),
     "digits": ("Cast", [a([3.14])], {"to": STRING, "output": STRING}),
+    "norm": ("ReduceL2", [a([100000, 100000, 7], "int32"), i64([0])], {"output": INT32, "opset": 18}),
     "mean": ("ReduceMean", [a([2**31 - 1, 2**31 - 1], "int32"), i64([0])], {"output": INT32}),
 }
 
@@ -537,6 +568,26 @@ TORCH_PAIRS = {
         instance("torch.Tensor.int", T0, tensors=[("float32", [3e9])]),
         instance("torch.Tensor.long", T0, tensors=[("float32", [3e9])]),
     ),
+    "cast before a sum": (
+        instance("torch.sum", T0, tensors=[("float32", [1e10, -5.0])], dtype={"dtype": "int32"}),
+        instance("torch.sum", T0, tensors=[("float32", [1e10, -5.0])], dtype={"dtype": "int64"}),
+    ),
+    "wide shift": (
+        instance("torch.bitwise_left_shift", T0, T1, tensors=[("int32", [100, 3]), ("int32", [32, 1])]),
+        instance("torch.bitwise_left_shift", T0, T1, tensors=[("int32", [100, 3]), ("int32", [31, 1])]),
+    ),
+    "negative shift": (
+        instance("torch.Tensor.__rshift__", T0, -1, tensors=[("int8", [100, 3])]),
+        instance("torch.Tensor.__rshift__", T0, 7, tensors=[("int8", [100, 3])]),
+    ),
+    "interpolated bytes": (
+        instance("torch.nn.functional.interpolate", T0, 4, None, "linear", tensors=[("uint8", [[[0, 255]]])]),
+        instance("torch.nn.functional.interpolate", T0, 4, tensors=[("uint8", [[[0, 255]]])]),
+    ),
+    "interpolated numbers": (
+        instance("torch.nn.functional.interpolate", T0, tensors=[("uint8", [[[0, 255]]])], size=4, mode="linear"),
+        instance("torch.nn.functional.interpolate", T0, tensors=[("float32", [[[0, 255]]])], size=4, mode="linear"),
+    ),
     "svd": (
         instance("torch.linalg.svd", T0, tensors=[("float32", [[1.0]])]),
         instance("torch.linalg.svdvals", T0, tensors=[("float32", [[1.0]])]),
@@ -611,6 +662,48 @@ def test_dynamic_quantization_of_nothing_but_zeros_divides_by_zero(x, is_open):
 )
 def test_integers_less_a_fraction_are_rounded_in_no_certain_way(x, bias, is_open):
     assert (undefined.screen("onnx", *_one("Shrink", {"x": x}, 9, bias=bias)) is not None) is is_open
+
+
+@pytest.mark.parametrize(
+    ("x", "bias", "is_open"), [([-100], -100.0, True), ([100], -28.0, True), ([-100, 100, 0], 5.0, False)]
+)
+def test_integers_that_a_bias_moves_out_of_their_type_are_open(x, bias, is_open):
+    found = undefined.screen("onnx", *_one("Shrink", {"x": np.array(x, np.int8)}, 9, bias=bias, lambd=0.5))
+    assert (found is not None) is is_open
+
+
+STRETCH = {"formal": ["X", "", "scales"], "mode": "linear"}
+BYTES = np.array([[[[0, 255]]]], np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("x", "scale", "options", "is_open"),
+    [
+        (BYTES, 2, {}, True),  # 63.75
+        (BYTES, 2, {"mode": "nearest"}, False),
+        (BYTES.astype(np.float32), 2, {}, False),
+        (BYTES * 4, 2, {}, False),  # 252 / 4 is whole
+        (BYTES, 3, {}, True),  # 85, but by a third, which nobody has exactly
+        (BYTES, 1, {}, False),
+        (BYTES * 4, 2, {"mode": "cubic"}, True),  # goes below 0
+    ],
+)
+def test_interpolated_integers_are_open_where_they_are_rounded(x, scale, options, is_open):
+    inputs = {"X": x, "scales": np.array([1, 1, 1, scale], np.float32)}
+    found = undefined.screen("onnx", *_one("Resize", inputs, 13, **(STRETCH | options)))
+    assert (found is not None) is is_open
+
+
+@pytest.mark.parametrize(("place", "is_open"), [(0.5, False), (0.3, True), (-0.5, False)])
+def test_sampled_integers_are_open_where_they_are_rounded(place, is_open):
+    inputs = {"X": BYTES * 4, "grid": np.array([[[[place, 0.0]]]], np.float32)}
+    found = undefined.screen("onnx", *_one("GridSample", inputs, 20, mode="linear", align_corners=1))
+    assert (found is not None) is is_open
+
+
+def test_where_the_sizes_are_not_known_nothing_is_said_of_interpolated_integers():
+    model, known = _one("Resize", {"X": BYTES, "scales": np.array([1, 1, 1, 2], np.float32)}, 13, **STRETCH)
+    assert undefined.screen("onnx", model, {"X": known["X"]}) is None
 
 
 def _one(op_type: str, inputs: dict[str, np.ndarray], opset: int, **attributes: object) -> tuple[bytes, dict]:
@@ -689,6 +782,68 @@ INTEGER_CALLS = {
         [_bytes(1), _bytes(5), _bytes(5)],
         [_bytes(1), _bytes(7), _bytes(7)],
     ),
+    "negative": ("torch.neg", [T0], {}, [_bytes(-127)], [_bytes(-128)]),
+    "method": ("torch.Tensor.__neg__", [T0], {}, [_bytes(-127)], [_bytes(-128)]),
+    "absolute": ("torch.Tensor.absolute_", [T0], {}, [_bytes(-127)], [_bytes(-128)]),
+    "square": ("torch.square", [T0], {}, [_bytes(11)], [_bytes(12)]),
+    "sum": ("torch.sum", [T0], {"dtype": {"dtype": "int8"}}, [_bytes(100, 27)], [_bytes(100, 28)]),
+    "sum of a row": (
+        "torch.sum",
+        [T0, [0]],
+        {"dtype": {"dtype": "int8"}},
+        [_bytes([100, 100], [27, 27])],
+        [_bytes([100, 1], [28, 1])],
+    ),
+    "sum on the way": (
+        "torch.sum",
+        [T0, -1, True],
+        {"dtype": {"dtype": "int8"}},
+        [_bytes(100, -100, 100)],
+        [_bytes(100, 100, -100)],
+    ),
+    "sum in another type": (
+        "torch.cumsum",
+        [T0, 0],
+        {"dtype": {"dtype": "int8"}},
+        [("int32", [300, 27])],  # 300 wraps to 44 as it is cast
+        [("int32", [300, 127])],
+    ),
+    "wide sum": ("torch.sum", [T0], {}, [_bytes(100, 100)], [("int64", [2**62, 2**62])]),
+    "product of all": ("torch.prod", [T0], {}, [_bytes(100, 100)], [("int64", [2**32, 2**31])]),
+    "running product": ("torch.cumprod", [T0, 0], {}, [_bytes(100, 100)], [("int64", [2**32, 2**31, 0])]),
+    "contraction": (
+        "torch.einsum",
+        ["ij,jk->ik", T0, T1],
+        {},
+        [_bytes([100, 3]), _bytes([1], [9])],
+        [_bytes([100, 3]), _bytes([1], [10])],
+    ),
+    "listed contraction": (
+        "torch.einsum",
+        ["i,i", [T0, T1]],
+        {},
+        [_bytes(100, 3), _bytes(1, 9)],
+        [_bytes(100, 3), _bytes(1, 10)],
+    ),
+    "tensordot": (
+        "torch.tensordot",
+        [T0, T1],
+        {"dims": [[1], [0]]},
+        [_bytes([100, 3]), _bytes([1], [9])],
+        [_bytes([100, 3]), _bytes([1], [10])],
+    ),
+    "tensordot by number": (
+        "torch.tensordot",
+        [T0, T1, 1],
+        {},
+        [_bytes(100, 3), _bytes(1, 9)],
+        [_bytes(100, 3), _bytes(1, 10)],
+    ),
+    "kron": ("torch.kron", [T0, T1], {}, [_bytes(100, 3), _bytes(1, 0)], [_bytes(100, 3), _bytes(2, 0)]),
+    "inner": ("torch.inner", [T0, T1], {}, [_bytes(100, 3), _bytes(1, 9)], [_bytes(100, 3), _bytes(1, 10)]),
+    "differences": ("torch.diff", [T0], {}, [_bytes(-100, 27)], [_bytes(-100, 28)]),
+    "twice the differences": ("torch.diff", [T0, 2], {}, [_bytes(0, 63, 0)], [_bytes(0, 65, 0)]),
+    "powers of a matrix": ("torch.matrix_power", [T0, 2], {}, [_bytes([11])], [_bytes([12])]),
     "outer": (
         "torch.addr",
         [T0, T1, T2],

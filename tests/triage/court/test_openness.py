@@ -121,6 +121,29 @@ OPEN: dict[str, tuple[Case, Any]] = {
         ),
         [1, 0],
     ),
+    "an interpolated integer that is rounded": (
+        case(
+            [("Resize", ["x", "", "s"], ["z"], {"mode": "linear"})],
+            {"x": np.array([[[[0, 255, 255, 3]]]], np.uint8), "s": np.float32([1, 1, 1, 2])},
+            TensorProto.UINT8,
+            [1, 1, 1, 8],
+        ),
+        [[[[0, 1, 1, 0, 0, 0, 0, 0]]]],
+    ),
+    "an integer that a bias moves too far": (
+        case([("Shrink", ["x"], ["z"], {"bias": -100.0})], {"x": np.int8([-100, 0, 9])}, TensorProto.INT8, [3]),
+        [1, 0, 0],
+    ),
+    "a norm whose squares overflow": (
+        case(
+            [("ReduceL2", ["x", "n"], ["z"], {"keepdims": 0})],
+            {"x": np.array([[100000, 5], [3, 4]], np.int32), "n": np.array([1])},
+            INT32,
+            [2],
+            18,
+        ),
+        [1, 0],
+    ),
     "a sum that overflows": (
         case(
             [("ReduceSum", ["x", "n"], ["z"], {"keepdims": 0})],
@@ -158,6 +181,14 @@ def test_a_wrong_element_beside_an_open_one_is_a_bug(runner: Runner, tmp_path: P
     found = Court(runner, catalogue.target("reference")).hear(subject, accused)
     assert found.verdict is Ruling.COMPILER_BUG, found.reason
     assert any("elements that this does not touch differ, too" in each.sentence for each in found.evidence)
+
+
+def test_a_wrong_element_beside_a_rounded_one_is_a_bug(runner: Runner, tmp_path: Path) -> None:
+    subject, _ = OPEN["an interpolated integer that is rounded"]
+    accused = catalogue.target(fault(tmp_path), {"fault": "tail"})
+    found = Court(runner, catalogue.target("reference")).hear(subject, accused)
+    assert found.verdict is Ruling.COMPILER_BUG, found.reason
+    assert "wrong:values" in str(found.evidence)
 
 
 def test_an_open_element_alone_is_no_bug(runner: Runner) -> None:
