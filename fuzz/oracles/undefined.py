@@ -66,6 +66,7 @@ class Rule:
     since: int = 0
     inputs: tuple[str, ...] = ()
     refusable: bool = False
+    sizes: bool = False
 
     def covers(self, version: int) -> bool:
         """Whether the rule speaks of this version of its operators."""
@@ -156,7 +157,7 @@ def open_elements(
     for index, node in _reaching_main(parsed.graph, outputs):
         for at, (site, _) in enumerate(_node_sites(node, index, scope)):
             for rule in _rules_of(site.library, site.op_type):
-                if rule.kind not in _OPEN or not rule.covers(site.version) or not _holds(rule, site):
+                if not _speaks(rule, site):
                     continue
                 mask = _mask(rule, site) if at == 0 else None
                 if mask is None:
@@ -164,6 +165,31 @@ def open_elements(
                 for name in filter(None, node.output):
                     found[name] = found.get(name, False) | mask
     return found
+
+
+def open_tensors(
+    model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
+) -> frozenset[str] | None:
+    """The tensors of an ONNX model's main graph in which values, but not their number, are open or random.
+
+    Only of what can reach `outputs` (default: all). None where sizes are open, too, or a rule holds that speaks of a
+    node in a body or function: what that makes of the sizes is not known. `intermediates` as for `screen`, same errors.
+    """
+    parsed = onnx.load_model_from_string(model)
+    scope = _main_scope(parsed, intermediates)
+    found: set[str] = set()
+    for index, node in _reaching_main(parsed.graph, outputs):
+        for at, (site, _) in enumerate(_node_sites(node, index, scope)):
+            held = [rule for rule in _rules_of(site.library, site.op_type) if _speaks(rule, site)]
+            if held and (at or any(rule.sizes for rule in held)):
+                return None
+            found.update(name for name in node.output if held and name)
+    return frozenset(found)
+
+
+def _speaks(rule: Rule, site: Site) -> bool:
+    """Whether an open or random value is what the rule says of this operator."""
+    return rule.kind in _OPEN and rule.covers(site.version) and _holds(rule, site)
 
 
 def _mask(rule: Rule, site: Site) -> np.ndarray | None:

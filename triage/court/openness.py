@@ -64,6 +64,43 @@ def random_masks(case: Case, outputs: Sequence[tuple[str, Value]]) -> Masks | No
     return tuple(np.full(value.shape, hit) for value, hit in zip(wanted, reached, strict=True))
 
 
+def sizes_stand(
+    runner: Runner,
+    reference: Target,
+    case: Case,
+    recorded: Mapping[str, Value],
+    expected: Sequence[Value],
+    outputs: set[str],
+) -> bool:
+    """Whether the shapes of `outputs` are the same whatever the values are that the specification leaves open.
+
+    So they are where the reference, given other values in the place of all open or random ones, gives results of the
+    same shapes. False where that cannot be tried. The other arguments as for `open_masks`.
+    """
+    found = undefined.open_tensors(case.model, recorded, outputs) if case.kind == "onnx" else None
+    shapes = [np.shape(value) if isinstance(value, np.ndarray) else None for value in expected]
+    if found is None:
+        return False
+    return all(
+        isinstance(value := recorded.get(name), np.ndarray)
+        and value.dtype.kind != "O"
+        and all(_shapes_with(runner, reference, case, name, value, other) == shapes for other in _others(value.dtype))
+        for name in found
+    )
+
+
+def _shapes_with(
+    runner: Runner, reference: Target, case: Case, name: str, value: np.ndarray, other: np.ndarray
+) -> list[tuple[int, ...] | None] | None:
+    """The shapes of the outputs with `other` everywhere in the place of one tensor; None where that does not run."""
+    rest = _behind(case, name, value)
+    tried = np.broadcast_to(other, value.shape).astype(value.dtype)
+    outcome = runner.run(replace(rest, inputs={**rest.inputs, _GIVEN: tried}), reference)
+    if outcome.status is not Status.OK:
+        return None
+    return [np.shape(found) if isinstance(found, np.ndarray) else None for found in values(outcome)]
+
+
 def _followers(
     runner: Runner, reference: Target, case: Case, name: str, mask: np.ndarray, value: Value, expected: Sequence[Value]
 ) -> list[np.ndarray] | None:

@@ -193,3 +193,55 @@ def test_a_random_output_is_no_bug(runner: Runner, tmp_path: Path) -> None:
     for subject, target in ((beside_random(wrong=False), accused), (beside_random(wrong=True), "onnxruntime")):
         found = court.hear(subject, catalogue.target(target) if isinstance(target, str) else target)
         assert found.verdict is Ruling.NONDETERMINISTIC, found.reason
+
+
+SLIPS = str(Path(__file__).with_name("slips.py"))
+I8 = TensorProto.INT8
+FULL = {"x": np.int8([100, 1]), "y": np.int8([100, 1])}
+#: What is open or random in values alone: a slip in the form of the result is none of these.
+FORMED = {
+    "a sum that overflows": case([("Add", ["x", "y"], ["z"])], FULL, I8, [2], 14),
+    "a cast out of range": case([("Cast", ["x"], ["z"], {"to": INT32})], {"x": WILD}, INT32, [4]),
+    "a maximum with NaN": case([("Max", ["x", "y"], ["z"])], {"x": UNORDERED, "y": ORDERED}, FLOAT, [3]),
+    "random numbers": case([("RandomNormalLike", ["x"], ["z"])], {"x": ORDERED}, FLOAT, [3]),
+    "what is computed from open values": case(
+        [CAST, ("Unsqueeze", ["a", "n"], ["z"])], {"x": WILD, "n": np.array([0])}, INT32, [1, 4]
+    ),
+}
+#: What is open in its sizes, too, or decides those of a later result.
+SIZED = {
+    "Unique of NaN": case([("Unique", ["x"], ["z"])], {"x": UNORDERED}, FLOAT, ["n"]),
+    "the places of open values": case(
+        [("Add", ["x", "y"], ["a"]), ("NonZero", ["a"], ["z"])], FULL, TensorProto.INT64, [1, "n"], 14
+    ),
+    "as many as an open value says": case(
+        [CAST, ("Cast", ["a"], ["b"], {"to": TensorProto.INT64}), ("Slice", ["y", "n", "b"], ["z"])],
+        {"x": np.float32([1e20]), "y": ORDERED, "n": np.array([0])},
+        FLOAT,
+        ["n"],
+    ),
+    "what random numbers select": case(
+        [("RandomNormalLike", ["x"], ["a"]), ("Unique", ["a"], ["z"])], {"x": ORDERED}, FLOAT, ["n"]
+    ),
+}
+
+
+def slipped(runner: Runner, subject: Case, slip: str, at: int = 0) -> Any:
+    accused = catalogue.target(SLIPS, {"slip": slip, "at": str(at)})
+    return Court(runner, catalogue.target("reference")).hear(subject, accused)
+
+
+@pytest.mark.parametrize("slip", ["one more axis", "other dtype"])
+@pytest.mark.parametrize("name", FORMED)
+def test_no_open_or_random_value_excuses_another_shape_or_dtype(name: str, slip: str, runner: Runner) -> None:
+    found = slipped(runner, FORMED[name], slip)
+    assert found.verdict is Ruling.COMPILER_BUG, found.reason
+    assert any("has no part" in each.sentence or "have no part" in each.sentence for each in found.evidence)
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_where_an_open_value_decides_sizes_another_shape_is_no_bug_but_another_dtype_is(
+    name: str, runner: Runner
+) -> None:
+    assert slipped(runner, SIZED[name], "one more axis").verdict in (Ruling.UNDEFINED, Ruling.NONDETERMINISTIC)
+    assert slipped(runner, SIZED[name], "other dtype").verdict is Ruling.COMPILER_BUG

@@ -1,0 +1,45 @@
+"""A compiler that is right but for one slip (option `slip`) in its first output, at the flat index `at`.
+
+For the tests of the court.
+"""
+
+import numpy as np
+
+PACKAGES = ()
+KINDS = ("onnx",)
+SLIPS = {
+    "none": lambda value, at: value,
+    "one more": lambda value, at: _changed(value, at, lambda element: element + value.dtype.type(1)),
+    "one less": lambda value, at: _changed(value, at, lambda element: element - value.dtype.type(1)),
+    "other dtype": lambda value, at: value.astype(np.float64 if value.dtype.kind == "f" else np.uint16),
+    "one more axis": lambda value, at: value[None],
+}
+OPTIONS = {"slip": tuple(SLIPS), "at": ("0", "*")}
+
+
+def _changed(value, at, change):
+    found = np.array(value, copy=True)
+    found.reshape(-1)[at] = change(found.reshape(-1)[at])
+    return found
+
+
+def warm():
+    import onnx.reference.ops.op_abs  # noqa: F401
+
+
+def devices():
+    return ["CPU"]
+
+
+def execute(job, enter):
+    import onnx
+
+    from fuzz.backends._evaluator import Evaluator
+
+    enter("convert")
+    evaluator = Evaluator(onnx.load_from_string(job.model))
+    enter("run")
+    with np.errstate(all="ignore"):
+        first, *rest = evaluator.run(None, dict(job.inputs))
+    slipped = SLIPS[job.options["slip"]](first, int(job.options.get("at", "0")))
+    return list(zip(evaluator.output_names, [slipped, *rest], strict=True))
