@@ -34,6 +34,8 @@ PREDICATES: Mapping[str, Predicate] = {
 }
 #: The operator type under which the rules speak of a declared input of the graph.
 DECLARATION = "(declaration)"
+#: The condition of the one rule that leaves nothing open but an order.
+UNSORTED = _predicates.unsorted.__name__
 
 
 class Kind(StrEnum):
@@ -144,12 +146,16 @@ def refusable(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Ob
 
 
 def open_elements(
-    model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
+    model: bytes,
+    intermediates: Mapping[str, Value],
+    outputs: set[str] | None = None,
+    ordered: frozenset[str] = frozenset(),
 ) -> dict[str, np.ndarray] | None:
     """By the name of a tensor of an ONNX model's main graph: which of its elements the specification leaves open.
 
     Only of what can reach `outputs` (default: all). None where a rule holds that speaks of a whole result, or of a
-    node in a body or function. `intermediates` as for `screen`, same errors.
+    node in a body or function. Of the tensors in `ordered` the caller knows that their order is open.
+    `intermediates` as for `screen`, same errors.
     """
     parsed = onnx.load_model_from_string(model)
     scope = _main_scope(parsed, intermediates)
@@ -158,6 +164,8 @@ def open_elements(
         for at, (site, _) in enumerate(_node_sites(node, index, scope)):
             for rule in _rules_of(site.library, site.op_type):
                 if not _speaks(rule, site):
+                    continue
+                if at == 0 and rule.when == UNSORTED and ordered.issuperset(filter(None, node.output)):
                     continue
                 mask = _mask(rule, site) if at == 0 else None
                 if mask is None:

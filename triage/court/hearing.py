@@ -206,11 +206,15 @@ class Hearing:
 
     def _without(self, masks: openness.Masks) -> Hearing:
         known = replace(self.known, incomparable="")
-        return replace(self, outcome=openness.defined(self.outcome, self.expected, masks), masks=masks, known=known)
+        return replace(self, outcome=self._closed(self.outcome, masks), masks=masks, known=known)
 
     def heard_of(self, outcome: Outcome) -> Outcome:
-        """Another outcome of the compiler, without what is open in it."""
-        return outcome if self.masks is None else openness.defined(outcome, self.expected, self.masks)
+        """Another outcome, of the compiler or of another one, without what is open in it."""
+        return outcome if self.masks is None else self._closed(outcome, self.masks)
+
+    def _closed(self, outcome: Outcome, masks: openness.Masks) -> Outcome:
+        ordered = openness.in_order(outcome, self.case, self.values)
+        return openness.defined(ordered, self.expected, masks)
 
     def _passes(self) -> bool:
         open_question = bool(self.known.invalid or self.known.incomparable)

@@ -1,4 +1,4 @@
-"""A compiler that is right but for one slip (option `slip`) in its first output, at the flat index `at`.
+"""A compiler that is right but for one slip (option `slip`), mostly in its first output, at the flat index `at`.
 
 For the tests of the court.
 """
@@ -13,7 +13,10 @@ SLIPS = {
     "one less": lambda value, at: _changed(value, at, lambda element: element - value.dtype.type(1)),
     "other dtype": lambda value, at: value.astype(np.float64 if value.dtype.kind == "f" else np.uint16),
     "one more axis": lambda value, at: value[None],
+    "backwards": lambda value, at: value[::-1].copy(),
 }
+#: What befalls every output.
+WHOLE = ("backwards",)
 OPTIONS = {"slip": tuple(SLIPS), "at": ("0", "*")}
 
 
@@ -40,6 +43,8 @@ def execute(job, enter):
     evaluator = Evaluator(onnx.load_from_string(job.model))
     enter("run")
     with np.errstate(all="ignore"):
-        first, *rest = evaluator.run(None, dict(job.inputs))
-    slipped = SLIPS[job.options["slip"]](first, int(job.options.get("at", "0")))
-    return list(zip(evaluator.output_names, [slipped, *rest], strict=True))
+        found = evaluator.run(None, dict(job.inputs))
+    slip, at = job.options["slip"], int(job.options.get("at", "0"))
+    touched = len(found) if slip in WHOLE else 1
+    slipped = [SLIPS[slip](value, at) for value in found[:touched]]
+    return list(zip(evaluator.output_names, [*slipped, *found[touched:]], strict=True))

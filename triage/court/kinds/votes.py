@@ -89,7 +89,7 @@ def _vote(hearing: Hearing, outcome: Outcome | None) -> str:
         return "abstained"
     if hearing.manner == "death":
         return "reference" if outcome.status is Status.OK else "neither"
-    return _side(hearing, judge.values(outcome)) if outcome.status is Status.OK else "abstained"
+    return _side(hearing, judge.values(hearing.heard_of(outcome))) if outcome.status is Status.OK else "abstained"
 
 
 def _side(hearing: Hearing, values: list[Value]) -> str:
