@@ -74,11 +74,12 @@ def raised(known: Reference) -> bool:
 def recorded(runner: Runner, case: Case, target: Target) -> Mapping[str, Value]:
     """Every tensor of an ONNX case's main graph, by name: one more run of the reference.
 
-    What it cannot evaluate is missing; the inputs never are. An operator instance gives nothing.
+    Those in the bodies that ran and in the functions called have names of their own (`fuzz.backends._tap`). What it
+    cannot evaluate is missing; the inputs never are. An operator instance gives nothing.
     """
     if case.kind != "onnx":
         return {}
-    tapped = replace(target, options=options_from({**dict(target.options), "intermediates": "on"}))
+    tapped = replace(target, options=options_from({**dict(target.options), "intermediates": "all"}))
     return {**dict(runner.run(case, tapped).outputs), **case.inputs}
 
 

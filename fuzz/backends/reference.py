@@ -15,11 +15,12 @@ from fuzz.wire import Job, Value
 
 PACKAGES = ("onnx",)
 KINDS = ("onnx", "instance", "keras")
-#: intermediates=on: every tensor of the main graph becomes an output (the screen for undefined behaviour).
+#: intermediates=on: every tensor of the main graph becomes an output; all: those of every run of a body, too, by the
+#: names of `fuzz.backends._tap` (the screen for undefined behaviour).
 #: inputs=nudged: a Keras layer's floating-point inputs, each moved by one rounding step up or down.
 #: show=onnx: a Keras layer as the ONNX model that Keras writes (in the manner of export), and the model's inputs.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
-    "intermediates": ("off", "on"),
+    "intermediates": ("off", "on", "all"),
     "show": ("outputs", "parts", "onnx"),
     "part": ("all", "*"),
     "export": ("dynamic", "static"),
@@ -29,7 +30,13 @@ OPTIONS: Dict[str, Tuple[str, ...]] = {
 
 def warm() -> None:
     """Import onnx and its evaluator. Torch stays out: only instances need it (0.7 GB on disk)."""
-    for name in ("onnx.checker", "onnx.reference.ops.op_abs", "onnx.shape_inference", "fuzz.backends._evaluator"):
+    for name in (
+        "onnx.checker",
+        "onnx.reference.ops.op_abs",
+        "onnx.shape_inference",
+        "fuzz.backends._evaluator",
+        "fuzz.backends._tap",
+    ):
         importlib.import_module(name)
 
 
@@ -71,15 +78,18 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     import onnx
 
     from fuzz.backends._evaluator import Evaluator
+    from fuzz.backends._tap import Tap
 
     model = onnx.load_from_string(job.model)
     enter("convert")
     onnx.checker.check_model(model, full_check=True)
     enter("run")
     evaluator = Evaluator(model)
-    if job.options.get("intermediates") == "on":
+    asked = job.options.get("intermediates", "off")
+    if asked != "off":
+        tap = Tap(evaluator, ((each.domain, each.name) for each in model.functions)) if asked == "all" else None
         found: Any = evaluator.run(None, dict(job.inputs), intermediate=True)
-        return [(str(name), value) for name, value in found.items() if name]
+        return [(str(name), value) for name, value in {**found, **(tap.found if tap else {})}.items() if name]
     return list(zip(evaluator.output_names, evaluator.run(None, dict(job.inputs))))
 
 

@@ -15,10 +15,15 @@ _CONSTANT_DTYPES = {"value_int": "int64", "value_ints": "int64", "value_float": 
 
 def bodies(node: onnx.NodeProto) -> Iterator[onnx.GraphProto]:
     """The subgraphs of a node (If, Loop, Scan, SequenceMap ...)."""
+    return (body for _, body in named_bodies(node))
+
+
+def named_bodies(node: onnx.NodeProto) -> Iterator[tuple[str, onnx.GraphProto]]:
+    """The subgraphs of a node with the names of the attributes that hold them."""
     for attribute in node.attribute:
         if attribute.type == onnx.AttributeProto.GRAPH:
-            yield attribute.g
-        yield from attribute.graphs
+            yield attribute.name, attribute.g
+        yield from ((attribute.name, body) for body in attribute.graphs)
 
 
 def walk(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeProto]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from fuzz.backends._definitions import compute
 from fuzz.oracles._interpolated import rounded
+from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._values import (
     EXACT,
@@ -75,12 +76,34 @@ def integer_reduction_overflows(site: Site) -> np.ndarray | None:
 
 def integer_sum_overflows(site: Site) -> np.ndarray | None:
     given = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
-    exact = exact_sums(site, given) if site.op_type != "CumSum" else None  # a running sum hangs on what came before
+    if site.op_type == "CumSum":
+        return _running_overflow(site)
+    exact = exact_sums(site, given)
     return None if exact is None else _outside(exact, given[0].dtype)
 
 
 def interpolates_integers(site: Site) -> np.ndarray | None:
     return rounded(site)
+
+
+def _running_overflow(site: Site) -> np.ndarray | None:
+    """The first running sum that does not fit and all that come after it, which hang on it."""
+    x, axis = site.array("x"), site.array("axis")
+    if x is None or axis is None:
+        return None
+    at = int(axis.ravel()[0])
+    turned = np.flip(as_exact(x), at) if site.attributes.get("reverse") else as_exact(x)
+    before = turned if site.attributes.get("exclusive") else 0
+    left = np.logical_or.accumulate(_outside(np.cumsum(turned, axis=at) - before, x.dtype), axis=at)
+    return np.asarray(np.flip(left, at) if site.attributes.get("reverse") else left)
+
+
+def scatter_elements_conflict(site: Site) -> np.ndarray | None:
+    return disputed_elements(site, element_writes(site))
+
+
+def scatter_nd_conflict(site: Site) -> np.ndarray | None:
+    return disputed_elements(site, slice_writes(site))
 
 
 def integer_power_leaves_type(site: Site) -> np.ndarray | None:
@@ -171,6 +194,8 @@ ELEMENTS: Mapping[str, Elements] = {
         orders_nan,
         quantizes_near_tie,
         quantizes_no_number,
+        scatter_elements_conflict,
+        scatter_nd_conflict,
         shift_reaches_width,
         smallest_integer_by_minus_one,
     )

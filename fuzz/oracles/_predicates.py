@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.oracles._interpolated import rounded
+from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
 from fuzz.oracles._torch_integers import partial_results, result_type
 from fuzz.oracles._values import (
@@ -120,40 +121,16 @@ def unsorted(site: Site) -> bool:
     return bool(site.attributes.get("sorted", 1) == 0)
 
 
-def _conflicts(targets: np.ndarray, updates: np.ndarray) -> bool:
-    """Whether two equal rows of `targets` have different rows of `updates`."""
-    seen: dict[bytes, bytes] = {}
-    return any(
-        seen.setdefault(target.tobytes(), repr(update.tolist()).encode()) != repr(update.tolist()).encode()
-        for target, update in zip(targets, updates, strict=True)
-    )
-
-
-def _wrapped(indices: np.ndarray, sizes: Any) -> np.ndarray:
-    indices = indices.astype(np.int64)
-    return np.where(indices < 0, indices + sizes, indices)
-
-
 def scatter_elements_conflict(site: Site) -> bool:
-    data, indices, updates = (site.array(name) for name in ("data", "indices", "updates"))
-    if data is None or indices is None or updates is None or indices.shape != updates.shape or not indices.ndim:
-        return False
-    axis = int(site.attributes.get("axis", 0))
-    if site.attributes.get("reduction", "none") != "none" or not -data.ndim <= axis < data.ndim or not indices.size:
-        return False
-    target = np.indices(indices.shape)
-    target[axis] = _wrapped(indices, data.shape[axis])
-    return _conflicts(target.reshape(indices.ndim, -1).T.copy(), updates.reshape(-1))
+    return _conflicts(element_writes(site))
 
 
 def scatter_nd_conflict(site: Site) -> bool:
-    data, indices, updates = (site.array(name) for name in ("data", "indices", "updates"))
-    if data is None or indices is None or updates is None or not indices.ndim or not indices.size:
-        return False
-    if site.attributes.get("reduction", "none") != "none" or indices.shape[-1] > data.ndim:
-        return False
-    rows = _wrapped(indices, np.array(data.shape[: indices.shape[-1]])).reshape(-1, indices.shape[-1])
-    return updates.size > 0 and _conflicts(rows.copy(), updates.reshape(len(rows), -1))
+    return _conflicts(slice_writes(site))
+
+
+def _conflicts(writes: Writes | None) -> bool:
+    return writes is not None and bool(conflicting(writes).any())
 
 
 def axis_repeated(site: Site) -> bool:

@@ -82,6 +82,15 @@ def compare(actual: Sequence[Value], expected: Sequence[Value], rule: str = RULE
     return None
 
 
+def misdeclared(actual: Sequence[Value], expected: Sequence[Value]) -> Difference | None:
+    """The first difference in the number of outputs or in a dtype, which no value has a part in; None without one."""
+    if len(actual) != len(expected):
+        return compare(actual, expected)
+    pairs = enumerate(zip(actual, expected, strict=True))
+    other = ((at, got, want) for at, (got, want) in pairs if dtype_name(got) != dtype_name(want))
+    return next((_compare_value(got, want, at, RULES[0]) for at, got, want in other), None)
+
+
 def differing(
     actual: Sequence[tuple[str, Value]], expected: Sequence[tuple[str, Value]], rule: str = RULES[0]
 ) -> set[str]:

@@ -7,7 +7,7 @@ the concrete values of one node. See docs/decisions/002-undefined-behaviour.md.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -17,6 +17,7 @@ import numpy as np
 import onnx
 
 from fuzz import instance as instances
+from fuzz.backends import _tap
 from fuzz.data import data_path
 from fuzz.operators import graph as onnx_graph
 from fuzz.operators.table import formal_inputs, opsets, schema
@@ -33,6 +34,8 @@ PREDICATES: Mapping[str, Predicate] = {
 }
 #: The operator type under which the rules speak of a declared input of the graph.
 DECLARATION = "(declaration)"
+#: The condition of the one rule that leaves nothing open but an order.
+UNSORTED = _predicates.unsorted.__name__
 
 
 class Kind(StrEnum):
@@ -65,6 +68,7 @@ class Rule:
     since: int = 0
     inputs: tuple[str, ...] = ()
     refusable: bool = False
+    sizes: bool = False
 
     def covers(self, version: int) -> bool:
         """Whether the rule speaks of this version of its operators."""
@@ -129,8 +133,8 @@ def screen(
     """The first node whose value the specification leaves open and that can reach `outputs` (default: all).
 
     `intermediates` are the concrete values by name: graph inputs and all intermediate tensors, as
-    the reference evaluator gives them. Where a rule depends on a value that is missing it does not
-    object. Instances carry their own values. Raises ValueError for a model that cannot be read.
+    the reference evaluator gives them (`validity.recorded`). Where a rule depends on a value that is missing
+    it does not object. Instances carry their own values. Raises ValueError for a model that cannot be read.
     """
     return next(_objections(_sites(kind, model, intermediates, outputs), _OPEN), None)
 
@@ -142,21 +146,26 @@ def refusable(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Ob
 
 
 def open_elements(
-    model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
+    model: bytes,
+    intermediates: Mapping[str, Value],
+    outputs: set[str] | None = None,
+    ordered: frozenset[str] = frozenset(),
 ) -> dict[str, np.ndarray] | None:
     """By the name of a tensor of an ONNX model's main graph: which of its elements the specification leaves open.
 
     Only of what can reach `outputs` (default: all). None where a rule holds that speaks of a whole result, or of a
-    node in a body or function. `intermediates` as for `screen`, same errors.
+    node in a body or function. Of the tensors in `ordered` the caller knows that their order is open.
+    `intermediates` as for `screen`, same errors.
     """
     parsed = onnx.load_model_from_string(model)
-    functions = {(function.domain, function.name): function for function in parsed.functions}
-    known: dict[str, Value] = {**onnx_graph.constants(parsed), **intermediates}
+    scope = _main_scope(parsed, intermediates)
     found: dict[str, np.ndarray] = {}
-    for node in _reaching(parsed.graph, outputs):
-        for at, (site, _) in enumerate(_node_sites(node, known, opsets(parsed), functions)):
+    for index, node in _reaching_main(parsed.graph, outputs):
+        for at, (site, _) in enumerate(_node_sites(node, index, scope)):
             for rule in _rules_of(site.library, site.op_type):
-                if rule.kind not in _OPEN or not rule.covers(site.version) or not _holds(rule, site):
+                if not _speaks(rule, site):
+                    continue
+                if at == 0 and rule.when == UNSORTED and ordered.issuperset(filter(None, node.output)):
                     continue
                 mask = _mask(rule, site) if at == 0 else None
                 if mask is None:
@@ -164,6 +173,31 @@ def open_elements(
                 for name in filter(None, node.output):
                     found[name] = found.get(name, False) | mask
     return found
+
+
+def open_tensors(
+    model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
+) -> frozenset[str] | None:
+    """The tensors of an ONNX model's main graph in which values, but not their number, are open or random.
+
+    Only of what can reach `outputs` (default: all). None where sizes are open, too, or a rule holds that speaks of a
+    node in a body or function: what that makes of the sizes is not known. `intermediates` as for `screen`, same errors.
+    """
+    parsed = onnx.load_model_from_string(model)
+    scope = _main_scope(parsed, intermediates)
+    found: set[str] = set()
+    for index, node in _reaching_main(parsed.graph, outputs):
+        for at, (site, _) in enumerate(_node_sites(node, index, scope)):
+            held = [rule for rule in _rules_of(site.library, site.op_type) if _speaks(rule, site)]
+            if held and (at or any(rule.sizes for rule in held)):
+                return None
+            found.update(name for name in node.output if held and name)
+    return frozenset(found)
+
+
+def _speaks(rule: Rule, site: Site) -> bool:
+    """Whether an open or random value is what the rule says of this operator."""
+    return rule.kind in _OPEN and rule.covers(site.version) and _holds(rule, site)
 
 
 def _mask(rule: Rule, site: Site) -> np.ndarray | None:
@@ -242,52 +276,85 @@ def _declared_shape(declared: onnx.ValueInfoProto) -> list[int | None] | None:
 
 def _onnx_sites(model_bytes: bytes, values: Mapping[str, Value], outputs: set[str] | None) -> Iterator[Located]:
     model = onnx.load_model_from_string(model_bytes)
-    functions = {(function.domain, function.name): function for function in model.functions}
-    known: dict[str, Value] = {**onnx_graph.constants(model), **values}
-    versions = opsets(model)
-    for node in _reaching(model.graph, outputs):
-        yield from _node_sites(node, known, versions, functions)
+    scope = _main_scope(model, values)
+    for index, node in _reaching_main(model.graph, outputs):
+        yield from _node_sites(node, index, scope)
 
 
-def _reaching(graph: onnx.GraphProto, outputs: set[str] | None) -> list[onnx.NodeProto]:
-    """The nodes of the main graph whose results can flow into `outputs`, in order."""
-    needed = {info.name for info in graph.output} if outputs is None else set(outputs)
-    kept = []
-    for node in reversed(graph.node):
+def _reaching(nodes: Sequence[onnx.NodeProto], outputs: Iterable[str]) -> list[tuple[int, onnx.NodeProto]]:
+    """The nodes of a graph or function whose results can flow into its `outputs`, in order, with their places."""
+    needed, kept = set(outputs), []
+    for index, node in reversed(list(enumerate(nodes))):
         if needed.intersection(node.output):
-            kept.append(node)
+            kept.append((index, node))
             needed.update(node.input)
             for body in onnx_graph.bodies(node):
                 needed.update(_read_by(body))
     return kept[::-1]
 
 
+def _reaching_main(graph: onnx.GraphProto, outputs: set[str] | None) -> list[tuple[int, onnx.NodeProto]]:
+    return _reaching(graph.node, _outputs(graph) if outputs is None else outputs)
+
+
+def _outputs(graph: onnx.GraphProto) -> list[str]:
+    return [info.name for info in graph.output]
+
+
 def _read_by(graph: onnx.GraphProto) -> set[str]:
     """Every name that a body reads, from the outer scope too: inputs of its nodes and its outputs."""
     read = {name for node in onnx_graph.walk(graph) for name in node.input}
-    return read | {info.name for info in graph.output}
+    return read.union(_outputs(graph))
 
 
-def _node_sites(
-    node: onnx.NodeProto,
-    known: Mapping[str, Value],
-    versions: Mapping[str, int],
-    functions: Mapping[tuple[str, str], onnx.FunctionProto],
-) -> Iterator[Located]:
-    """The node, then the nodes of its bodies and of the function it calls (whose values are not known)."""
-    yield _site(node, known, versions), node.name
-    for body in onnx_graph.bodies(node):
+@dataclass(frozen=True)
+class _Scope:
+    """What is known where a node stands: the tensors it can read, and what the bodies of the model computed.
+
+    `run` is the place of the body's run (`fuzz.backends._tap`), `runs` are those of all bodies by their place.
+    """
+
+    known: Mapping[str, Value]
+    versions: Mapping[str, int]
+    functions: Mapping[tuple[str, str], onnx.FunctionProto]
+    runs: Mapping[str, Sequence[tuple[str, Mapping[str, Value]]]]
+    run: str = ""
+
+    def bodies_at(self, node: str, part: str) -> Sequence[tuple[str, Mapping[str, Value]]]:
+        """Each run of a body with its tensors; one of which nothing is known where none was recorded."""
+        body = _tap.body_at(node, part)
+        return self.runs.get(body) or [(f"{body}@", {})]
+
+
+def _main_scope(model: onnx.ModelProto, values: Mapping[str, Value]) -> _Scope:
+    functions = {(function.domain, function.name): function for function in model.functions}
+    return _Scope({**onnx_graph.constants(model), **values}, opsets(model), functions, _tap.runs(values))
+
+
+def _node_sites(node: onnx.NodeProto, index: int, scope: _Scope) -> Iterator[Located]:
+    """The node, then the nodes of its bodies and of the function it calls, once for every recorded run of these."""
+    bound = any(attribute.ref_attr_name for attribute in node.attribute)  # to what its function's caller gives
+    yield _site(node, {} if bound else scope.known, scope.versions), node.name
+    at = _tap.place(scope.run, index)
+    for part, body in onnx_graph.named_bodies(node):
         constants = onnx_graph.constants(onnx.helper.make_model(body))
         shadowed = {name for inner in onnx_graph.walk(body) for name in inner.output} | {i.name for i in body.input}
-        scope = {name: value for name, value in known.items() if name not in shadowed} | constants
-        for inner in body.node:
-            yield from _node_sites(inner, scope, versions, functions)
-    called = functions.get((node.domain, node.op_type))
+        outer = {name: value for name, value in scope.known.items() if name not in shadowed} | constants
+        for run, tensors in scope.bodies_at(at, part):
+            inner = replace(scope, known={**outer, **tensors}, run=run)
+            yield from _inner_sites(body.node, _outputs(body), inner)
+    called = scope.functions.get((node.domain, node.op_type))
     if called is not None:
         own = {o.domain: o.version for o in called.opset_import}
-        rest = {key: function for key, function in functions.items() if function is not called}
-        for inner in called.node:
-            yield from _node_sites(inner, {}, own, rest)
+        rest = {key: function for key, function in scope.functions.items() if function is not called}
+        for run, tensors in scope.bodies_at(at, _tap.CALL):
+            inner = replace(scope, known=tensors, versions=own, functions=rest, run=run)
+            yield from _inner_sites(called.node, called.output, inner)
+
+
+def _inner_sites(nodes: Sequence[onnx.NodeProto], outputs: Iterable[str], scope: _Scope) -> Iterator[Located]:
+    for index, node in _reaching(nodes, outputs):
+        yield from _node_sites(node, index, scope)
 
 
 def _site(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[str, int]) -> Site:

@@ -1,6 +1,7 @@
 """The judge: from outcomes to verdicts, and each verdict with its reason."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,6 +65,13 @@ def test_wrong_values_that_a_compiler_cannot_hold_are_excused(value: Value, excu
 
 def test_values_without_a_reference_are_not_compared() -> None:
     assert judge.symptom(ok(1), Reference(ok(2), incomparable="random by definition")) == ("", "")
+
+
+def test_random_values_have_the_dtype_and_number_that_they_must() -> None:
+    known = Reference(ok(1, 2), incomparable="random by definition")
+    more = replace(ok(7, 8), outputs=(*ok(7, 8).outputs, ("z", np.float32([7]))))
+    assert judge.symptom(more, known)[0] == "wrong:count"
+    assert judge.symptom(replace(ok(7, 8), outputs=(("y", np.int8([7, 8])),)), known)[0] == "wrong:dtype"
 
 
 def test_values_of_an_invalid_model_are_not_compared() -> None:

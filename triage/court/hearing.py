@@ -17,6 +17,7 @@ import fuzz.backends
 from fuzz import catalogue, judge, registry, validity
 from fuzz.case import Case, Outcome, Status, Target
 from fuzz.limits import Limits
+from fuzz.oracles import differential
 from fuzz.runner import Runner
 from fuzz.validity import Reference
 from fuzz.wire import Value
@@ -119,7 +120,8 @@ class Widened:
 class Hearing:
     """One failing case before the court. What costs time is done once, and only when it is asked for.
 
-    `masks` say which elements are open, where some are.
+    `masks` say which elements are open, where some are; where `formal`, all values are, and only dtypes, shapes and the
+    number of outputs are in question.
     `outcome` is the compiler's in a fresh process, `known` the reference's. `deadline` is in monotonic seconds.
     """
 
@@ -132,6 +134,7 @@ class Hearing:
     deadline: float
     perturb: int | None = None
     masks: openness.Masks | None = None
+    formal: bool = False
 
     def judged(self) -> Judgement:
         """Gather evidence until some of it settles the case, and weigh it."""
@@ -170,6 +173,18 @@ class Hearing:
         return masks is not None and bool(self._without(masks).symptom[0])
 
     @cached_property
+    def errs_in_form(self) -> bool:
+        """Whether dtypes, shapes or the number of outputs differ, in which no open or random value has a part."""
+        if self.formal or self.manner != "wrong" or self.compares_values or self.known.outcome.status is not Status.OK:
+            return self.formal
+        if differential.misdeclared(self.actual, self.expected):
+            return True
+        names = [name for name, _ in self.known.outcome.outputs]
+        pairs = zip(names, self.actual, self.expected, strict=True)
+        other = {name for name, one, two in pairs if not measure.comparable([one], [two])}
+        return openness.sizes_stand(self.runner, self.reference, self.case, self.values, self.expected, other)
+
+    @cached_property
     def _open(self) -> openness.Masks | None:
         """What the specification leaves open, together with what is known to be open already."""
         names = [name for name, _ in self.known.outcome.outputs]
@@ -182,6 +197,8 @@ class Hearing:
 
     def defined(self) -> Hearing:
         """The same hearing of what is not open: in all that is, the compiler's result is taken for right."""
+        if self.errs_in_form:
+            return replace(self, known=replace(self.known, incomparable=""), formal=True)
         random = bool(self.known.incomparable)
         masks = openness.random_masks(self.case, self.known.outcome.outputs) if random else self._open
         assert masks is not None
@@ -189,11 +206,15 @@ class Hearing:
 
     def _without(self, masks: openness.Masks) -> Hearing:
         known = replace(self.known, incomparable="")
-        return replace(self, outcome=openness.defined(self.outcome, self.expected, masks), masks=masks, known=known)
+        return replace(self, outcome=self._closed(self.outcome, masks), masks=masks, known=known)
 
     def heard_of(self, outcome: Outcome) -> Outcome:
-        """Another outcome of the compiler, without what is open in it."""
-        return outcome if self.masks is None else openness.defined(outcome, self.expected, self.masks)
+        """Another outcome, of the compiler or of another one, without what is open in it."""
+        return outcome if self.masks is None else self._closed(outcome, self.masks)
+
+    def _closed(self, outcome: Outcome, masks: openness.Masks) -> Outcome:
+        ordered = openness.in_order(outcome, self.case, self.values)
+        return openness.defined(ordered, self.expected, masks)
 
     def _passes(self) -> bool:
         open_question = bool(self.known.invalid or self.known.incomparable)

@@ -14,6 +14,7 @@ import onnx
 
 from fuzz.case import Case, Origin, Outcome, Status, Target
 from fuzz.judge import values
+from fuzz.operators.graph import attributes, bodies, walk
 from fuzz.oracles import undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
@@ -39,8 +40,9 @@ def open_masks(
     wanted = _arrays(expected)
     if case.kind != "onnx" or wanted is None:
         return None
-    found = undefined.open_elements(case.model, recorded, outputs)
-    if not found:
+    ordered = frozenset(name for node in unordered(case) for name in node.output)
+    found = undefined.open_elements(case.model, recorded, outputs, ordered)
+    if found is None or not (found or ordered):
         return None
     masks = [np.zeros(value.shape, bool) for value in wanted]
     for name, mask in found.items():
@@ -62,6 +64,43 @@ def random_masks(case: Case, outputs: Sequence[tuple[str, Value]]) -> Masks | No
     if all(reached) or not any(reached):
         return None
     return tuple(np.full(value.shape, hit) for value, hit in zip(wanted, reached, strict=True))
+
+
+def sizes_stand(
+    runner: Runner,
+    reference: Target,
+    case: Case,
+    recorded: Mapping[str, Value],
+    expected: Sequence[Value],
+    outputs: set[str],
+) -> bool:
+    """Whether the shapes of `outputs` are the same whatever the values are that the specification leaves open.
+
+    So they are where the reference, given other values in the place of all open or random ones, gives results of the
+    same shapes. False where that cannot be tried. The other arguments as for `open_masks`.
+    """
+    found = undefined.open_tensors(case.model, recorded, outputs) if case.kind == "onnx" else None
+    shapes = [np.shape(value) if isinstance(value, np.ndarray) else None for value in expected]
+    if found is None:
+        return False
+    return all(
+        isinstance(value := recorded.get(name), np.ndarray)
+        and value.dtype.kind != "O"
+        and all(_shapes_with(runner, reference, case, name, value, other) == shapes for other in _others(value.dtype))
+        for name in found
+    )
+
+
+def _shapes_with(
+    runner: Runner, reference: Target, case: Case, name: str, value: np.ndarray, other: np.ndarray
+) -> list[tuple[int, ...] | None] | None:
+    """The shapes of the outputs with `other` everywhere in the place of one tensor; None where that does not run."""
+    rest = _behind(case, name, value)
+    tried = np.broadcast_to(other, value.shape).astype(value.dtype)
+    outcome = runner.run(replace(rest, inputs={**rest.inputs, _GIVEN: tried}), reference)
+    if outcome.status is not Status.OK:
+        return None
+    return [np.shape(found) if isinstance(found, np.ndarray) else None for found in values(outcome)]
 
 
 def _followers(
@@ -125,6 +164,49 @@ def _sort(graph: onnx.GraphProto) -> None:
     copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
     del graph.node[:]
     graph.node.extend(copies)
+
+
+def unordered(case: Case) -> list[onnx.NodeProto]:
+    """The nodes TopK of an ONNX case that may give their results in any order, and whose results no node reads."""
+    if case.kind != "onnx":
+        return []
+    graph = onnx.load_model_from_string(case.model).graph
+    read = {name for node in walk(graph) for name in node.input}
+    free = (node for node in graph.node if node.op_type == "TopK" and attributes(node).get("sorted", 1) == 0)
+    bodies_give = {info.name for node in walk(graph) for body in bodies(node) for info in body.output}
+    return [node for node in free if not (read | bodies_give).intersection(node.output)]
+
+
+def in_order(outcome: Outcome, case: Case, recorded: Mapping[str, Value]) -> Outcome:
+    """The outcome with the results of `unordered` nodes sorted, as the reference gives them."""
+    found, nodes = _arrays(values(outcome)), unordered(case)
+    if not nodes or found is None:
+        return outcome
+    names = [info.name for info in onnx.load_model_from_string(case.model).graph.output]
+    if len(found) != len(names):
+        return outcome
+    results = dict(zip(names, found, strict=True))
+    for node in nodes:
+        results.update(_sorted(node, results, recorded.get(node.input[0])))
+    pairs = zip(outcome.outputs, names, strict=True)
+    return replace(outcome, outputs=tuple((given, results[name]) for (given, _), name in pairs))
+
+
+def _sorted(node: onnx.NodeProto, results: Mapping[str, np.ndarray], x: Value) -> dict[str, np.ndarray]:
+    """Values and places by what stands at the places, without these by the values; nothing where they do not fit."""
+    own = {name: results[name] for name in node.output if name in results}
+    given = attributes(node)
+    axis, places = int(given.get("axis", -1)), results.get(node.output[1]) if len(node.output) > 1 else None
+    try:
+        if places is not None and isinstance(x, np.ndarray):
+            key = np.take_along_axis(x, places.astype(np.int64), axis)
+        else:
+            key = results[node.output[0]]
+        rank = np.unique(key, return_inverse=True)[1].reshape(key.shape)
+        order = np.lexsort((rank if places is None else places, -rank if given.get("largest", 1) else rank), axis=axis)
+        return {name: np.take_along_axis(value, order, axis) for name, value in own.items()}
+    except (IndexError, KeyError, TypeError, ValueError):  # a compiler's results may be anything
+        return {}
 
 
 def defined(outcome: Outcome, expected: Sequence[Value], masks: Masks) -> Outcome:

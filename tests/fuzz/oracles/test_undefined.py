@@ -11,8 +11,12 @@ from ml_dtypes import int4
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 
+from fuzz import catalogue, validity
+from fuzz.case import Case, Origin
+from fuzz.limits import Limits
 from fuzz.oracles import undefined
 from fuzz.oracles.undefined import DECLARATION, PREDICATES, Kind, nondeterministic, rules, screen
+from fuzz.runner import Runner
 
 NAN, INF = np.nan, np.inf
 
@@ -877,3 +881,64 @@ def test_recurrent_weights_must_have_the_size_that_hidden_size_says(hidden, brok
         "R": np.ones((1, 2, 2), np.float32),
     }
     assert (undefined.violation("onnx", *_one("RNN", inputs, 14, hidden_size=hidden)) is not None) == broken
+
+
+# ---------------------------------------------------------------- bodies that ran
+
+
+HEAD = '<ir_version: 10, opset_import: ["": 21, "local": 1]>\n'
+BRANCH = """g (bool c, int8[2] a) => (int8[2] y) {
+  y = If (c) <
+    then_branch = t () => (int8[2] r) { n = Neg(a) r = Sub(n, a) },
+    else_branch = e () => (int8[2] q) { q = Identity(a) }
+  >
+}"""
+ITERATIONS = """g (int64 n, bool c, int8 s) => (int8 f) {
+  f = Loop (n, c, s) <body = b (int64 at, bool go, int8 v) => (bool on, int8 z) { on = Identity(go) z = Add(v, v) }>
+}"""
+SCANNED = """g (int8 s, int8[3] x) => (int8 f, int8[3] y) {
+  f, y = Scan <
+    num_scan_inputs: int = 1, body = b (int8 v, int8 e) => (int8 w, int8 z) { w = Add(v, e) z = Identity(w) }
+  > (s, x)
+}"""
+CALLED = """g (int8[2] x) => (int8[2] y) { y = local.Twice(x) }
+<domain: "local", opset_import: ["": 21]> Twice (v) => (w) { k = Identity(v) w = Add(k, v) }"""
+DEAD = """g (bool c, int8[2] a) => (int8[2] y) {
+  y = If (c) <
+    then_branch = t () => (int8[2] r) { n = Neg(a) m = Sub(n, a) r = Identity(n) },
+    else_branch = e () => (int8[2] q) { q = Identity(a) }
+  >
+}"""
+BODIES = {
+    "a branch": (BRANCH, {"c": np.array(True), "a": a([100, 3], "int8")}, {"a": a([10, 3], "int8")}),
+    "an iteration": (ITERATIONS, {"n": np.int64(3), "c": np.array(True), "s": a(20, "int8")}, {"n": np.int64(2)}),
+    "a scan": (SCANNED, {"s": a(100, "int8"), "x": a([20, 20, 20], "int8")}, {"x": a([20, -20, 20], "int8")}),
+    "a function": (CALLED, {"x": a([100, 3], "int8")}, {"x": a([10, 3], "int8")}),
+}
+
+
+def screened(text, inputs):
+    """What the screen objects to, with all that the reference computes on its way."""
+    case = Case("onnx", onnx.parser.parse_model(HEAD + text).SerializeToString(), inputs, Origin("test"))
+    with Runner(Limits(seconds=60), jobs=1) as runner:
+        return screen("onnx", case.model, validity.recorded(runner, case, catalogue.target("reference")))
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_what_is_computed_inside_a_body_that_ran_is_known(name):
+    text, leaves, fits = BODIES[name]
+    found = screened(text, leaves)
+    assert found is not None and "does not fit" in found.reason
+    assert screened(text, {**leaves, **fits}) is None
+
+
+def test_a_value_of_a_body_that_reaches_none_of_its_outputs_excuses_nothing():
+    text, inputs, _ = BODIES["a branch"]
+    assert screened(text, inputs) is not None
+    assert screened(DEAD, inputs) is None
+
+
+def test_a_node_of_a_function_with_an_attribute_of_the_caller_is_not_judged_by_the_default():
+    body = '<domain: "local", opset_import: ["": 11]> Sums <axes> (v) => (w) { w = ReduceSum <axes: ints = @axes> (v) }'
+    text = f"g (int8[2,1] x) => (int8[2,1] y) {{ y = local.Sums <axes = [1]> (x) }}\n{body}"
+    assert screened(text, {"x": a([[100], [100]], "int8")}) is None

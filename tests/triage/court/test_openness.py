@@ -61,6 +61,14 @@ UNORDERED, ORDERED = np.float32([np.nan, 1, 5]), np.float32([1, 2, 3])
 LINES = np.float32([[np.nan, 1, 5], [1, 2, 3]])
 MATRICES = np.float32([[[np.inf, 1], [1, 2]], [[1, 2], [3, 4]]])
 UNSORTED = np.where(np.isinf(MATRICES), np.nan, MATRICES)
+TWICE = np.array([1, 3, -3])
+
+
+def running(x: list[list[int]], **how: int) -> Case:
+    given = {"x": np.array(x, np.int32), "n": np.array(1)}
+    return case([("CumSum", ["x", "n"], ["z"], how)], given, INT32, [2, 3], 14)
+
+
 OPEN: dict[str, tuple[Case, Any]] = {
     "the element itself": (case([("Cast", ["x"], ["z"], {"to": INT32})], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
     "what is computed from it": (case([CAST, ("Add", ["a", "a"], ["z"])], {"x": WILD}, INT32, [4]), [1, 0, 0, 0]),
@@ -144,6 +152,34 @@ OPEN: dict[str, tuple[Case, Any]] = {
         ),
         [1, 0],
     ),
+    "the element that two updates go to": (
+        case([("ScatterElements", ["x", "i", "y"], ["z"])], {"x": WILD, "i": TWICE, "y": ORDERED}, FLOAT, [4]),
+        [0, 1, 0, 0],
+    ),
+    "such an element of one line of several": (
+        case(
+            [("ScatterElements", ["x", "i", "y"], ["z"], {"axis": 1})],
+            {"x": LINES, "i": np.array([[2, -1], [2, -2]]), "y": LINES[:, :2]},
+            FLOAT,
+            [2, 3],
+        ),
+        [[0, 0, 1], [0, 0, 0]],
+    ),
+    "the slice that two updates go to": (
+        case(
+            [("ScatterND", ["x", "i", "y"], ["z"])],
+            {"x": MATRICES, "i": np.array([[0, 1], [-2, -1], [1, 0]]), "y": np.float32([[1, 2], [3, 4], [5, 6]])},
+            FLOAT,
+            [2, 2, 2],
+        ),
+        [[[0, 0], [1, 1]], [[0, 0], [0, 0]]],
+    ),
+    "a running sum from where it overflows": (running([[1, 2**31 - 1, -5], [1, 2, 3]]), [[0, 1, 1], [0, 0, 0]]),
+    "one that runs backwards": (running([[1, 5, 2**31 - 1], [1, 2, 3]], reverse=1), [[1, 1, 0], [0, 0, 0]]),
+    "one that leaves out the element itself": (
+        running([[2**31 - 1, 5, 0], [1, 2, 2**31 - 2]], exclusive=1),
+        [[0, 0, 1], [0, 0, 0]],
+    ),
     "a sum that overflows": (
         case(
             [("ReduceSum", ["x", "n"], ["z"], {"keepdims": 0})],
@@ -224,3 +260,91 @@ def test_a_random_output_is_no_bug(runner: Runner, tmp_path: Path) -> None:
     for subject, target in ((beside_random(wrong=False), accused), (beside_random(wrong=True), "onnxruntime")):
         found = court.hear(subject, catalogue.target(target) if isinstance(target, str) else target)
         assert found.verdict is Ruling.NONDETERMINISTIC, found.reason
+
+
+SLIPS = str(Path(__file__).with_name("slips.py"))
+I8 = TensorProto.INT8
+FULL = {"x": np.int8([100, 1]), "y": np.int8([100, 1])}
+#: What is open or random in values alone: a slip in the form of the result is none of these.
+FORMED = {
+    "a sum that overflows": case([("Add", ["x", "y"], ["z"])], FULL, I8, [2], 14),
+    "a cast out of range": case([("Cast", ["x"], ["z"], {"to": INT32})], {"x": WILD}, INT32, [4]),
+    "a maximum with NaN": case([("Max", ["x", "y"], ["z"])], {"x": UNORDERED, "y": ORDERED}, FLOAT, [3]),
+    "random numbers": case([("RandomNormalLike", ["x"], ["z"])], {"x": ORDERED}, FLOAT, [3]),
+    "what is computed from open values": case(
+        [CAST, ("Unsqueeze", ["a", "n"], ["z"])], {"x": WILD, "n": np.array([0])}, INT32, [1, 4]
+    ),
+}
+#: What is open in its sizes, too, or decides those of a later result.
+SIZED = {
+    "Unique of NaN": case([("Unique", ["x"], ["z"])], {"x": UNORDERED}, FLOAT, ["n"]),
+    "the places of open values": case(
+        [("Add", ["x", "y"], ["a"]), ("NonZero", ["a"], ["z"])], FULL, TensorProto.INT64, [1, "n"], 14
+    ),
+    "as many as an open value says": case(
+        [CAST, ("Cast", ["a"], ["b"], {"to": TensorProto.INT64}), ("Slice", ["y", "n", "b"], ["z"])],
+        {"x": np.float32([1e20]), "y": ORDERED, "n": np.array([0])},
+        FLOAT,
+        ["n"],
+    ),
+    "what random numbers select": case(
+        [("RandomNormalLike", ["x"], ["a"]), ("Unique", ["a"], ["z"])], {"x": ORDERED}, FLOAT, ["n"]
+    ),
+}
+
+
+def slipped(runner: Runner, subject: Case, slip: str, at: int = 0) -> Any:
+    accused = catalogue.target(SLIPS, {"slip": slip, "at": str(at)})
+    return Court(runner, catalogue.target("reference")).hear(subject, accused)
+
+
+@pytest.mark.parametrize("slip", ["one more axis", "other dtype"])
+@pytest.mark.parametrize("name", FORMED)
+def test_no_open_or_random_value_excuses_another_shape_or_dtype(name: str, slip: str, runner: Runner) -> None:
+    found = slipped(runner, FORMED[name], slip)
+    assert found.verdict is Ruling.COMPILER_BUG, found.reason
+    assert any("has no part" in each.sentence or "have no part" in each.sentence for each in found.evidence)
+
+
+@pytest.mark.parametrize("name", SIZED)
+def test_where_an_open_value_decides_sizes_another_shape_is_no_bug_but_another_dtype_is(
+    name: str, runner: Runner
+) -> None:
+    assert slipped(runner, SIZED[name], "one more axis").verdict in (Ruling.UNDEFINED, Ruling.NONDETERMINISTIC)
+    assert slipped(runner, SIZED[name], "other dtype").verdict is Ruling.COMPILER_BUG
+
+
+def unsorted(outputs: Sequence[str], reader: bool = False) -> Case:
+    """The two largest of [1, 5, 3, 9] in any order; `outputs` of values and places."""
+    x = np.float32([1, 5, 3, 9])
+    subject = case(
+        [("TopK", ["x", "n"], ["v", "w"], {"sorted": 0})], {"x": x, "n": np.array([2])}, TensorProto.INT64, [2]
+    )
+    model = onnx.load_model_from_string(subject.model)
+    del model.graph.output[:]
+    for name in outputs:
+        model.graph.output.append(helper.make_tensor_value_info(name, FLOAT if name == "v" else TensorProto.INT64, [2]))
+    if reader:
+        model.graph.node.append(helper.make_node("Neg", ["v"], ["m"]))
+        model.graph.output.append(helper.make_tensor_value_info("m", FLOAT, [2]))
+    return replace(subject, model=model.SerializeToString())
+
+
+@pytest.mark.parametrize("outputs", [["v", "w"], ["v"], ["w"]])
+def test_the_largest_in_another_order_are_right_without_an_order_and_others_are_wrong(
+    outputs: list[str], runner: Runner
+) -> None:
+    assert slipped(runner, unsorted(outputs), "backwards").verdict is Ruling.UNDEFINED
+    assert slipped(runner, unsorted(outputs), "one less", 1).verdict is Ruling.COMPILER_BUG
+
+
+def test_an_order_that_is_open_and_read_excuses_all_that_is_read(runner: Runner) -> None:
+    assert slipped(runner, unsorted(["v"], reader=True), "one less", 1).verdict is Ruling.UNDEFINED
+
+
+@pytest.mark.parametrize("name", ["the element that two updates go to", "a running sum from where it overflows"])
+def test_an_open_element_excuses_no_element_that_nothing_open_touches(name: str, runner: Runner) -> None:
+    subject, expected = OPEN[name]
+    first, last = np.flatnonzero(expected)[0], np.size(expected) - 1
+    assert slipped(runner, subject, "one more", first).verdict is Ruling.UNDEFINED
+    assert slipped(runner, subject, "one more", last).verdict is Ruling.COMPILER_BUG

@@ -14,7 +14,7 @@ SYMPTOMS = ("wrong", "death")
 def gather(hearing: Hearing) -> Evidence | None:
     """Settles the case where open behaviour reaches a differing output, or may be refused.
 
-    Not where elements differ that the open ones have no part in.
+    Not where elements differ that the open ones have no part in, nor where dtypes or shapes do.
     """
     if hearing.known.invalid:
         return None
@@ -28,6 +28,9 @@ def gather(hearing: Hearing) -> Evidence | None:
     objection = undefined.screen(case.kind, case.model, values, names)
     if objection is None:
         return None
+    if hearing.errs_in_form:
+        sentence = f"{objection.operator}: {objection.reason.rstrip('.')}; but that has no part in dtypes and shapes"
+        return Evidence("undefined", Side.AGAINST, sentence, {"operator": objection.operator, "defined": True})
     if hearing.errs_where_defined:
         reason = objection.reason.rstrip(".")
         sentence = f"{objection.operator}: {reason}; but elements that this does not touch differ, too"

@@ -89,11 +89,17 @@ def _vote(hearing: Hearing, outcome: Outcome | None) -> str:
         return "abstained"
     if hearing.manner == "death":
         return "reference" if outcome.status is Status.OK else "neither"
-    return _side(hearing, judge.values(outcome)) if outcome.status is Status.OK else "abstained"
+    return _side(hearing, judge.values(hearing.heard_of(outcome))) if outcome.status is Status.OK else "abstained"
 
 
 def _side(hearing: Hearing, values: list[Value]) -> str:
-    """Who is nearer. To side with the compiler, a voter must have its result, and not just one on that side of it."""
+    """Who is nearer. To side with the compiler, a voter must have its result, and not just one on that side of it.
+
+    Where the values are open, dtypes and shapes alone tell.
+    """
+    if hearing.formal:
+        alike = measure.comparable(values, hearing.expected), measure.comparable(values, hearing.actual)
+        return "reference" if alike[0] else "compiler" if alike[1] else "neither"
     side = {1: "compiler", -1: "reference", 0: "neither"}[measure.nearer(values, hearing.actual, hearing.expected)]
     if side == "reference" or not hearing.compares_values or not measure.comparable(values, hearing.expected):
         return side
