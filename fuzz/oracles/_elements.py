@@ -12,6 +12,7 @@ import numpy as np
 
 from fuzz.backends._definitions import compute
 from fuzz.oracles._interpolated import rounded
+from fuzz.oracles._padded import beside_data
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._values import (
     EXACT,
@@ -77,6 +78,10 @@ def integer_sum_overflows(site: Site) -> np.ndarray | None:
     given = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
     exact = exact_sums(site, given) if site.op_type != "CumSum" else None  # a running sum hangs on what came before
     return None if exact is None else _outside(exact, given[0].dtype)
+
+
+def weighs_no_data(site: Site) -> np.ndarray | None:
+    return beside_data(site)
 
 
 def interpolates_integers(site: Site) -> np.ndarray | None:
@@ -173,5 +178,6 @@ ELEMENTS: Mapping[str, Elements] = {
         quantizes_no_number,
         shift_reaches_width,
         smallest_integer_by_minus_one,
+        weighs_no_data,
     )
 }
