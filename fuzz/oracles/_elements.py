@@ -12,6 +12,7 @@ import numpy as np
 
 from fuzz.backends._definitions import compute
 from fuzz.oracles._interpolated import rounded
+from fuzz.oracles._padded import beside_data
 from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._values import (
@@ -80,6 +81,10 @@ def integer_sum_overflows(site: Site) -> np.ndarray | None:
         return _running_overflow(site)
     exact = exact_sums(site, given)
     return None if exact is None else _outside(exact, given[0].dtype)
+
+
+def weighs_no_data(site: Site) -> np.ndarray | None:
+    return beside_data(site)
 
 
 def interpolates_integers(site: Site) -> np.ndarray | None:
@@ -198,5 +203,6 @@ ELEMENTS: Mapping[str, Elements] = {
         scatter_nd_conflict,
         shift_reaches_width,
         smallest_integer_by_minus_one,
+        weighs_no_data,
     )
 }

@@ -1,8 +1,8 @@
 """Where whole numbers that an operator interpolates are rounded: ONNX does not say how.
 
-The operator is asked again, by the reference evaluator, for the same numbers as float64, which need no rounding. Where
-a place between the elements has no exact number (thirds), a whole result is within reach of rounding too: 255 / 3 cut
-off is 84 or 85. So the places themselves are looked at, by having numbers interpolated that count the elements.
+The operator is asked again for the same numbers as float64, which need no rounding. Where a place between the elements
+has no exact number (thirds), a whole result is within reach of rounding too: 255 / 3 cut off is 84 or 85. So the
+places themselves are looked at, by having numbers interpolated that count the elements.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-import onnx
-from onnx import helper
-from onnx.reference import ReferenceEvaluator
 
+from fuzz.oracles._again import again
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._values import limits
 
@@ -28,7 +26,7 @@ def rounded(site: Site) -> np.ndarray | None:
     x = site.array("X")
     if x is None or not is_integer(x) or site.attributes.get("mode", _MODES[site.op_type]) == "nearest":
         return None
-    exact = _again(site, x)
+    exact = again(site, {"X": x})
     if exact is None:
         return None
     low, high = limits(x.dtype)
@@ -42,28 +40,5 @@ def rounded(site: Site) -> np.ndarray | None:
 def _between(site: Site, counted: np.ndarray, axis: int, shape: tuple[int, ...]) -> np.ndarray:
     """Where the place along an axis is no exact number."""
     along = counted.reshape([-1 if at == axis else 1 for at in range(len(shape))])
-    places = _again(site, np.broadcast_to(along, shape))
+    places = again(site, {"X": np.broadcast_to(along, shape)})
     return np.asarray(False) if places is None else np.asarray(places / _FINEST != np.rint(places / _FINEST))
-
-
-def _again(site: Site, x: np.ndarray) -> np.ndarray | None:
-    """What the operator gives for these numbers in float64 with everything else as it is; None where it raises."""
-    formal = [each.name for each in onnx.defs.get_schema(site.op_type, site.version).inputs]
-    if not site.given <= site.inputs.keys():
-        return None
-    feeds = {name: value for name, value in site.inputs.items() if isinstance(value, np.ndarray)}
-    feeds["X"] = x.astype(np.float64)
-    infos = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
-        for name, value in feeds.items()
-    ]
-    node = helper.make_node(
-        site.op_type, [name if name in feeds else "" for name in formal], ["Y"], **dict(site.attributes)
-    )
-    graph = helper.make_graph([node], "g", infos, [helper.make_tensor_value_info("Y", onnx.TensorProto.DOUBLE, None)])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", site.version)])
-    try:
-        [found] = ReferenceEvaluator(model).run(None, feeds)
-    except RuntimeError:  # a mode that the evaluator lacks
-        return None
-    return np.asarray(found)

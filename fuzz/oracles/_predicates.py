@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.oracles._interpolated import rounded
+from fuzz.oracles._padded import beside_data
 from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
 from fuzz.oracles._torch_integers import partial_results, result_type
@@ -290,6 +291,12 @@ def weighs_integers_by_a_fraction(site: Site) -> bool:
     factors = {"alpha"} | ({"beta"} if "C" in site.given else set())
     fractions = [name for name in factors if not float(site.attributes.get(name, 1.0)).is_integer()]
     return is_integer(site.array("A")) and bool(fractions)
+
+
+def weighs_no_data(site: Site) -> bool:
+    """Whether a weight that is no number stands on a place without data."""
+    found = beside_data(site)
+    return found is not None and bool(found.any())
 
 
 def interpolates_integers(site: Site) -> bool:

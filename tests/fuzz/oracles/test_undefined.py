@@ -705,6 +705,29 @@ def test_sampled_integers_are_open_where_they_are_rounded(place, is_open):
     assert (found is not None) is is_open
 
 
+INFINITE = np.array([[[INF, 1]]], np.float32)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "weights", "options", "is_open"),
+    [
+        ("Conv", INFINITE, {"pads": [1, 0]}, True),
+        ("Conv", INFINITE * NAN, {"auto_pad": "SAME_LOWER"}, True),
+        ("Conv", INFINITE, {}, False),
+        ("Conv", INFINITE, {"pads": [0, 1]}, False),  # the weight on the padding is 1
+        ("Conv", np.ones_like(INFINITE), {"pads": [1, 1]}, False),
+        ("ConvTranspose", INFINITE, {}, True),  # the last place, where the first weight has nothing to multiply
+        ("ConvTranspose", INFINITE, {"pads": [0, 1]}, False),
+        ("ConvTranspose", INFINITE, {"strides": [2]}, True),  # between the data, too
+    ],
+)
+def test_weights_that_are_no_numbers_are_open_where_they_stand_on_no_data(op_type, weights, options, is_open):
+    model, known = _one(op_type, {"X": np.ones((1, 1, 3), np.float32), "W": weights}, 11, **options)
+    with np.errstate(all="ignore"):
+        values = ReferenceEvaluator(model).run(None, known, intermediate=True)
+    assert (undefined.screen("onnx", model, {**known, **values}) is not None) is is_open
+
+
 def test_where_the_sizes_are_not_known_nothing_is_said_of_interpolated_integers():
     model, known = _one("Resize", {"X": BYTES, "scales": np.array([1, 1, 1, 2], np.float32)}, 13, **STRETCH)
     assert undefined.screen("onnx", model, {"X": known["X"]}) is None

@@ -180,6 +180,24 @@ OPEN: dict[str, tuple[Case, Any]] = {
         running([[2**31 - 1, 5, 0], [1, 2, 2**31 - 2]], exclusive=1),
         [[0, 0, 1], [0, 0, 0]],
     ),
+    "an infinite weight on the padding": (
+        case(
+            [("Conv", ["x", "w"], ["z"], {"pads": [1, 0]})],
+            {"x": np.float32([[[1, 2, 3]]]), "w": np.float32([[[np.inf, 1]], [[1, 1]]])},
+            FLOAT,
+            [1, 2, 3],
+        ),
+        [[[1, 0, 0], [0, 0, 0]]],
+    ),
+    "an infinite weight of one of two groups between what is spread": (
+        case(
+            [("ConvTranspose", ["x", "w"], ["z"], {"group": 2})],
+            {"x": np.float32([[[1, 2], [3, 4]]]), "w": np.float32([[[np.inf, 1]], [[1, 1]]])},
+            FLOAT,
+            [1, 2, 3],
+        ),
+        [[[0, 0, 1], [0, 0, 0]]],
+    ),
     "a sum that overflows": (
         case(
             [("ReduceSum", ["x", "n"], ["z"], {"keepdims": 0})],
