@@ -330,11 +330,16 @@ class Evaluation:
         try:
             kind = "basic" if _is_square(site, wide) else site.kind
             bound = rounding.bound(kind, wide, value, dtype, evaluate)
-            if site.node.op_type in ("Add", "Sub", "Mul") and dtype != "float64":
+            if site.node.op_type in ("Add", "Sub", "Mul", "Div") and dtype != "float64":
                 native = site.run(*self._narrowed(wide, known), **context)[at]
-                bound = np.where(rounding.exact_sites(native, value), 0.0, bound)
+                exact = rounding.exact_sites(native, value)
+                if site.node.op_type == "Div":
+                    exact &= rounding.exact_quotients(wide, value, dtype)
+                bound = np.where(exact, 0.0, bound)
             elif site.node.op_type in ("ReduceSum", "ReduceMean"):
                 bound = bound + rounding.loop_loss(wide[0], value, dtype, site.node.op_type == "ReduceMean")
+                if site.node.op_type == "ReduceMean" and rounding.is_exact_mean(wide[0], value, dtype):
+                    bound = np.zeros(value.shape)
             else:
                 bound = bound + rounding.inner_loss(site.node, wide[0], value, dtype)
                 bound = bound + (rounding.of_mean(site.node, wide, dtype) if at == 0 else 0.0)

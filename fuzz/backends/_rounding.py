@@ -200,6 +200,29 @@ def exact_sites(native: np.ndarray, wide: np.ndarray) -> np.ndarray:
     return same
 
 
+def exact_quotients(inputs: Sequence[Any], quotient: np.ndarray, dtype: str) -> np.ndarray:
+    """Where division by a power of two, or of zero, loses nothing: the product with the reciprocal does not, either.
+
+    Other quotients that come out even may be rounded twice on that way.
+    """
+    dividend, divisor = (np.broadcast_to(value, quotient.shape) for value in inputs[:2])
+    with np.errstate(all="ignore"):
+        mantissa, _ = np.frexp(np.abs(divisor))
+        size, least = np.abs(divisor), SMALLEST[dtype]
+        invertible = (size >= least) & (size <= 1 / least)
+        even = (mantissa == 0.5) & (np.abs(quotient) >= least) & (np.abs(quotient) <= LARGEST[dtype])
+    return np.asarray(invertible & (even | (dividend == 0)))
+
+
+def is_exact_mean(x: Any, mean: np.ndarray, dtype: str) -> bool:
+    """Whether means of whole numbers lose nothing in any order: exact sums of as many terms as a power of two."""
+    if not is_wide(x) or not x.size or not mean.size:
+        return False
+    terms = x.size // mean.size
+    few = terms * float(np.max(np.abs(x), initial=0.0)) < 1 / UNITS[dtype]
+    return terms & (terms - 1) == 0 and few and _whole(x)
+
+
 def has_subnormals(value: np.ndarray, dtype: str) -> bool:
     """Whether a value holds numbers that are subnormal in `dtype`."""
     return bool(np.any((value != 0) & (np.abs(value) < SMALLEST[dtype])))

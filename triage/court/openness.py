@@ -6,7 +6,7 @@ found out by trying: the reference evaluates the rest of the model with other va
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -110,10 +110,23 @@ def _followers(
     wanted = _arrays(expected)
     if not isinstance(value, np.ndarray) or value.shape != mask.shape or wanted is None:
         return None
-    rest = _behind(case, name, value)
-    changed = [np.zeros(one.shape, bool) for one in wanted]
-    for other in _others(value.dtype):
-        tried = np.where(mask, other, value)
+    tries = (np.where(mask, other, value) for other in _others(value.dtype))
+    return moved_by(runner, reference, case, name, tries, expected)
+
+
+def moved_by(
+    runner: Runner, reference: Target, case: Case, name: str, tries: Iterable[np.ndarray], expected: Sequence[Value]
+) -> list[np.ndarray] | None:
+    """By output: the elements that change where any of `tries` stands in the place of one tensor of the main graph.
+
+    None where they cannot be told.
+    """
+    wanted = _arrays(expected)
+    if wanted is None:
+        return None
+    changed, rest = [np.zeros(one.shape, bool) for one in wanted], None
+    for tried in tries:
+        rest = rest or _behind(case, name, tried)
         outcome = runner.run(replace(rest, inputs={**rest.inputs, _GIVEN: tried}), reference)
         found = _arrays(values(outcome))
         if outcome.status is not Status.OK or found is None or [a.shape for a in found] != [a.shape for a in wanted]:

@@ -80,6 +80,41 @@ def _top(x: np.ndarray, noise: np.ndarray, results: Mapping[int, Value], given: 
     return in_order and bool(np.all(high.min(axis=1, initial=np.inf) >= rest.max(axis=1, initial=-np.inf)))
 
 
+#: So many comparisons of values with those picked are made, and so many equal values tried, at most.
+_MOST_COMPARED, _MOST_EQUAL = 10_000_000, 512
+
+
+def alternatives(operator: str, x: np.ndarray, places: np.ndarray, given: Mapping[str, Any]) -> list[np.ndarray]:
+    """What the places of ArgMax, ArgMin or TopK may be instead where values are equal: each of these in turn.
+
+    Every array has another equal value's place in all elements that have one. None at all where no values are equal, or
+    too many.
+    """
+    axis = _axis(x, given, -1 if operator == "TopK" else 0)
+    if operator not in ("ArgMax", "ArgMin", "TopK") or axis is None or not places.size:
+        return []
+    lines = _lines(x, axis)
+    at = places.reshape(-1, 1) if operator != "TopK" else _lines(places, axis)
+    if len(at) != len(lines) or lines.size * at.shape[1] > _MOST_COMPARED or not _inside(at, lines.shape[1]):
+        return []
+    equal = lines[:, None, :] == _take(lines, at)[:, :, None]
+    count = equal.sum(axis=-1)
+    if not 1 < count.max(initial=0) <= _MOST_EQUAL:
+        return []
+    first = np.argsort(~equal, axis=-1, kind="stable")
+    turns = (np.where(count > 0, turn % np.maximum(count, 1), 0) for turn in range(int(count.max())))
+    found = (np.take_along_axis(first, turn[..., None], axis=-1)[..., 0] for turn in turns)
+    return [_placed(np.where(count > 0, each, at), places, axis, operator) for each in found]
+
+
+def _placed(at: np.ndarray, places: np.ndarray, axis: int, operator: str) -> np.ndarray:
+    """Places in lines in the form that the operator's result has."""
+    if operator != "TopK":
+        return at.reshape(places.shape).astype(places.dtype)
+    moved = np.moveaxis(places, axis, -1).shape
+    return np.ascontiguousarray(np.moveaxis(at.reshape(moved), -1, axis)).astype(places.dtype)
+
+
 def _take(lines: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.asarray(np.take_along_axis(lines, at.astype(np.int64), axis=1))
 

@@ -297,6 +297,54 @@ def test_a_step_within_reach_of_rounding_is_open_and_no_other_amount(runner: Run
     assert (found >= 1).all() and (found <= 3).all()
 
 
+STEPS = (("Floor", {}), ("Ceil", {}), ("Cast", {"to": TensorProto.INT32}))
+F16 = np.float16
+
+
+@pytest.mark.parametrize(("step", "how"), STEPS)
+def test_a_quotient_by_a_power_of_two_is_exact_and_a_step_behind_it_decided(
+    step: str, how: dict[str, int], runner: Runner
+) -> None:
+    nodes = [("Div", ["x", "y"], ["d"]), (step, ["d"], ["z"], how)]
+    x, y = np.float32([6, -6, 3, 0, 5]), np.float32([2, 0.5, 1, 7, -4])
+    assert not noise(runner, nodes, {"x": x, "y": y}).any()
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [(9, 3), (49, 49), (2.0**-126, 4), (8, 2.0**127), (1, 2.0**-149)],
+    ids=[
+        "another divisor",
+        "itself",
+        "less than normal",
+        "a reciprocal less than normal",
+        "a divisor less than normal",
+    ],
+)
+def test_a_quotient_that_some_arithmetic_rounds_is_not_exact(x: float, y: float, runner: Runner) -> None:
+    assert noise(runner, [("Div", ["x", "y"], ["z"])], {"x": np.float32([x]), "y": np.float32([y])})[0] > 0
+
+
+@pytest.mark.parametrize("operator", ["ReduceMean", "ReduceSum"])
+def test_a_mean_or_sum_of_so_many_small_whole_numbers_as_a_power_of_two_is_exact(operator: str, runner: Runner) -> None:
+    nodes = [(operator, ["x", "n"], ["d"], {"keepdims": 0}), ("Floor", ["d"], ["z"])]
+    x = np.float32([[2, 4, 2, 4], [1, 2, 3, -2]])
+    assert not noise(runner, nodes, {"x": x}, {"n": np.array([1])}).any()
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.float32([2, 4, 3]), np.float32([0.1, 0.1, 0.1, 0.1]), np.float32([2**24, 1, 1, 2]), F16([2047, 1])],
+    ids=["of three", "of fractions", "too large", "too large for 16 bits"],
+)
+def test_other_means_are_rounded(x: np.ndarray, runner: Runner) -> None:
+    assert noise(runner, [("ReduceMean", ["x"], ["z"], {"keepdims": 0})], {"x": x}) > 0
+
+
+def test_a_root_may_be_computed_by_its_reciprocal(runner: Runner) -> None:
+    assert noise(runner, [("Sqrt", ["x"], ["d"]), ("Floor", ["d"], ["z"])], {"x": np.float32([9])}) >= 1
+
+
 def test_a_comparison_of_exact_numbers_is_decided(runner: Runner) -> None:
     x = np.float32([1.0, 2.0, 0.1])
     for operator in ("Equal", "Less", "GreaterOrEqual"):

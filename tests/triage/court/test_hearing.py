@@ -280,6 +280,43 @@ def test_what_no_order_of_equal_values_gives_is_a_bug_though_there_are_ties(
     assert (found.verdict, found.rule) == (Ruling.COMPILER_BUG, "misplaced"), found.reason
 
 
+ONES = np.float32([1] * 39 + [9])
+
+
+def marked(pick: str, **how: object) -> Case:
+    """Forty numbers, all but the last equal, of which three or one are picked; a row of zeros with a one for each."""
+    case = picked(pick, ONES, {"v": TensorProto.FLOAT, "i": INT64} if pick == "TopK" else {"i": INT64}, **how)
+    model = onnx.load_model_from_string(case.model)
+    for tensor in model.graph.initializer:
+        tensor.CopyFrom(helper.make_tensor(tensor.name, INT64, [1], [3]))
+    depth = helper.make_tensor("d", INT64, [], [40])
+    model.graph.initializer.extend([depth, helper.make_tensor("o", TensorProto.FLOAT, [2], [0, 1])])
+    model.graph.node.append(helper.make_node("OneHot", ["i", "d", "o"], ["z"]))
+    del model.graph.output[:]
+    model.graph.output.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, ["n", 40]))
+    return replace(case, model=model.SerializeToString())
+
+
+@pytest.mark.parametrize(
+    ("places", "verdict"),
+    [([39, 7, 3], Ruling.UNDEFINED), ([39, 38, 0], Ruling.UNDEFINED), ([3, 7, 1], Ruling.COMPILER_BUG)],
+    ids=["other equal values", "still others", "not the largest"],
+)
+def test_what_is_made_of_any_equal_values_is_open_and_of_no_others(
+    places: list[int], verdict: Ruling, court: Court, tmp_path: Path
+) -> None:
+    results = f'[("z", np.eye(40, dtype=np.float32)[{places}])]'
+    found = court.hear(marked("TopK"), stubborn(tmp_path, results))
+    assert found.verdict is verdict, found.reason
+
+
+def test_words_on_the_order_of_equal_values_hold_where_more_nodes_follow_too(court: Court, tmp_path: Path) -> None:
+    for held, verdict in ((0, Ruling.UNDEFINED), (1, Ruling.COMPILER_BUG)):
+        case = marked("ArgMin", axis=0, select_last_index=held)
+        found = court.hear(case, stubborn(tmp_path, '[("z", np.eye(40, dtype=np.float32)[[4]])]'))
+        assert found.verdict is verdict, found.reason
+
+
 def test_values_that_rounding_makes_equal_are_noise(court: Court, tmp_path: Path) -> None:
     nodes = [
         helper.make_node("Add", ["x", "c"], ["a"]),

@@ -10,7 +10,7 @@ from onnx import helper
 
 from triage.court.evidence import Ruling, Side
 from triage.court.kinds import ties
-from triage.court.picks import RULES
+from triage.court.picks import RULES, alternatives
 
 TIED = np.float32([[1, 3, 3, 0], [2, 2, 2, 2]])
 LARGE = np.array([2**60, 2**60 + 1, 2**60])
@@ -65,3 +65,22 @@ def test_an_order_of_equal_values_explains_a_pick_or_none_does(name: str) -> Non
     operator, values, noise, results, given, explained = PICKS[name]
     found = {at: np.array(value) for at, value in results.items()}
     assert RULES[operator](values, np.full(values.shape, float(noise)), found, given) is explained
+
+
+ALTERNATIVES: dict[str, tuple[str, np.ndarray, Any, dict[str, Any], list[Any]]] = {
+    "the largest": ("ArgMax", np.float32([1, 3, 3, 0]), [1], {"axis": 0}, [[1], [2]]),
+    "one of each line": ("ArgMax", TIED, [1, 0], {"axis": 1}, [[1, 0], [2, 1], [1, 2], [2, 3]]),
+    "several of a line": ("TopK", TIED[:1], [[1, 2]], {}, [[[1, 1]], [[2, 2]]]),
+    "several of a column": ("TopK", TIED[:1].T, [[1], [2]], {"axis": 0}, [[[1], [1]], [[2], [2]]]),
+    "beside one that has no equal": ("TopK", np.float32([9, 1, 1]), [0, 1], {}, [[0, 1], [0, 2]]),
+    "nothing is equal": ("ArgMin", np.float32([3, 1, 2]), [1], {"axis": 0}, []),
+    "large numbers that only look equal": ("ArgMax", LARGE, [1], {"axis": 0}, []),
+    "no number is equal to none": ("ArgMax", np.float32([np.nan, np.nan]), [0], {"axis": 0}, []),
+}
+
+
+@pytest.mark.parametrize("name", ALTERNATIVES)
+def test_every_equal_value_may_be_picked_instead_and_no_other(name: str) -> None:
+    operator, x, places, given, expected = ALTERNATIVES[name]
+    found = alternatives(operator, x, np.array(places), given)
+    assert [each.tolist() for each in found] == expected

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from fuzz.operators.graph import attributes
 from fuzz.operators.table import opsets, schema
 from fuzz.oracles import differential
 from fuzz.wire import Value
-from triage.court import measure, picks
+from triage.court import measure, openness, picks
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
 from triage.court.thresholds import TieRule, tie_rules
@@ -45,7 +45,7 @@ def gather(hearing: Hearing) -> Evidence | None:
         told = _judged(pick)
         if told is not None:
             return told
-    return None if found else _downstream(hearing)
+    return None if found else _substituted(hearing) or _downstream(hearing)
 
 
 def _picks(hearing: Hearing) -> Iterator[_Pick]:
@@ -118,8 +118,40 @@ def _tie(pick: _Pick, words: TieRule | None) -> Evidence:
     return Evidence("ties", Side.FOR, sentence, figures, Ruling.UNDEFINED)
 
 
+def _substituted(hearing: Hearing) -> Evidence | None:
+    """Where more nodes follow: whether nothing differs but what hangs on which of several equal values is picked.
+
+    The reference evaluates the rest of the model with each of them in turn.
+    """
+    parted = measure.parted(hearing.actual, hearing.expected)
+    left, met = list(parted), None
+    for node, name, tries in _choices(hearing):
+        if hearing.hurried():
+            break
+        moved = openness.moved_by(hearing.runner, hearing.reference, hearing.case, name, tries, hearing.expected)
+        if moved is not None:
+            left, met = [one & ~other for one, other in zip(left, moved, strict=True)], met or node
+    return None if met is None or any(np.any(each) for each in left) else _equal_values(met)
+
+
+def _choices(hearing: Hearing) -> Iterator[tuple[onnx.NodeProto, str, Sequence[np.ndarray]]]:
+    """The nodes that pick among equal values, whose order no words settle, each result and what it may be instead."""
+    model = onnx.load_model_from_string(hearing.case.model)
+    for node in model.graph.node:
+        place, found, given = picks.PLACES.get(node.op_type), schema(node, opsets(model)), attributes(node)
+        names = [] if place is None else [name for name in node.output[place : place + 1] if name]
+        version = found.since_version if found else 0
+        words = next((each for each in tie_rules() if each.covers(node.op_type, version, given)), None)
+        for name in names if not (words and words.held) else []:
+            x, places = hearing.values.get(node.input[0]), hearing.values.get(name)
+            if isinstance(x, np.ndarray) and isinstance(places, np.ndarray):
+                tries = picks.alternatives(node.op_type, x, places, given)
+                if tries:
+                    yield node, name, tries
+
+
 def _downstream(hearing: Hearing) -> Evidence | None:
-    """Where more nodes follow: the evaluation under noise has disturbed the order of equal values there."""
+    """Likewise, as far as the evaluation under noise tells, which has disturbed the order of equal values."""
     if hearing.widened is None:
         return None
     found = measure.worst(hearing.actual, hearing.expected, hearing.widened.truth, hearing.widened.noise)
@@ -128,10 +160,13 @@ def _downstream(hearing: Hearing) -> Evidence | None:
     for node in onnx.load_model_from_string(hearing.case.model).graph.node:
         value = hearing.values.get(node.input[0]) if node.input else None
         if node.op_type in picks.RULES and isinstance(value, np.ndarray) and _has_ties(value, attributes(node)):
-            sentence = f"{node.op_type} meets equal values, and another order of them gives the compiler's result"
-            figures = {"operator": node.op_type, "node": node.name}
-            return Evidence("ties", Side.FOR, sentence, figures, Ruling.UNDEFINED)
+            return _equal_values(node)
     return None
+
+
+def _equal_values(node: onnx.NodeProto) -> Evidence:
+    sentence = f"{node.op_type} meets equal values, and another order of them gives the compiler's result"
+    return Evidence("ties", Side.FOR, sentence, {"operator": node.op_type, "node": node.name}, Ruling.UNDEFINED)
 
 
 def _has_ties(value: np.ndarray, given: Mapping[str, object]) -> bool:
