@@ -10,7 +10,7 @@ from onnx import numpy_helper, parser
 from fuzz.case import Case, Origin
 from tests.triage.passes.test_onnx_passes import case_of, model_of, op_types, propose, ramp, run, works
 from tests.triage.test_reduce import record, valid
-from triage.passes import parameters, results
+from triage.passes import outputs, parameters, results
 from triage.reduce import reduce
 from triage.submodel import all_nodes, load
 
@@ -221,3 +221,12 @@ def test_a_function_in_a_function_needs_no_other_around_it() -> None:
     case = Case("onnx", parser.parse_model(NESTED).SerializeToString(), {"x": X}, Origin("test"))
     found = reduce(case, logarithms, values=record, valid=valid)
     assert [f.name for f in load(found.case).functions] == ["core"] and found.nodes_after == 3
+
+
+def test_the_last_state_of_a_loop_takes_the_place_of_what_it_collects() -> None:
+    text = """g (int64 n, bool c, float[2] x) => (float[rows, 2] again) {
+        last, again = Loop(n, c, x) <body = b (int64 i, bool go, float[2] v)
+            => (bool more, float[2] w, float[2] copy) { more = Identity(go) w = Neg(v) copy = Identity(w) }> }"""
+    found = propose("outputs", case_of(text, n=np.array(3), c=np.array(True), x=X))
+    assert [[info.name for info in model_of(each).graph.output] for each in found] == [["last"]]
+    assert works(found[0]) and list(outputs.candidates(found[0], {"last": X})) == []
