@@ -186,3 +186,4 @@ def test_an_optional_value_is_no_sequence_whatever_the_evaluator_gives() -> None
     case = case_of(text, x=np.ones(2, np.float32))
     for way in parts(case, {0, 1}, {**case.inputs, "o": [case.inputs["x"]], "v": [case.inputs["x"]]}):
         assert [info.type.WhichOneof("value") for info in load(way).graph.output] == ["tensor_type"]
+    assert op_types(parts(case, {1}, {**case.inputs, "o": [case.inputs["x"]]})[0]) == ["Optional", "OptionalGetElement"]
