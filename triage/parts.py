@@ -84,7 +84,7 @@ def _same_type(one: Value, other: Value) -> bool:
 def _possible(value: Value, info: onnx.ValueInfoProto | None) -> bool:
     """Whether a recorded value is of the kind and shape that it must have: evaluators make mistakes, too."""
     if isinstance(value, list) and info is not None:
-        return info.type.HasField("sequence_type")
+        return bool(info.type.HasField("sequence_type"))
     if not isinstance(value, np.ndarray) or info is None or not info.type.tensor_type.HasField("shape"):
         return True
     dims = info.type.tensor_type.shape.dim
