@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
+from onnx import parser
 
-from fuzz.case import Case
+from fuzz.case import Case, Origin
+from fuzz.operators.graph import bodies
 from tests.triage.test_neighbour import case_of
 from tests.triage.test_reduce import record, valid
 from triage.reduce import reduce
@@ -79,3 +82,26 @@ def test_a_bug_that_needs_no_branch_loses_the_if() -> None:
         return b"Exp" in case.model
 
     assert [node.op_type for node in load(reduce(choice(), exp, values=record, valid=valid).case).graph.node] == ["Exp"]
+
+
+IN_FUNCTION = """<ir_version: 10, opset_import: ["": 21, "own": 1]>
+g (float[2] x, bool c) => (float[2] y) { y = own.f(c, x) }
+<domain: "own", opset_import: ["": 21]> f (c, p) => (r) {
+    r = If(c) <then_branch = t () => (float[2] e) { a = Neg(p) b = Abs(a) d = Erf(b) h = Exp(d) e = Sin(h) },
+               else_branch = u () => (float[2] v) { v = Tan(p) }> }"""
+
+
+def test_the_nodes_of_a_body_in_a_function_are_searched() -> None:
+    def holds(case: Case) -> bool:
+        nodes = [node for function in load(case).functions for node in function.node]
+        return any(inner.op_type == "Erf" for node in nodes for body in bodies(node) for inner in body.node)
+
+    model = parser.parse_model(IN_FUNCTION).SerializeToString()
+    case = Case("onnx", model, {"x": np.float32([1, 2]), "c": np.array(True)}, Origin("test"))
+    found = reduce(case, holds, values=record, valid=valid).case
+    [branch] = [body for body in _bodies_of(found) if any(node.op_type == "Erf" for node in body.node)]
+    assert [node.op_type for node in branch.node] == ["Erf"] and valid(found)
+
+
+def _bodies_of(case: Case) -> list[onnx.GraphProto]:
+    return [body for function in load(case).functions for node in function.node for body in bodies(node)]

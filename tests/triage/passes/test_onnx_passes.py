@@ -153,6 +153,12 @@ def test_a_branch_takes_the_place_of_an_if_in_a_body_and_in_a_function() -> None
     assert all(np.array_equal(one, other) for one, other in zip(run(inner[0]), run(case), strict=True))
 
 
+def test_a_tensor_that_the_evaluator_takes_for_a_list_stays_declared_as_a_tensor() -> None:
+    case = case_of("g (float[2] x) => (float[2] y) { y = Neg(x) }", x=ramp(2))
+    module = importlib.import_module("triage.passes.declarations")
+    assert list(module.candidates(case, {"y": [ramp(2)]})) == []
+
+
 def test_names_that_come_out_of_bodies_do_not_clash() -> None:
     text = """g (float[2] x, bool c) => (float[2] y) {
         y = If(c) <then_branch = t () => (float[2] a) { body0_a = Neg(x) a = Exp(body0_a) },
