@@ -47,6 +47,7 @@ STACK: tuple[str, ...] = (
     "instance_shapes",
     "instance_values",
     "instance_arguments",
+    "instance_numbers",
     "instance_dtypes",
 )
 #: Those that change nothing that most failures could need: they go along with a cut of the nodes.
@@ -64,6 +65,7 @@ _ODDS: Mapping[str, float] = {
     "attributes": 0.3,
     "dtypes": 0.2,
     "instance_arguments": 0.3,
+    "instance_numbers": 0.5,
     "instance_dtypes": 0.2,
 }
 #: Passes of which one refusal is believed for all changes to the same tensors.

@@ -470,3 +470,28 @@ def test_an_instance_loses_what_its_failure_does_not_need() -> None:
     assert tensor["dtype"] == "float32" and max(tensor["shape"]) <= 3
     assert tensor["values"] == [float(number) for number in range(1, 1 + len(tensor["values"]))]
     assert reduction.elements_before == 864 and reduction.elements_after <= 16
+
+
+def test_numbers_of_an_instance_that_need_each_other_become_simple_together() -> None:
+    """Neither the window nor the padding can be smaller alone: with the other as it is the call is none."""
+    text = {
+        "api": "torch.nn.functional.max_pool2d_with_indices",
+        "args": [{"tensor": 0}, 3],
+        "kwargs": {"padding": 1, "stride": 1},
+        "tensors": [{"dtype": "float32", "shape": [1, 2, 2]}],
+    }
+
+    def has_a_window(case: Case) -> bool:
+        return len(json.loads(case.model)["args"]) > 1
+
+    def fits(case: Case) -> bool:
+        document = json.loads(case.model)
+        padding = document.get("kwargs", {}).get("padding", 0)
+        sizes = [size for tensor in document["tensors"] for size in tensor["shape"][-2:]]
+        return all(0 < kernel <= min(sizes) + 2 * padding and padding <= kernel / 2 for kernel in document["args"][1:])
+
+    case = Case("instance", json.dumps(text).encode(), {}, Origin("test"))
+    assert fits(case)
+    reduction = reduce(case, has_a_window, values=lambda case: {}, valid=fits)
+    reduced = json.loads(reduction.case.model)
+    assert reduced["args"] == [{"tensor": 0}, 1] and "kwargs" not in reduced

@@ -13,7 +13,14 @@ import fuzz
 from fuzz import instance
 from fuzz.case import Case, Origin
 
-NAMES = ["instance_defaults", "instance_arguments", "instance_shapes", "instance_dtypes", "instance_values"]
+NAMES = [
+    "instance_defaults",
+    "instance_arguments",
+    "instance_numbers",
+    "instance_shapes",
+    "instance_dtypes",
+    "instance_values",
+]
 SHIPPED = sorted((Path(fuzz.__file__).parent.parent / "data" / "instances" / "torch").glob("*.json"))
 F32 = {"dtype": "float32"}
 
@@ -90,6 +97,33 @@ def test_what_follows_a_default_is_given_by_name() -> None:
 def test_a_call_whose_parameters_nobody_knows_keeps_its_arguments() -> None:
     case = case_of(api="torch.nosuchthing", args=[{"tensor": 0}], kwargs={"a": None}, tensors=[{**F32, "shape": [2]}])
     assert propose("instance_defaults", case) == []
+
+
+def pooling(*args: Any, **kwargs: Any) -> Case:
+    tensors = [{**F32, "shape": [1, 2, 2, 2]}]
+    return case_of(api="torch.max_pool3d", args=[{"tensor": 0}, *args], kwargs=kwargs, tensors=tensors)
+
+
+def test_a_window_and_its_padding_become_small_together() -> None:
+    """A window of one element stands no padding of one, and one of three no padding of zero on two elements."""
+    case = pooling({"tuple": [3, 2, 3]}, padding=1, stride={"tuple": [2, 1, 1]})
+    found = [(document["args"][1:], document["kwargs"]) for document in propose("instance_numbers", case)]
+    ones, zeros = {"tuple": [1, 1, 1]}, {"tuple": [0, 0, 0]}
+    assert found[0] == ([ones], {"padding": 1, "stride": ones})
+    assert ([ones], {"padding": 0, "stride": ones}) in found
+    assert ([ones], {"padding": 1, "stride": zeros}) in found
+    assert ([ones], {"padding": 1, "stride": {"tuple": [2, 1, 1]}}) in found
+
+
+def test_several_equal_numbers_are_given_as_one() -> None:
+    found = [document["args"][1] for document in propose("instance_numbers", pooling({"tuple": [1, 1, 1]}))]
+    assert 1 in found
+    assert [document["args"][1] for document in propose("instance_numbers", pooling([2, 2], padding=0))].count(2) == 1
+
+
+def test_what_is_no_whole_number_is_no_number_to_simplify() -> None:
+    case = pooling(True, 0.5, "same", None, {"tuple": [{"tensor": 0}]}, {"tuple": []})
+    assert [document["args"] for document in propose("instance_numbers", case)] == [json.loads(case.model)["args"]]
 
 
 def test_a_tensor_that_no_argument_refers_to_any_more_is_dropped_and_the_others_renumbered() -> None:
