@@ -17,7 +17,7 @@ KINDS = ("instance", "keras")
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """All numbers at most one, also with zeros for one argument; each argument alone; one number for several equal ones."""
+    """All numbers at most one, also with zeros for one argument; each argument alone; one number for equal ones."""
     instance = parsed(case)
     numbers = [place for place in places(instance) if _whole(place.of(instance))]
     small = _with(instance, numbers, _ones)
