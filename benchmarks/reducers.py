@@ -45,8 +45,8 @@ from triage.submodel import load, value_info
 ROOT = Path(__file__).parent.parent
 #: Nodes in bodies and functions are out of reach of the others.
 _INNER = ("body", "function", *held_out.INNER)
-#: FX graphs as they are built here have no types.
-_UNTYPED = ("rank", "long axis")
+#: FX graphs as they are built here have neither types nor constants.
+_NOT_IN_FX = ("rank", "long axis", "constant weights")
 
 
 @dataclass(frozen=True)
@@ -291,6 +291,8 @@ def main() -> int:
             found[kind] = rows = _measured(kind, planter, reducers, reference, chosen)
             print(kind, {name: [(f.runs, f.nodes) for f, _ in each] for name, each in rows.items()}, flush=True)
     Console(width=150).print(_table(found, list(reducers)))
+    if "dd" in reducers:
+        print(_beside_dd(found))
     return 0
 
 
@@ -313,7 +315,7 @@ def _measured(
             for rare in (True, False):
                 planted = planter(kind, size, seed, rare)
                 for name, reducer in reducers.items():
-                    if name == "ours" or (kind not in _INNER and (name != "fx" or kind not in _UNTYPED)):
+                    if name == "ours" or (kind not in _INNER and (name != "fx" or kind not in _NOT_IN_FX)):
                         found[name].append((reducer(planted, reference), planted.ideal))
     return dict(found)
 
@@ -331,6 +333,14 @@ def _table(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]], reducers:
         cells = [_cell(results[name]) if results.get(name) else "" for name in reducers]
         table.add_row(kind, str(len(results["ours"])), *cells)
     return table
+
+
+def _beside_dd(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]]) -> str:
+    """Runs in all, and the models on which ours needs more of them than plain delta debugging."""
+    pairs = [pair for rows in found.values() for pair in zip(rows["ours"], rows.get("dd", []), strict=False)]
+    sums = [sum(pair[at][0].runs for pair in pairs) for at in (0, 1)]
+    more = sorted(mine.runs - theirs.runs for (mine, _), (theirs, _) in pairs if mine.runs > theirs.runs)
+    return f"{len(pairs)} models: {sums[0]} runs, dd {sums[1]}; more than dd on {len(more)}, by {more}"
 
 
 def _cell(results: Sequence[tuple[Found, int]]) -> str:
