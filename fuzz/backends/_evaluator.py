@@ -13,7 +13,7 @@ import numpy as np
 from onnx import NodeProto
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
-from onnx.reference.ops import op_loop, op_one_hot
+from onnx.reference.ops import op_dequantize_linear, op_gather_elements, op_loop, op_one_hot
 
 #: What the base class makes for the attribute `body`: one iteration.
 _ITERATE = "_run_body"
@@ -49,15 +49,38 @@ class OneHot(op_one_hot.OneHot):
         return tuple(super()._run(whole, *args, **kwargs))  # type: ignore[no-untyped-call]
 
 
-_MENDED: Dict[Tuple[str, str], Any] = {("", "Loop"): Loop, ("", "OneHot"): OneHot}
+class GatherElements(op_gather_elements.GatherElements):
+    """GatherElements along axes of any length; places beyond an axis are taken round, as onnx does."""
+
+    def _run(self, data: Any, indices: Any, axis: Any = None) -> Tuple[Any, ...]:
+        along = (axis or 0) % data.ndim
+        wanted = [slice(None) if at == along else slice(size) for at, size in enumerate(indices.shape)]
+        places = np.mod(indices, max(1, data.shape[along]))
+        return (np.take_along_axis(data[tuple(wanted)], places.astype(np.int64), along),)
+
+
+_MENDED: Dict[Tuple[str, str], Any] = {
+    ("", "GatherElements"): GatherElements,
+    ("", "Loop"): Loop,
+    ("", "OneHot"): OneHot,
+}
+#: What the evaluator has no code for, with the first version that it has code for, which does what the older ones did.
+_SINCE: Dict[Tuple[str, str], Tuple[int, Any]] = {
+    ("", "DequantizeLinear"): (19, getattr(op_dequantize_linear, "DequantizeLinear_19", None)),
+}
 
 
 class Evaluator(ReferenceEvaluator):
     """Evaluates models, with the operators from above; functions may hand their attributes on to unary operators."""
 
     def _load_impl(self, node: NodeProto, input_types: Any = None) -> Any:
-        found = _MENDED.get((node.domain, node.op_type)) or super()._load_impl(node, input_types)
+        found = self._mended(node) or super()._load_impl(node, input_types)
         return _linked(found) if any(attribute.ref_attr_name for attribute in node.attribute) else found
+
+    def _mended(self, node: NodeProto) -> Any:
+        since, newer = _SINCE.get((node.domain, node.op_type), (0, None))
+        old = self.opsets.get(node.domain, since) < since
+        return newer if old else _MENDED.get((node.domain, node.op_type))
 
 
 _LINKED: Dict[Any, Any] = {}

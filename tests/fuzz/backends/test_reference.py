@@ -145,3 +145,32 @@ def test_fractional_indices_of_one_hot_are_cut_off_before_use(evaluator: Runner)
     inputs = {"x": np.float32([0.9, -0.9, 2.5, -1.5]), "d": np.array(3), "v": np.float32([0, 1])}
     outcome = evaluator.run(Case("onnx", model.SerializeToString(), inputs, Origin("t")), catalogue.target("reference"))
     assert [np.asarray(value).tolist() for _, value in outcome.outputs] == [np.eye(3)[[0, 0, 2, 2]].tolist()]
+
+
+@pytest.mark.parametrize("opset", [10, 13, 18, 19, 21])
+def test_quantised_numbers_are_scaled_back_in_every_version(evaluator: Runner, opset: int) -> None:
+    model = parser.parse_model(
+        f'<ir_version: 8, opset_import: ["" : {opset}]>\n'
+        "g (int8[4] x, float s, int8 z) => (float[4] y) { y = DequantizeLinear (x, s, z) }"
+    )
+    inputs = {"x": np.int8([1, -3, 5, 127]), "s": np.float32(0.5), "z": np.int8(3)}
+    outcome = evaluator.run(Case("onnx", model.SerializeToString(), inputs, Origin("t")), catalogue.target("reference"))
+    assert outcome.status is Status.OK, outcome
+    assert np.asarray(outcome.values[0]).tolist() == [-1, -3, 1, 62]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_elements_are_gathered_along_long_axes(evaluator: Runner, axis: int) -> None:
+    """Numpy's `choose`, which the evaluator of onnx goes by, knows no more than 64 places."""
+    data = np.arange(100 * 100, dtype=np.float32).reshape(100, 100)
+    shape = (2, 100) if axis == 0 else (100, 2)
+    indices = np.full(shape, [[99], [-1]] if axis == 0 else [[99, -2]], np.int64)
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 13]>\n'
+        f"g (float[100,100] x, int64[{shape[0]},{shape[1]}] i) => (float[{shape[0]},{shape[1]}] y)"
+        f" {{ y = GatherElements<axis={axis}> (x, i) }}"
+    )
+    case = Case("onnx", model.SerializeToString(), {"x": data, "i": indices}, Origin("t"))
+    outcome = evaluator.run(case, catalogue.target("reference"))
+    assert outcome.status is Status.OK, outcome
+    assert np.array_equal(outcome.values[0], np.take_along_axis(data, indices, axis))
