@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -42,13 +43,24 @@ class Cuts:
     def plain(self, kept: Kept) -> list[Case]:
         """The likeliest valid case with only these nodes; then with constants for what configures them, if any."""
         if kept not in self._plain:
-            positions = frozenset(self._positions[node] for node in kept)
-            cuts = self._place.cut(self._base, positions, self._values(self._base))
-            valid = [case for case in cuts if self._valid(case)][:1]
-            fixed = [fixed_inputs(case, self._base, "biu", scalars=not self._fed) for case in valid]
-            held = [case for case in fixed if case is not None and self._valid(case)]
-            self._plain[kept] = [*valid, *held] if self._fed else [*held, *valid]
+            self._plain[kept] = self._given([case for case in self._cut(kept) if self._valid(case)][:1])
         return self._plain[kept]
+
+    def bare(self, kept: Kept) -> list[Case]:
+        """The last valid way to keep only these nodes, in which nothing is bypassed and sizes stay free; if another."""
+        valid = (case for case in reversed(self._cut(kept)[1:]) if self._valid(case))
+        found = self._given(list(itertools.islice(valid, 1)))[:1]
+        return [case for case in found if all(case.id != other.id for other in self.plain(kept))]
+
+    def _cut(self, kept: Kept) -> list[Case]:
+        positions = frozenset(self._positions[node] for node in kept)
+        return self._place.cut(self._base, positions, self._values(self._base))
+
+    def _given(self, valid: list[Case]) -> list[Case]:
+        """Valid cuts with what configures their nodes as inputs and as constants, the likelier first."""
+        fixed = [fixed_inputs(case, self._base, "biu", scalars=not self._fed) for case in valid]
+        held = [case for case in fixed if case is not None and self._valid(case)]
+        return [*valid, *held] if self._fed else [*held, *valid]
 
     def simple(self, kept: Kept) -> list[Case]:
         """The likeliest of them with everything else simplified; none when its nodes would not be the same."""

@@ -37,6 +37,8 @@ _FEW = 6
 _DOUBTS = 10
 #: After so many parts that no valid model keeps, what they hold is given up as well.
 _PATIENCE = 30
+#: After so many misses in a row, what is bypassed may be what hides the bug.
+_STUCK = 5
 #: Up to this many nodes, everything but the nodes is simplified along with a cut.
 _SMALL = 8
 #: A cut that is at least so likely to fail is asked about in its simplified form ...
@@ -60,9 +62,10 @@ class NodeSearch:
         parallel: int = 1,
         simple: Build = lambda kept: (),
         polish: Callable[[Kept], None] | None = None,
+        bare: Build = lambda kept: (),
     ) -> None:
         self._wiring, self._build, self._ask, self._told = wiring, build, ask, accept
-        self._simple, self._polish = simple, polish
+        self._simple, self._polish, self._bare = simple, polish, bare
         self._suspects, self._parallel = suspects, parallel
         self._count = len(wiring.operators)
         self.kept: Kept = frozenset(range(self._count))
@@ -74,6 +77,7 @@ class NodeSearch:
         self._doubts = self._impossible = 0
         self._harmless = _HARMLESS  # how likely it is that what `simple` simplifies does not matter
         self._settled = False  # whether the failing case that is kept is a simplified one
+        self._missed, self._prefers_bare = 0, False  # runs in a row that were refused; which way hit last
         self._clouded: dict[Kept, None] = {}  # refused in simplified form only
         self._unknown = _UNKNOWN
         self._counts = Counter(wiring.operators)
@@ -114,7 +118,11 @@ class NodeSearch:
         if not chosen:
             return False
         hopes = {part: self._hypotheses.weight(self._mask(part)) / (total + self._unknown) for part in chosen}
-        if len(self.kept) <= _LAST and max(hopes.values()) < _HOPEFUL and (self._polished() or self._settle()):
+        if (
+            len(self.kept) <= _LAST
+            and max(hopes.values()) < _HOPEFUL
+            and ((len(self.kept) == 2 and self._polished()) or self._settle())
+        ):
             return True
         self._test(chosen, hopes)
         return True
@@ -205,23 +213,34 @@ class NodeSearch:
         return False
 
     def _drop_against_odds(self) -> bool:
-        """Try a few smaller sets that were only inferred to pass, where inference is likeliest to mislead."""
+        """Try a few smaller sets that were only inferred to pass, where inference is likeliest to mislead.
+
+        Before the last of them everything else is made final: what is refused then is a passing neighbour as well.
+        """
+        waiting = self._not_asked()
+        doubt = next(waiting, None)
+        while doubt is not None and self._doubts < _DOUBTS:
+            part, way, case = doubt
+            doubt = next(waiting, None)
+            if (doubt is None or self._doubts == _DOUBTS - 1) and self._polished():
+                return True
+            self._doubts += 1
+            self._ways.add((part, way))
+            if way == 0:
+                fails = self._test([part])[0]
+            elif fails := self._ask([case])[0]:
+                self._accept(part, case)
+            if fails:
+                self._doubts = 0
+                return True
+        return False
+
+    def _not_asked(self) -> Iterator[tuple[Kept, int, Case]]:
+        """The doubtful sets with the ways to keep them, those left out that were tried."""
         for part in dict.fromkeys(self._doubtful()):
             for way, case in enumerate(self._build(part) if part else ()):
-                if (part, way) in self._ways or (way == 0 and part in self._tried):
-                    continue
-                if self._doubts >= _DOUBTS:
-                    return False
-                self._doubts += 1
-                self._ways.add((part, way))
-                if way == 0:
-                    fails = self._test([part])[0]
-                elif fails := self._ask([case])[0]:
-                    self._accept(part, case)
-                if fails:
-                    self._doubts = 0
-                    return True
-        return False
+                if (part, way) not in self._ways and (way or part not in self._tried):
+                    yield part, way, case
 
     def _doubtful(self) -> Iterator[Kept]:
         """Without a node that nothing connects to the rest, two or all of one operator, or any one; all sets, if odd.
@@ -261,11 +280,14 @@ class NodeSearch:
                     self._hypotheses.refute(self._mask(part))
         fresh = [part for part in dict.fromkeys(parts) if part not in self._tried]
         simple = {part: self._in_simple_form(part, hopes.get(part, 0.0)) for part in fresh}
-        cases = [simple[part] or self._build(part)[0] for part in fresh]
+        bare = {part: None if simple[part] else self._in_bare_form(part) for part in fresh}
+        cases = [simple[part] or bare[part] or self._build(part)[0] for part in fresh]
         failing = []
         for part, case, fails in zip(fresh, cases, self._ask(cases), strict=True):
+            self._missed = 0 if fails else self._missed + 1
             if fails:
                 self._tried[part] = True
+                self._prefer(bare[part] is not None or (self._prefers_bare and simple[part] is not None))
                 failing.append((part, case))
             elif simple[part] is not None:
                 self._cloud(part, hopes[part])
@@ -293,6 +315,18 @@ class NodeSearch:
         self._unknown *= 1 - (len(part & self.kept) / len(self.kept)) ** 2
         self._refused.append(part)
         self._hypotheses.refute(self._mask(part))
+
+    def _in_bare_form(self, part: Kept) -> Case | None:
+        """The cut with nothing bypassed, where that hit last; after some misses in a row in turn with the other way."""
+        turned = self._missed >= _STUCK and self._missed % 2 == 1
+        return next(iter(self._bare(part)), None) if self._prefers_bare != turned else None
+
+    def _prefer(self, bare: bool) -> None:
+        """The way that hit is taken from now on; what the other one refused is no proof any more."""
+        if bare and not self._prefers_bare:
+            self._tried = {part: fails for part, fails in self._tried.items() if fails}
+            self._refused.clear()
+        self._prefers_bare = bare
 
     # ------------------------------------------------------------ simplified forms
 
@@ -334,8 +368,8 @@ class NodeSearch:
         return True
 
     def _polished(self) -> bool:
-        """Make all else of the last two nodes final before they are doubted: either alone is a neighbour then."""
-        if self._polish is None or len(self.kept) != 2:
+        """Make all else of the last few nodes final before they are doubted: what is refused is a neighbour then."""
+        if self._polish is None or not 2 <= len(self.kept) <= _FEW:
             return False
         self._polish(self.kept)
         self._polish, self._settled, self._harmless = None, True, 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -65,6 +66,13 @@ def _made_up(name: str, info: onnx.ValueInfoProto, values: Mapping[str, Value]) 
         return None
     shape = [dim.dim_value for dim in kind.shape.dim]
     return np.resize(np.array(_NUMBERS), shape).astype(helper.tensor_dtype_to_np_dtype(kind.elem_type))
+
+
+def with_odd_inputs(case: Case) -> Case:
+    """The case with real inputs that are neither whole nor of one sign."""
+    real = {name: value for name, value in case.inputs.items() if isinstance(value, np.ndarray)}
+    odd = {n: np.resize(np.array(_NUMBERS), v.shape).astype(v.dtype) for n, v in real.items() if v.dtype.kind == "f"}
+    return replace(case, inputs={**case.inputs, **odd}, expected=None)
 
 
 def _never(one: Value, other: Value) -> bool:

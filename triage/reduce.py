@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fuzz import instance
 from fuzz.case import Case
+from fuzz.wire import Value
 from triage.cuts import Cuts
 from triage.interesting import Recorded, Recorder
 from triage.neighbour import MinGood, Neighbourhood
 from triage.nodesearch import Kept, NodeSearch
 from triage.operators import node_count
+from triage.parts import with_odd_inputs
 from triage.simplify import STACK, Simplifier
 from triage.submodel import load, tensors, well_formed
 from triage.trials import Interesting, Journal, Over, Trials
@@ -30,12 +32,15 @@ from triage.wiring import MAIN, Place, inner_places, wiring
 #: Passes that take a structure apart; each of their proposals is tried on its own, before all else.
 STRUCTURE: tuple[str, ...] = ("functions", "subgraphs")
 #: Passes for what is then left of the structure, tried in the same way.
-REST: tuple[str, ...] = ("sources", "branches")
-#: Passes for nodes that turn out to be idle once all else is simple, tried in the same way: on values that nobody has
-#: asked about yet, nodes are idle that are not.
-LAST: tuple[str, ...] = ("noops", "copies")
+REST: tuple[str, ...] = ("branches",)
+#: Passes for nodes that turn out to be idle once all else is simple, or to matter less than that there is a constant,
+#: tried in the same way: on values that nobody has asked about yet, nodes are idle that are not. What they refuse now
+#: is often the passing neighbour.
+LAST: tuple[str, ...] = ("sources", "noops", "copies")
 #: Every pass in the order in which they are tried.
 ORDER: tuple[str, ...] = (*STRUCTURE, *REST, *LAST, *dict.fromkeys(STACK))
+#: Those that go by what nodes make of numbers.
+BY_VALUE = frozenset({"noops"})
 
 #: How often the predicate may be run: each run of a hang that is still there costs the whole time limit.
 MOST_RUNS = 3000
@@ -224,12 +229,21 @@ class _Search:
         """Whether one of the proposals of these passes fails as well; each is tried on its own."""
         for name in passes:
             module = importlib.import_module(f"triage.passes.{name}")
-            for candidate in module.candidates(self.best, self._values(self.best)):
+            for candidate in module.candidates(self.best, self._told(name)):
                 new = all(candidate.id != case.id for case in self._accepted) and self._valid(candidate)
                 if new and self._trials.ask([candidate], name)[0]:
                     self._accepted.append(candidate)
                     return True
+                self._neighbourhood.offer([candidate] if new and name in LAST else [])
         return False
+
+    def _told(self, name: str) -> Mapping[str, Value]:
+        """What a pass is told of the tensors of the best case.
+
+        Where the predicate feeds inputs of its own, what is idle is judged by numbers that are not plain: on 1, 2, 3 an
+        Abs and a Floor are idle.
+        """
+        return self._values(with_odd_inputs(self.best) if name in BY_VALUE and not self._fed else self.best)
 
     def _nodes(self, place: Place) -> None:
         case = self.best
@@ -252,8 +266,9 @@ class _Search:
         graph = wiring(part)
         settled = place is MAIN or self._simplifier.harmless(case).id == case.id
         simple = cuts.simple if settled else (lambda kept: [])
+        bare = cuts.bare if place is MAIN else (lambda kept: [])
         last = polish if place is MAIN and not graph.composite else None
-        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple, last).run()
+        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple, last, bare).run()
 
     def confirm(self, confirm: Interesting) -> None:
         """Go back to the last accepted case that is confirmed once more, looked for in growing steps.

@@ -100,6 +100,15 @@ def test_the_last_two_nodes_are_made_final_before_either_is_doubted() -> None:
     assert all(len(part) > 1 for part in runs.asked[: told[0][1]]) if told else True
 
 
+@pytest.mark.parametrize("needed", [(7, 8, 9), (5, 6, 7, 8)])
+def test_of_a_few_nodes_the_last_is_doubted_when_all_else_is_final(needed: tuple[int, ...]) -> None:
+    told = list[tuple[Kept, int]]()
+    runs = Runs(all_of(*needed))
+    assert runs.search(graph(60, 4), polish=lambda kept: told.append((kept, len(runs.asked)))) == set(needed)
+    [(kept, asked)] = told
+    assert kept == set(needed) and len(runs.asked) == asked + 1 and len(runs.asked[-1]) == len(needed) - 1
+
+
 @pytest.mark.parametrize("count", [10, 50, 200])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_producer_and_its_consumer_are_found(count: int, seed: int) -> None:
@@ -191,6 +200,28 @@ def test_the_same_graph_is_searched_in_the_same_way() -> None:
     one.search(graph(90, 6))
     other.search(graph(90, 6))
     assert one.asked == other.asked
+
+
+@pytest.mark.parametrize("needed", [(5,), (5, 6), (2, 44), (7, 8, 9)])
+def test_where_what_is_bypassed_hides_the_bug_the_other_way_is_taken_soon(needed: tuple[int, ...]) -> None:
+    runs = Runs(all_of(*needed))
+
+    def asked(cases: Sequence[Case]) -> list[bool]:
+        return [runs.answer(case) and case.origin.test == "bare" for case in cases]
+
+    def other(kept: Kept) -> Sequence[Case]:
+        return [replace(case, origin=Origin("test", "bare"), inputs={"x": np.zeros(1)}) for case in runs.build(kept)]
+
+    accepted: list[Kept] = []
+    search = NodeSearch(graph(60, 4), runs.build, asked, lambda case: accepted.append(runs.kept(case)), bare=other)
+    assert search.run() == set(needed) and accepted[-1] == set(needed)
+    assert len(runs.asked) <= 22 + 12 * len(needed)
+
+
+def test_a_way_that_hits_is_not_left_for_another() -> None:
+    runs = Runs(all_of(5, 6))
+    other = lambda kept: pytest.fail("the other way was taken")  # noqa: E731
+    assert NodeSearch(graph(60, 4), runs.build, runs.ask, lambda case: None, bare=other).run() == {5, 6}
 
 
 # ---------------------------------------------------------------- simplified forms

@@ -68,6 +68,18 @@ def test_a_branch_of_an_if_in_a_loop_is_emptied_too() -> None:
     assert all(works(each) for each in found) and [one & {"Mul", "Neg"} for one in held] == [{"Neg"}, {"Mul"}]
 
 
+def test_a_branch_of_open_sizes_is_emptied_to_those_of_most_tensors() -> None:
+    text = """g (int64 n, bool c, float[2] x, float[1, 3] z) => (float[2] last, float[1, 3] u) {
+        u = Abs(z) s = Neg(x) last = Loop(n, c, s) <body = b (int64 i, bool go, float[k] v) => (bool go, float[k] w) {
+            w = If(go) <then_branch = t () => (float[k] p) { p = Mul(v, v) },
+                        else_branch = e () => (float[k] q) { q = Neg(v) }> }> }"""
+    inputs = {"n": np.array(2), "c": np.array(True), "x": X, "z": np.ones((1, 3), np.float32)}
+    found = propose("branches", case_of(text, **inputs))
+    made = [node for node in all_nodes(model_of(found[0])) if node.op_type == "Constant"]
+    assert len(found) == 2 and [list(node.attribute[0].t.dims) for node in made] == [[2]]
+    assert all(works(case) for case in found)
+
+
 def test_a_bug_in_a_branch_is_left_alone_with_its_node() -> None:
     def has_neg(case: Case) -> bool:
         graphs = [a.g for node in load(case).graph.node for a in node.attribute if a.HasField("g")]
