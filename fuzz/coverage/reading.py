@@ -26,8 +26,8 @@ class Node:
     """One operation: its type, how many inputs it is given, to which other nodes (by index) its results go, and its
     setting: the shapes of its inputs and its attributes, as one hashable value.
 
-    `flows` are the inputs that are no initializers, `parameters` the small whole numbers among those that are: what
-    other formats have as attributes.
+    `flows` are the inputs that are no initializers. `parameters` has for every input its small whole numbers where it
+    is an initializer of those, which other formats have as attributes, else None.
     """
 
     op_type: str
@@ -69,7 +69,7 @@ def nodes(model: onnx.ModelProto) -> list[Node]:
             tuple(targets[at]),
             (tuple(shapes.get(name) for name in node.input), _attributes(node)),
             sum(1 for name in node.input if name and name not in constants),
-            tuple(_parameter(constants[name]) for name in node.input if name in constants),
+            tuple(_parameter(constants[name]) if name in constants else None for name in node.input),
         )
         for at, node in enumerate(model.graph.node)
     ]

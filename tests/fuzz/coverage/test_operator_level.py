@@ -126,6 +126,22 @@ def test_constants_that_steer_are_part_of_the_setting_and_weights_are_not():
     assert found.operator("Reshape")["IDC"] == 1  # the target shape is no data flow
 
 
+def test_whether_an_input_is_a_weight_or_data_is_no_setting():
+    """Formula (5): distinct vectors of tensor shapes and parameters."""
+    found = OperatorLevel({"Relu": Degrees.of({1}, {0})}, most_settings=4)
+    found.add(model(helper.make_node("Relu", ["x"], ["y"]), inputs={"x": [6]}))
+    found.add(model(helper.make_node("Relu", ["w"], ["y"]), inputs={}, constants=[weights("w", 6)]))
+    assert found.operator("Relu")["SPC"] == 1 / 4
+
+
+def test_the_same_number_for_another_input_is_another_setting():
+    found = OperatorLevel({"Clip": Degrees.of({2}, {0})}, most_settings=4)
+    bound = helper.make_tensor("b", TensorProto.INT64, [], [3])
+    for inputs in (["x", "b", "y"], ["x", "y", "b"]):
+        found.add(model(helper.make_node("Clip", inputs, ["z"]), inputs={"x": [6], "y": []}, constants=[bound]))
+    assert found.operator("Clip")["SPC"] == 2 / 4
+
+
 def test_no_more_settings_count_than_are_expected():
     found = OperatorLevel(CORPUS, most_settings=2)
     for size in range(1, 6):
