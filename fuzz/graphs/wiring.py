@@ -79,11 +79,6 @@ class Wiring(Drafting):
             return False
         return True
 
-    def model(self, opset: int, ir_version: int, *, all_outputs: bool = False) -> bytes:
-        """The model; a constant that no node reads is no output."""
-        self._used |= self._given
-        return super().model(opset, ir_version, all_outputs=all_outputs)
-
     # ---- what is due
 
     def _next(self, *, parameter: bool = False) -> int:

@@ -66,12 +66,10 @@ class Body(Growth):
 
     def finish(self, name: str, outputs: Sequence[int]) -> bytes:
         """The body as an attribute of its node. Its tensors are hidden from the graph around it."""
-        hidden = range(self._begun, len(self.dtype))
-        for seen in (self._outer._used, self._outer._given):
-            seen.update(hidden)
+        self._outer._given.update(range(self._begun, len(self.dtype)))
         self._outer._used.update(self._used)
         inputs = b"".join([encoding.delimited(11, self._info(each)) for each in self._formals])
         ends = b"".join([encoding.delimited(12, self._info(each)) for each in outputs])
         infos = b"".join([encoding.delimited(13, self._info(each)) for each in self._declared if each not in outputs])
-        content = encoding.graph(name, b"".join(self._nodes), b"".join(self._initializers), inputs, ends, infos)
+        content = encoding.graph(name, b"".join(self._nodes), self._read_constants(), inputs, ends, infos)
         return encoding.graph_attribute(name, content)

@@ -124,12 +124,13 @@ class Growth:
         self.pool: list[int] = []
         self._groups: dict[int, dict[Shape, list[int]]] = {}
         self._nodes: list[bytes] = []
-        self._initializers: list[bytes] = []
+        self._initializers: list[tuple[int, bytes]] = []
         self._inputs: list[int] = []
         self._unknown: dict[int, tuple[int | None, ...]] = {}
         #: Results whose types the graph says.
         self._declared: list[int] = []
-        #: Tensors that a node reads, and those that no node yields. Every placeholder is read.
+        #: Tensors that a node reads, and those that no node yields. What is new is not always read: some rows ask for a
+        #: tensor of any shape first, and then for another one of its dtype. Such a one is no part of the model.
         self._used, self._given = {0}, {0}
 
     @property
@@ -310,12 +311,11 @@ class Growth:
         number = self._number(dtype, (), 0.0, 0.0)
         self._initialize(number, content)
         self.steering.append(number)
-        self._used.add(number)
         self._given.add(number)
         return number
 
     def _initialize(self, number: int, content: bytes) -> None:
-        self._initializers.append(encoding.delimited(5, TENSOR[number] + content))
+        self._initializers.append((number, TENSOR[number] + content))
 
     # ---- nodes
 
@@ -428,21 +428,38 @@ class Growth:
         """The graph inputs, in the order of the model."""
         return [
             GraphInput(encoding.name(each), self.dtype[each], self.shape[each], (self.low[each], self.high[each]))
-            for each in self._inputs
+            for each in self._real_inputs()
         ]
+
+    def _real_inputs(self) -> list[int]:
+        """The graph inputs that nodes read. Where there is none, the first constant that does not steer a node is one.
+
+        A model without inputs tests nothing but constant folding.
+        """
+        read = self._used.intersection(self._inputs)
+        if read:
+            return [each for each in self._inputs if each in read]
+        steering = set(self.steering)
+        return [each for each, _ in self._initializers if each in self._used and each not in steering][:1]
+
+    def _read_constants(self, without: Collection[int] = ()) -> bytes:
+        """The initializers that nodes read, as fields of the GraphProto."""
+        kept = [each for number, each in self._initializers if number in self._used and number not in without]
+        return b"".join([encoding.delimited(5, each) for each in kept])
 
     def model(self, opset: int, ir_version: int, *, all_outputs: bool = False) -> bytes:
         """The model. Outputs are what no node reads, or with `all_outputs` everything that nodes yield."""
-        hidden = self._given if all_outputs else self._used
+        hidden = self._given if all_outputs else self._given | self._used
         outputs = []
         for number in range(1, len(self.dtype)):
             if number not in hidden:
                 shape = self._unknown.get(number, self.shape[number])
                 outputs.append(encoding.delimited(12, INFO[number] + encoding.value_type(self.dtype[number], shape)))
-        inputs = [encoding.delimited(11, self._info(each)) for each in self._inputs]
+        given = self._real_inputs()
+        inputs = [encoding.delimited(11, self._info(each)) for each in given]
         infos = [encoding.delimited(13, self._info(each)) for each in self._declared if each in hidden]
-        parts = (b"".join(each) for each in (self._nodes, self._initializers, inputs, outputs, infos))
-        return encoding.model(opset, ir_version, *parts)
+        parts = (self._nodes, (self._read_constants(given),), inputs, outputs, infos)
+        return encoding.model(opset, ir_version, *[b"".join(each) for each in parts])
 
     def _info(self, number: int) -> bytes:
         """The ValueInfoProto of a tensor of known shape."""

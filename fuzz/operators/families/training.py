@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import BOOL, FLOAT
+from fuzz.operators.dtypes import BFLOAT16, BOOL, FLOAT
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import SIZE, ranks
 from fuzz.operators.specification import Operator, Specification, between, everything
@@ -50,12 +51,20 @@ def _dropout(g: Growth, op: Operator) -> None:
 _REDUCTION = {"reduction": (None, "none", "sum", "mean")}
 _LABELS = {"labels": ("Tind", everything)}
 _WITHIN = between(-5, 5)
+
+
+def _cross_entropy(since: int = 12, until: int = 1 << 16, without: frozenset[int] = frozenset()) -> Specification:
+    name = "SoftmaxCrossEntropyLoss"
+    row = Specification(name, _loss, (2, 3), within=_WITHIN, others=_LABELS, attributes=_REDUCTION)
+    return replace(row, since=since, until=until, without=without)
+
+
 SPECIFICATIONS = (
     Specification("Dropout", _dropout, (1, 2, 3), attributes={"seed": (None, 1)}, since=12),
     Specification(
         "NegativeLogLikelihoodLoss", _loss, (2, 3), within=_WITHIN, others=_LABELS, attributes=_REDUCTION, since=12
     ),
-    Specification(
-        "SoftmaxCrossEntropyLoss", _loss, (2, 3), within=_WITHIN, others=_LABELS, attributes=_REDUCTION, since=12
-    ),
+    # Its function body consists of the loss above, which takes bfloat16 from opset 22 on.
+    _cross_entropy(until=21, without=frozenset((BFLOAT16,))),
+    _cross_entropy(since=22),
 )

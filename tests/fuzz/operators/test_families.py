@@ -133,3 +133,11 @@ def test_other_opsets_give_valid_models_of_the_operators_that_they_have(opset):
 def test_the_table_can_be_asked_for_one_operator_alone():
     model = onnx.load_from_string(isra.generate(Parameters(5, 5, ("Conv",)), 0, 0).model)
     assert {node.op_type for node in model.graph.node} == {"Conv"}
+
+
+def test_an_operator_has_no_dtype_that_its_own_function_body_cannot_take():
+    """SoftmaxCrossEntropyLoss is defined by NegativeLogLikelihoodLoss, which takes bfloat16 from opset 22 on."""
+    loss, inner = "SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"
+    for opset in (13, 21, 22, 26):
+        assert set(operators(opset)[loss].domain.dtypes) <= operators(opset)[inner].types["T"]
+    assert dtypes.BFLOAT16 in operators(22)[loss].domain.dtypes

@@ -111,13 +111,40 @@ def test_outputs_are_what_no_node_reads_or_everything():
     assert [each.name for each in everything.output] == made
 
 
+def with_readers(limits, *sizes):
+    """A growth with a Not for a new placeholder of each size."""
+    g, op = growth(limits), operators()["Not"]
+    for size in sizes:
+        x = g.placeholder(BOOL, (size,), 0, 1)
+        g.node(op, (x,), b"", BOOL, (size,), 0, 1)
+    return g
+
+
 def test_placeholders_are_inputs_or_initializers_in_their_shares():
     def inputs(limits):
-        g = growth(limits)
-        for _ in range(300):
-            g.placeholder(BOOL, (2,), 0, 1)
-        return len(g.inputs())
+        return len(with_readers(limits, *[2] * 300).inputs())
 
     assert inputs(Limits(constants=0.0)) == 300
-    assert inputs(Limits(constants=1.0)) == 0
     assert 180 < inputs(Limits(constants=0.25)) < 270
+
+
+def test_a_model_of_constants_alone_gets_one_of_them_as_its_input():
+    g = with_readers(Limits(constants=1.0), 2, 3)
+    graph = onnx.load_from_string(g.model(26, 13)).graph
+    assert [each.name for each in graph.input] == [each.name for each in g.inputs()] == ["t1"]
+    assert [each.name for each in graph.initializer] == ["t3"]
+
+
+def test_a_constant_that_steers_never_becomes_an_input():
+    g, op = growth(), operators()["HannWindow"]
+    op.grow(g, op)
+    assert not g.inputs() and onnx.load_from_string(g.model(26, 13)).graph.initializer
+
+
+def test_what_no_node_reads_is_no_part_of_the_model():
+    g = with_readers(Limits(constants=0.5), 2)
+    for _ in range(20):
+        g.placeholder(BOOL, (4,), 0, 1)
+    g.configuration((1, 2))
+    graph = onnx.load_from_string(g.model(26, 13)).graph
+    assert len(graph.input) == 1 and not graph.initializer and len(graph.output) == 1

@@ -23,12 +23,14 @@ SOME = (
 
 @pytest.mark.parametrize("source", [declarative, randoop])
 def test_what_is_left_is_valid(source):
-    for index in range(30):
+    for index in range(60):
         generated = source.generate(Parameters(1, 8), 1, index)
         model = onnx.load_from_string(generated.model)
         onnx.checker.check_model(model, full_check=True)
         assert generated.nodes == len(model.graph.node)
         assert [each.name for each in generated.inputs] == [each.name for each in model.graph.input]
+        placeholders = {each.name for each in (*model.graph.input, *model.graph.initializer)}
+        assert placeholders <= {name for node in model.graph.node for name in node.input}
 
 
 @pytest.mark.parametrize("source", [declarative, randoop])

@@ -39,10 +39,57 @@ def test_operators_are_drawn_uniformly():
     assert min(counts.values()) > 50 and max(counts.values()) < 160
 
 
-def test_most_models_have_inputs_and_none_only_constants_in_the_long_run():
-    found = graphs(Parameters(5, 10), 300)
-    assert sum(1 for graph in found if graph.input) > 270
-    assert sum(1 for graph in found if graph.initializer) > 200
+def read(graph):
+    """Everything that a node of the graph or of a body in it reads, and what bodies yield."""
+    found = set()
+    for node in graph.node:
+        found.update(node.input)
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                found |= read(attribute.g) | {each.name for each in attribute.g.output}
+    return found
+
+
+def constants(graph):
+    """The initializers of the graph and of all bodies in it."""
+    found = {each.name for each in graph.initializer}
+    for node in graph.node:
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                found |= constants(attribute.g)
+    return found
+
+
+@pytest.mark.parametrize("all_outputs", [False, True])
+def test_every_graph_input_and_every_constant_is_read_and_none_is_an_output(all_outputs):
+    for graph in graphs(Parameters(1, 12, all_outputs=all_outputs), 300, seed=991):
+        placeholders = {each.name for each in graph.input} | constants(graph)
+        assert placeholders <= read(graph)
+        assert not placeholders & {each.name for each in graph.output}
+        assert graph.output
+
+
+def test_the_manifest_knows_the_graph_inputs_that_there_are():
+    for index in range(100):
+        generated = isra.generate(Parameters(1, 4), 991, index)
+        graph = onnx.load_from_string(generated.model).graph
+        assert [each.name for each in generated.inputs] == [each.name for each in graph.input]
+
+
+def test_a_model_has_a_real_input_unless_its_operators_take_none_but_constants_that_steer():
+    made_of_nothing = {
+        "BlackmanWindow",
+        "Constant",
+        "ConstantOfShape",
+        "HammingWindow",
+        "HannWindow",
+        "MelWeightMatrix",
+        "Range",
+    }
+    for graph in graphs(Parameters(1, 6), 500):
+        assert graph.input or {node.op_type for node in graph.node} & made_of_nothing
+    assert all(graph.input for graph in graphs(Parameters(1, 1, ("AffineGrid", "Conv", "Det", "LSTM", "Relu")), 200))
+    assert sum(1 for graph in graphs(Parameters(5, 10), 300) if graph.initializer) > 200
 
 
 def test_a_higher_picking_rate_connects_more():
