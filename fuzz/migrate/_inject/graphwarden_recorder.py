@@ -12,6 +12,7 @@ import base64
 import contextlib
 import functools
 import hashlib
+import inspect
 import json
 import math
 import os
@@ -32,8 +33,9 @@ _MOST_NESTING = 16
 _CONTAINERS = frozenset(
     ("Module", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict", "Container")
 )
+_EIGHT_BITS = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")
 #: How elements of a dtype are written: little-endian bytes of this one, which has all its values.
-_WRITTEN_AS = {torch.bfloat16: torch.float32}
+_WRITTEN_AS = {getattr(torch, name): torch.float32 for name in ("bfloat16", *_EIGHT_BITS) if hasattr(torch, name)}
 _DTYPES = frozenset(
     (
         "bool",
@@ -43,6 +45,7 @@ _DTYPES = frozenset(
         "float64",
         "complex64",
         "complex128",
+        *_EIGHT_BITS,
         *tuple(sign + "int%d" % bits for sign in ("", "u") for bits in (8, 16, 32, 64)),
     )
 )
@@ -143,6 +146,7 @@ def _range(tensor: Any) -> Dict[str, Any]:
         return {}
     if tensor.is_complex():
         tensor = torch.view_as_real(tensor)
+    tensor = tensor.to(_WRITTEN_AS.get(tensor.dtype, tensor.dtype))
     low, high = tensor.min().item(), tensor.max().item()
     if not (math.isfinite(low) and math.isfinite(high)) or low == high:
         raise Unrecordable("a tensor of more than %d elements that cannot be drawn" % MOST_WRITTEN)
@@ -287,26 +291,36 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]
                 self._log.omitted("not an operator that PyTorch lists: %s" % getattr(func, "__name__", func))
             return result
         document, why = self._encoded(api, args, kwargs, None)
-        result = func(*args, **kwargs)
+        result = self._made(lambda: func(*args, **kwargs))
         self._tell(document, why, result)
         return result
 
-    def module_call(self, module: Any, init: Any, args: Any, kwargs: Any, call: Callable[[], Any]) -> Any:
-        """Make the call of a module of ``torch.nn`` that was made with `init`, and record it as one instance."""
+    def module_call(self, module: Any, made: Optional["Made"], args: Any, kwargs: Any, call: Callable[[], Any]) -> Any:
+        """Make the call of a module of ``torch.nn`` that was `made` like this, and record it as one instance."""
         api = self._names.module(module)
         if api is None or getattr(self._quiet, "on", False) or torch.compiler.is_compiling():
             return call()
-        if init is None:
-            self._log.omitted("a module made before the recorder came, copied or loaded: its calls are recorded")
-            return call()
-        document, why = self._encoded(api, args, kwargs, init)
-        if document is None:
-            self._log.omitted("%s (of a module: its calls are recorded)" % why)
+        try:
+            if made is None:
+                raise Unrecordable("made before the recorder came, copied or loaded")
+            document, why = self._encoded(api, args, kwargs, made.constructor(module))
+            if document is None:
+                raise Unrecordable(why)
+        except Unrecordable as error:
+            self._log.omitted("%s (of a module: its calls are recorded)" % error)
             return call()
         with self.quiet():
-            result = call()
-        self._tell(document, why, result)
+            result = self._made(call)
+        self._tell(document, "", result)
         return result
+
+    def _made(self, call: Callable[[], Any]) -> Any:
+        """The result of a call of the program's, which is counted where it raises."""
+        try:
+            return call()
+        except Exception as error:
+            self._log.omitted("the test's own call raises %s" % type(error).__name__)
+            raise
 
     @contextlib.contextmanager
     def quiet(self) -> Iterator[None]:
@@ -322,8 +336,7 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]
         """The call as an instance, or None and why not."""
         encoder = Encoder()
         try:
-            # PyTorch's own functions must not reach this mode, nor the caller's autograd.
-            with torch._C.DisableTorchFunction(), torch.no_grad():
+            with _unseen():
                 document = {
                     "library": "torch",
                     "version": str(torch.__version__).partition("+")[0],
@@ -352,12 +365,74 @@ class Recorder(TorchFunctionMode):  # type: ignore[misc]
             self._log.instance(document)
 
 
+@contextlib.contextmanager
+def _unseen() -> Iterator[None]:
+    """What is called inside reaches neither this recorder nor what the program itself has that watches calls: autograd,
+    a trace, modes of dispatch."""
+    with contextlib.ExitStack() as stack:
+        tracing = torch._C._get_tracing_state()
+        if tracing is not None:
+            torch._C._set_tracing_state(None)
+            stack.callback(torch._C._set_tracing_state, tracing)
+        if torch._C._len_torch_dispatch_stack():
+            stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
+        stack.enter_context(torch._C.DisableTorchFunction())
+        stack.enter_context(torch.no_grad())
+        yield
+
+
 def _tensors(result: Any) -> bool:
     if isinstance(result, dict):
         result = list(result.values())
     if isinstance(result, (list, tuple)):
         return any(_tensors(item) for item in result)
     return isinstance(result, torch.Tensor)
+
+
+# ---------------------------------------------------------------- modules
+
+
+class Made:
+    """How a module was made: its constructor's arguments, and what it was like afterwards."""
+
+    def __init__(self, module: Any, args: Any, kwargs: Dict[str, Any]) -> None:
+        self._args, self._kwargs = args, kwargs
+        self._settings, self._dtypes = _settings(module), _dtypes(module)
+        self._default = torch.get_default_dtype()
+
+    def constructor(self, module: Any) -> Tuple[Any, Dict[str, Any]]:
+        """The arguments that make a module as this one is now. Raises Unrecordable where none do."""
+        if any(each._forward_hooks or each._forward_pre_hooks for each in module.modules()):
+            raise Unrecordable("hooks")
+        if _settings(module) != self._settings:
+            raise Unrecordable("settings that were changed after it was made")
+        dtypes = _dtypes(module)
+        if not dtypes or (dtypes == self._dtypes and self._default is torch.float32):
+            return self._args, self._kwargs
+        if len(set(dtypes)) > 1 or not _takes_dtype(type(module)):
+            raise Unrecordable("a dtype that its constructor cannot be told")
+        return self._args, dict(self._kwargs, dtype=dtypes[0])
+
+
+def _settings(module: Any) -> Dict[str, Any]:
+    """The public attributes that say what a module computes."""
+    plain = (int, float, bool, str, tuple, type(None))
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if type(value) in plain and name != "training" and not name.startswith("_")
+    }
+
+
+def _dtypes(module: Any) -> List[Any]:
+    """The dtypes of what a module computes with."""
+    tensors = [*module.parameters(), *module.buffers()]
+    return [each.dtype for each in tensors if each.dtype.is_floating_point or each.dtype.is_complex]
+
+
+def _takes_dtype(cls: Any) -> bool:
+    parameters = inspect.signature(cls.__init__).parameters
+    return "dtype" in parameters or any(each.kind is each.VAR_KEYWORD for each in parameters.values())
 
 
 # ---------------------------------------------------------------- entering a process
@@ -374,8 +449,8 @@ def watch_modules(recorder: Recorder, names: Names) -> None:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
             with recorder.quiet():  # how parameters are filled is no test
                 original(self, *args, **kwargs)
-            if type(self) is cls:
-                made[self] = (args, kwargs)
+                if type(self) is cls:
+                    made[self] = Made(self, args, kwargs)
 
         cls.__init__ = __init__
 
@@ -387,7 +462,8 @@ def watch_modules(recorder: Recorder, names: Names) -> None:
     def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
         if torch.compiler.is_compiling() or not _entered(recorder):
             return plain_call(self, *args, **kwargs)
-        return recorder.module_call(self, made.get(self), args, kwargs, lambda: plain_call(self, *args, **kwargs))
+        known = made.get(self) if names.module(self) else None  # a class of the program's may have no hash
+        return recorder.module_call(self, known, args, kwargs, lambda: plain_call(self, *args, **kwargs))
 
     torch.nn.Module.__call__ = __call__
 

@@ -7,9 +7,14 @@ import os
 import subprocess
 import sys
 import threading
+from typing import Any
 
 import torch
 from torch import nn
+from torch._subclasses import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
 
 
 class Net(nn.Module):
@@ -81,6 +86,66 @@ def unusual() -> None:
 def compiled() -> None:
     function = torch.compile(lambda x: torch.tanh(x) * 2, backend="eager")
     assert function(torch.zeros(3)).tolist() == [0, 0, 0]
+
+
+def traced() -> None:
+    x = torch.ones(2, 3)
+    graph = make_fx(lambda x: torch.sin(x) + 1)(x).graph
+    assert len([node for node in graph.nodes if node.op == "call_function"]) == 2
+    assert "aten::detach" not in str(torch.jit.trace(nn.Sequential(nn.Linear(3, 2), nn.Tanh()), x).inlined_graph)
+    with FlopCounterMode(display=False), Seen() as seen:
+        torch.cos(x), nn.ReLU()(x)
+    assert seen.names == ["aten.cos.default", "aten.relu.default"]
+    with FakeTensorMode() as mode:
+        assert nn.Linear(3, 2)(mode.from_tensor(x)).shape == (2, 2)
+
+
+class Seen(TorchDispatchMode):
+    """What reaches PyTorch's kernels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+class Equal(nn.Module):
+    """A module that has no hash."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Equal)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.expm1(x)
+
+
+def unhashable() -> None:
+    Equal()(torch.ones(2))
+
+
+def changed() -> None:
+    x = torch.tensor([[-1.0, 2.0]])
+    slope = nn.LeakyReLU()
+    slope.negative_slope = 0.5
+    slope(x)
+    hooked = nn.Softplus()
+    hooked.register_forward_pre_hook(lambda module, given: (torch.erf(given[0]),))
+    hooked(x)
+    nn.Dropout(0.5).eval()(x)
+
+
+def other_types() -> None:
+    nn.Linear(2, 3).double()(torch.ones(1, 2, dtype=torch.float64))
+    nn.GRU(2, 3).to(torch.bfloat16)(torch.ones(1, 2, dtype=torch.bfloat16))
+    torch.set_default_dtype(torch.float64)
+    nn.Conv1d(1, 1, 2)(torch.ones(1, 1, 3))
+    nn.CrossEntropyLoss(weight=torch.ones(3).float())(torch.ones(1, 3).float(), torch.tensor([1]))
+    torch.set_default_dtype(torch.float32)
+    nn.NLLLoss(weight=torch.ones(3)).double()(torch.ones(1, 3, dtype=torch.float64), torch.tensor([1]))
+    torch.ones(3).to(torch.float8_e4m3fn).to(torch.float16)
 
 
 if __name__ == "__main__":

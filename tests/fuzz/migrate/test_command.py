@@ -102,6 +102,45 @@ def test_autograd_and_compiled_functions_work_as_ever(all_parts: Recorded) -> No
     assert {"torch.sigmoid", "torch.tanh"} <= all_parts.apis()
 
 
+def test_a_program_that_traces_its_own_calls_sees_none_of_the_recorders() -> None:
+    found = Recorded("traced", "0")
+    assert found.recording.status == 0
+    assert {"torch.sin", "torch.cos", "torch.nn.Linear", "torch.nn.ReLU"} <= found.apis()
+
+
+def test_a_module_without_a_hash_is_called_as_ever() -> None:
+    found = Recorded("unhashable", "0")
+    assert (found.recording.status, found.apis()) == (0, {"torch.expm1"})
+
+
+def test_a_module_that_is_not_as_its_constructor_made_it_is_recorded_by_its_calls() -> None:
+    found = Recorded("changed", "0")
+    assert found["torch.nn.functional.leaky_relu"]["kwargs"]["negative_slope"] == 0.5
+    assert found.apis() == {
+        *("torch.nn.functional.leaky_relu", "torch.nn.functional.softplus", "torch.erf"),
+        "torch.nn.Dropout",  # its mode is no change
+    }
+
+
+def test_a_module_of_another_dtype_is_recorded_as_one_made_with_it() -> None:
+    found = Recorded("other_types", "0")
+    assert found["torch.nn.Linear"]["init"] == {"args": [2, 3], "kwargs": {"dtype": {"dtype": "float64"}}}
+    assert found["torch.nn.GRU"]["init"]["kwargs"] == {"dtype": {"dtype": "bfloat16"}}
+    assert found["torch.nn.Conv1d"]["init"]["kwargs"] == {"dtype": {"dtype": "float64"}}
+    # Neither class can be told a dtype.
+    assert {"torch.nn.functional.cross_entropy", "torch.nn.functional.nll_loss"} <= found.apis()
+
+
+def test_tensors_of_eight_bits_are_recorded() -> None:
+    found = Recorded("other_types", "0")
+    [narrow] = [each for each in found.instances if each.document["tensors"][0]["dtype"] == "float8_e4m3fn"]
+    assert narrow.document["tensors"] == [{"dtype": "float8_e4m3fn", "shape": [3], "values": [1.0, 1.0, 1.0]}]
+
+
+def test_a_call_that_fails_is_counted(all_parts: Recorded) -> None:
+    assert all_parts.omitted["the test's own call raises RuntimeError"] == 1
+
+
 def test_what_cannot_be_an_instance_is_counted_with_its_reason(all_parts: Recorded) -> None:
     assert {
         "a quantised, nested or sparse tensor",
