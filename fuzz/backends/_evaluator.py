@@ -10,22 +10,29 @@ import inspect
 from typing import Any, Dict, List, Tuple
 
 import numpy as np
-from onnx import NodeProto
+from onnx import NodeProto, helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
-from onnx.reference.ops import op_dequantize_linear, op_gather_elements, op_loop, op_one_hot
+from onnx.reference.ops import op_dequantize_linear, op_gather_elements, op_loop, op_one_hot, op_unique
 
 #: What the base class makes for the attribute `body`: one iteration.
 _ITERATE = "_run_body"
+#: The attribute itself, which the base class sets by its name.
+_BODY = "body"
 
 
 class Loop(op_loop.Loop):
-    """Loop as ONNX defines it: scan outputs are stacked along a new first axis, and no condition means true."""
+    """Loop as ONNX defines it: scan outputs are stacked along a new first axis, and no condition means true.
+
+    One that never runs collects nothing, in the type and shape that its body declares.
+    """
 
     def __init__(self, onnx_node: NodeProto, run_params: Any) -> None:
         super().__init__(onnx_node, run_params)  # type: ignore[no-untyped-call]
         self._collected: List[List[Any]] = []
         self._iterate: Any = getattr(self, _ITERATE)
+        body: Any = getattr(self, _BODY)
+        self._rows = list(body.output_types)[1 + self.N :]
         setattr(self, _ITERATE, self._remembering)
 
     def _remembering(self, *args: Any, **kwargs: Any) -> List[Any]:
@@ -36,9 +43,33 @@ class Loop(op_loop.Loop):
     def _run(self, M: Any, cond: Any, *args: Any, **kwargs: Any) -> Tuple[Any, ...]:
         self._collected = []
         begun = np.array(True) if cond is None else cond
+        if not np.all(begun) or (M is not None and not np.all(np.asarray(M) > 0)):
+            return (*args, *map(_nothing, self._rows))
         results = super()._run(M, begun, *args, **kwargs)  # type: ignore[no-untyped-call]
         columns = [np.stack(column) for column in zip(*self._collected)]
         return (*results[: len(results) - len(columns)], *columns)
+
+
+def _nothing(declared: Any) -> np.ndarray:
+    """No row at all of what a body declares. Raises ValueError where it does not say how large a row is."""
+    shape = declared.tensor_type.shape if declared.tensor_type.HasField("shape") else None
+    if shape is None or not all(dim.HasField("dim_value") for dim in shape.dim):
+        raise ValueError("a loop that never runs collects rows of an unknown shape")
+    dtype = helper.tensor_dtype_to_np_dtype(declared.tensor_type.elem_type)
+    return np.empty((0, *(dim.dim_value for dim in shape.dim)), dtype)
+
+
+class Unique(op_unique.Unique):
+    """Unique as ONNX defines it: unsorted elements come in the order in which they occur first, and along an axis."""
+
+    def _run(self, x: Any, axis: Any = None, sorted: Any = None) -> Tuple[Any, ...]:
+        if sorted:
+            return tuple(super()._run(x, axis=axis, sorted=sorted))  # type: ignore[no-untyped-call]
+        found, first, place, count = np.unique(x, True, True, True, axis=axis)
+        order = np.argsort(first)
+        found = np.take(found, order, axis=0 if axis is None else axis)
+        results = (found, first[order], np.argsort(order)[place.reshape(-1)], count[order])
+        return results[: len(self.onnx_node.output)]
 
 
 class OneHot(op_one_hot.OneHot):
@@ -63,6 +94,7 @@ _MENDED: Dict[Tuple[str, str], Any] = {
     ("", "GatherElements"): GatherElements,
     ("", "Loop"): Loop,
     ("", "OneHot"): OneHot,
+    ("", "Unique"): Unique,
 }
 #: What the evaluator has no code for, with the first version that it has code for, which does what the older ones did.
 _SINCE: Dict[Tuple[str, str], Tuple[int, Any]] = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
+import onnx
 
 from fuzz.oracles._site import Predicate, Site, is_float, predicates_in
 
@@ -68,12 +69,26 @@ def bias_not_one_per_filter(site: Site) -> bool:
 
 
 def shape_contradicts_declaration(site: Site) -> bool:
-    declared, value = site.attributes["shape"], site.array("value")
-    if value is None:
+    declared, value = site.attributes.get("shape"), site.array("value")
+    if value is None or declared is None:
         return False
     if len(declared) != value.ndim:
         return True
     return any(size is not None and size != actual for size, actual in zip(declared, value.shape, strict=True))
+
+
+def type_contradicts_declaration(site: Site) -> bool:
+    declared, value = site.attributes["type"], site.array("value")
+    if value is None or not declared:
+        return False
+    expected = onnx.helper.tensor_dtype_to_np_dtype(declared)
+    return (expected.kind in "OUS") != (value.dtype.kind in "OUS") or (
+        expected.kind not in "OUS" and expected != value.dtype
+    )
+
+
+def variable_stands_for_two_sizes(site: Site) -> bool:
+    return any(len(site.attributes["sizes"].get(name, ())) > 1 for name in site.attributes["variables"])
 
 
 # ---------------------------------------------------------------- axes

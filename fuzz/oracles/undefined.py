@@ -150,12 +150,13 @@ def open_elements(
     intermediates: Mapping[str, Value],
     outputs: set[str] | None = None,
     ordered: frozenset[str] = frozenset(),
+    random_only: bool = False,
 ) -> dict[str, np.ndarray] | None:
     """By the name of a tensor of an ONNX model's main graph: which of its elements the specification leaves open.
 
-    Only of what can reach `outputs` (default: all). None where a rule holds that speaks of a whole result, or of a
-    node in a body or function. Of the tensors in `ordered` the caller knows that their order is open.
-    `intermediates` as for `screen`, same errors.
+    All those of random numbers are; `random_only` leaves out the others. Only of what can reach `outputs` (default:
+    all). None where a rule holds that speaks of a whole result, or of a node in a body or function. Of the tensors in
+    `ordered` the caller knows that their order is open. `intermediates` as for `screen`, same errors.
     """
     parsed = onnx.load_model_from_string(model)
     scope = _main_scope(parsed, intermediates)
@@ -163,7 +164,7 @@ def open_elements(
     for index, node in _reaching_main(parsed.graph, outputs):
         for at, (site, _) in enumerate(_node_sites(node, index, scope)):
             for rule in _rules_of(site.library, site.op_type):
-                if not _speaks(rule, site):
+                if not _speaks(rule, site) or (random_only and rule.kind not in _RANDOM):
                     continue
                 if at == 0 and rule.when == UNSORTED and ordered.issuperset(filter(None, node.output)):
                     continue
@@ -203,8 +204,12 @@ def _speaks(rule: Rule, site: Site) -> bool:
 def _mask(rule: Rule, site: Site) -> np.ndarray | None:
     elements, result = ELEMENTS.get(rule.when), site.result()
     shapes = {value.shape if isinstance(value, np.ndarray) else None for value in site.outputs.values()}
-    if elements is None or result is None or len(shapes) != 1:
+    if result is None or len(shapes) != 1:
         return None  # results of different shapes: which element belongs to which is not known
+    if rule.kind in _RANDOM:
+        return np.ones(result.shape, bool)
+    if elements is None:
+        return None
     try:
         mask = elements(replace(site, subject=rule.inputs))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
@@ -258,20 +263,34 @@ def _executed_sites(model_bytes: bytes, values: Mapping[str, Value]) -> Iterator
     model = onnx.load_model_from_string(model_bytes)
     known: dict[str, Value] = {**onnx_graph.constants(model), **values}
     versions = opsets(model)
-    for declared in model.graph.input:  # of computed values the reference may have the wrong shape itself
-        shape = _declared_shape(declared)
-        if shape is not None and declared.name in known:
-            site = Site(DECLARATION, {"shape": shape}, {"value": known[declared.name]}, {})
-            yield site, declared.name
+    yield from _declarations(model.graph, known)
     for node in model.graph.node:
         yield _site(node, known, versions), node.name
 
 
-def _declared_shape(declared: onnx.ValueInfoProto) -> list[int | None] | None:
-    """The declared sizes of a tensor, None for a free dimension; None for what is no tensor of known rank."""
-    if not declared.type.HasField("tensor_type") or not declared.type.tensor_type.HasField("shape"):
-        return None
-    return [d.dim_value if d.HasField("dim_value") else None for d in declared.type.tensor_type.shape.dim]
+def _declarations(graph: onnx.GraphProto, known: Mapping[str, Value]) -> Iterator[Located]:
+    """The declared inputs whose values are known; of computed values the reference may have the wrong shape itself."""
+    tensors = [declared for declared in graph.input if declared.type.HasField("tensor_type")]
+    sizes: dict[str, set[int]] = {}
+    for declared in tensors:
+        value = known.get(declared.name)
+        if isinstance(value, np.ndarray):
+            for name, size in zip(_variables(declared), value.shape, strict=False):
+                sizes.setdefault(name, set()).add(size)
+    for declared in tensors:
+        if declared.name not in known:
+            continue
+        attributes = {"type": declared.type.tensor_type.elem_type, "sizes": sizes, "variables": set()}
+        if declared.type.tensor_type.HasField("shape"):
+            dims = declared.type.tensor_type.shape.dim
+            attributes["shape"] = [dim.dim_value if dim.HasField("dim_value") else None for dim in dims]
+            attributes["variables"] = set(_variables(declared)) - {""}
+        yield Site(DECLARATION, attributes, {"value": known[declared.name]}, {}), declared.name
+
+
+def _variables(declared: onnx.ValueInfoProto) -> list[str]:
+    """By dimension: the name of its symbolic size, "" for one that has none."""
+    return [dim.dim_param for dim in declared.type.tensor_type.shape.dim]
 
 
 def _onnx_sites(model_bytes: bytes, values: Mapping[str, Value], outputs: set[str] | None) -> Iterator[Located]:

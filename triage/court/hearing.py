@@ -168,8 +168,8 @@ class Hearing:
 
     @cached_property
     def errs_beside_random(self) -> bool:
-        """Whether results differ in outputs that no random operator reaches."""
-        masks = openness.random_masks(self.case, self.known.outcome.outputs) if self.compares_values else None
+        """Whether results differ in elements that hang on no random number."""
+        masks = self._random if self.compares_values else None
         return masks is not None and bool(self._without(masks).symptom[0])
 
     @cached_property
@@ -183,6 +183,12 @@ class Hearing:
         pairs = zip(names, self.actual, self.expected, strict=True)
         other = {name for name, one, two in pairs if not measure.comparable([one], [two])}
         return openness.sizes_stand(self.runner, self.reference, self.case, self.values, self.expected, other)
+
+    @cached_property
+    def _random(self) -> openness.Masks | None:
+        """What hangs on random numbers."""
+        outputs = self.known.outcome.outputs
+        return openness.random_masks(self.runner, self.reference, self.case, self.values, outputs)
 
     @cached_property
     def _open(self) -> openness.Masks | None:
@@ -200,7 +206,7 @@ class Hearing:
         if self.errs_in_form:
             return replace(self, known=replace(self.known, incomparable=""), formal=True)
         random = bool(self.known.incomparable)
-        masks = openness.random_masks(self.case, self.known.outcome.outputs) if random else self._open
+        masks = self._random if random else self._open
         assert masks is not None
         return self._without(masks)
 

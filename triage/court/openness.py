@@ -44,26 +44,55 @@ def open_masks(
     found = undefined.open_elements(case.model, recorded, outputs, ordered)
     if found is None or not (found or ordered):
         return None
-    masks = [np.zeros(value.shape, bool) for value in wanted]
+    masks = _all_followers(runner, reference, case, recorded, found, expected)
+    return None if masks is None else tuple(masks)
+
+
+def _all_followers(
+    runner: Runner,
+    reference: Target,
+    case: Case,
+    recorded: Mapping[str, Value],
+    found: Mapping[str, np.ndarray],
+    expected: Sequence[Value],
+) -> list[np.ndarray] | None:
+    """By output: the elements that change with what is `found` open of any tensor; None where they cannot be told."""
+    masks = [np.zeros(np.shape(value), bool) for value in _arrays(expected) or ()]
     for name, mask in found.items():
         follow = _followers(runner, reference, case, name, mask, recorded[name], expected)
         if follow is None:
             return None
         masks = [one | other for one, other in zip(masks, follow, strict=True)]
-    return tuple(masks)
+    return masks
 
 
-def random_masks(case: Case, outputs: Sequence[tuple[str, Value]]) -> Masks | None:
-    """By output: true everywhere in those that a random operator reaches; None where that is all of them, or none."""
-    wanted = _arrays([value for _, value in outputs])
+def random_masks(
+    runner: Runner,
+    reference: Target,
+    case: Case,
+    recorded: Mapping[str, Value],
+    outputs: Sequence[tuple[str, Value]],
+) -> Masks | None:
+    """By output: true in the elements that hang on random numbers; None where all of them do, or none.
+
+    Where that cannot be told element by element, everywhere in the outputs that a random operator reaches.
+    `outputs` are the reference's by name; `recorded` as for `open_masks`.
+    """
+    expected = [value for _, value in outputs]
+    wanted = _arrays(expected)
     if case.kind != "onnx" or wanted is None:
         return None
     reached = [
         undefined.nondeterministic(case.kind, case.model, case.inputs, {name}) is not None for name, _ in outputs
     ]
-    if all(reached) or not any(reached):
-        return None
-    return tuple(np.full(value.shape, hit) for value, hit in zip(wanted, reached, strict=True))
+    masks = [np.full(value.shape, hit) for value, hit in zip(wanted, reached, strict=True)]
+    names = {name for (name, _), hit in zip(outputs, reached, strict=True) if hit}
+    drawn = undefined.open_elements(case.model, recorded, names, random_only=True)
+    moved = None if drawn is None else _all_followers(runner, reference, case, recorded, drawn, expected)
+    if moved is not None:
+        masks = [one & other for one, other in zip(masks, moved, strict=True)]
+    hit = any(mask.any() for mask in masks)
+    return tuple(masks) if hit and not all(mask.all() for mask in masks) else None
 
 
 def sizes_stand(
@@ -110,7 +139,7 @@ def _followers(
     wanted = _arrays(expected)
     if not isinstance(value, np.ndarray) or value.shape != mask.shape or wanted is None:
         return None
-    tries = (np.where(mask, other, value) for other in _others(value.dtype))
+    tries = (np.where(mask, other, value) for other in [*_others(value.dtype), *_shuffled(value)])
     return moved_by(runner, reference, case, name, tries, expected)
 
 
@@ -141,6 +170,12 @@ def _others(dtype: np.dtype) -> list[np.ndarray]:
         limits = np.iinfo(dtype)
         return [np.asarray(number, dtype) for number in (0, 3, limits.min, limits.max)]
     return [np.asarray(number).astype(dtype) for number in (0, 3, np.inf, -np.inf, np.nan)]
+
+
+def _shuffled(value: np.ndarray) -> list[np.ndarray]:
+    """The values in two other orders: what picks among them sees no difference between equal ones."""
+    orders = (np.random.default_rng(seed).permutation(value.size) for seed in (1, 2))
+    return [value[..., ::-1], *(value.ravel()[order].reshape(value.shape) for order in orders)] if value.ndim else []
 
 
 def _arrays(found: Sequence[Value]) -> list[np.ndarray] | None:

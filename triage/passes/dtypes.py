@@ -73,7 +73,9 @@ def _with(case: Case, changes: Mapping[int, int], names: set[str]) -> Case:
 def _cast(array: Array, kind: int) -> Array:
     """The array in a type of onnx.TensorProto. Integers of four bits know no way to each other but by a wider type."""
     wanted = helper.tensor_dtype_to_np_dtype(kind)
-    return array.astype(wanted) if np.can_cast(array.dtype, wanted, "unsafe") else array.astype(np.int8).astype(wanted)
+    with np.errstate(over="ignore"):
+        direct = np.can_cast(array.dtype, wanted, "unsafe")
+        return array.astype(wanted) if direct else array.astype(np.int8).astype(wanted)
 
 
 def _inside(model: onnx.ModelProto, changes: Mapping[int, int]) -> None:

@@ -174,3 +174,42 @@ def test_elements_are_gathered_along_long_axes(evaluator: Runner, axis: int) -> 
     outcome = evaluator.run(case, catalogue.target("reference"))
     assert outcome.status is Status.OK, outcome
     assert np.array_equal(outcome.values[0], np.take_along_axis(data, indices, axis))
+
+
+def loop_of(trips: str, condition: str) -> ModelProto:
+    text = f"""<ir_version: 10, opset_import: ["": 21]>
+    g (int64 n, bool go, float[2] x) => (float[2] last, int64[k,2,3] rows) {{
+        last, rows = Loop({trips}, {condition}, x) <body = b (int64 i, bool c, float[2] v)
+            => (bool c, float[2] w, int64[2,3] row) {{
+                w = Add(v, v) row = Constant<value = int64[2,3] {{1,2,3,4,5,6}}>() }}> }}"""
+    return parser.parse_model(text)
+
+
+@pytest.mark.parametrize(("trips", "condition", "n", "go"), [("n", '""', 0, True), ('""', "go", 0, False)])
+def test_a_loop_that_never_runs_collects_nothing_and_gives_what_it_was_given(
+    evaluator: Runner, trips: str, condition: str, n: int, go: bool
+) -> None:
+    given = {"n": np.array(n), "go": np.array(go), "x": np.float32([1, -2])}
+    case = Case("onnx", loop_of(trips, condition).SerializeToString(), dict(given), Origin("t"))
+    for name in ("reference", "onnxruntime"):
+        found = [np.asarray(value) for _, value in evaluator.run(case, catalogue.target(name)).outputs]
+        assert found[0].tolist() == [1, -2], name
+        assert (found[1].shape, found[1].dtype) == ((0, 2, 3), np.int64), name
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+@pytest.mark.parametrize("axis", ["", ", axis: int = 1"])
+def test_unique_elements_in_the_order_of_their_first_occurrence(evaluator: Runner, axis: str, outputs: int) -> None:
+    names = ["y", "first", "place", "count"][:outputs]
+    types = ["float[n]" if not axis else "float[2,n]", "int64[n]", "int64[m]", "int64[n]"][:outputs]
+    declared = ", ".join(f"{kind} {name}" for kind, name in zip(types, names, strict=True))
+    text = f"""<ir_version: 10, opset_import: ["": 21]>
+    g (float[2,3] x) => ({declared}) {{ {", ".join(names)} = Unique<sorted: int = 0{axis}>(x) }}"""
+    given = {"x": np.float32([[3, 1, 3], [2, 1, 2]])}
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), dict(given), Origin("t"))
+    expected = (
+        [[[3, 1], [2, 1]], [0, 1], [0, 1, 0], [2, 1]] if axis else [[3, 1, 2], [0, 1, 3], [0, 1, 0, 2, 1, 2], [2, 2, 2]]
+    )
+    for name in ("reference", "onnxruntime"):
+        found = [np.asarray(value).tolist() for _, value in evaluator.run(case, catalogue.target(name)).outputs]
+        assert found == expected[:outputs], name

@@ -448,12 +448,44 @@ def test_an_input_of_another_rank_than_declared_is_a_violation() -> None:
     assert found_in([node], [info("x", FLOAT, ["n"])], [info("y", FLOAT, ["n"])], {"x": f(2, 2)})
 
 
+@pytest.mark.parametrize(
+    ("value", "broken"),
+    [(f(2), False), (np.zeros(2), True), (i([1, 2]), True), (np.array(["a", "b"], object), True)],
+    ids=["as declared", "double", "whole numbers", "text"],
+)
+def test_an_input_of_another_type_than_declared_is_a_violation(value: np.ndarray, broken: bool) -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 10, opset_import: ["": 24]> g (float[n] x) => (float[n] y) { y = Relu(x) }'
+    )
+    found = violation("onnx", model.SerializeToString(), {"x": value})
+    assert (found is not None) is broken
+    assert found is None or (found.operator, found.node_name) == (DECLARATION, "x")
+
+
+def test_text_is_declared_as_text() -> None:
+    text = '<ir_version: 10, opset_import: ["": 24]> g (string[n] x) => (string[n] y) { y = Identity(x) }'
+    data = onnx.parser.parse_model(text).SerializeToString()
+    assert violation("onnx", data, {"x": np.array(["a"], object)}) is None
+    assert violation("onnx", data, {"x": np.array(["a"])}) is None
+    assert violation("onnx", data, {"x": f(2)}) is not None
+
+
+@pytest.mark.parametrize(("second", "broken"), [("n", True), ("m", False)])
+def test_one_symbolic_size_that_would_be_two_numbers_is_a_violation(second: str, broken: bool) -> None:
+    node = helper.make_node("Add", ["x", "y"], ["z"])
+    declared = [info("x", FLOAT, ["n", 3]), info("y", FLOAT, [second, 3])]
+    found = found_in([node], declared, [info("z", FLOAT, ["k", 3])], {"x": f(2, 3), "y": f(1, 3)})
+    assert (found is not None) is broken
+
+
 # ---------------------------------------------------------------- where it is looked for
 
 
 def test_every_precondition_is_tested_here() -> None:
     elsewhere = {
         (DECLARATION, "shape_contradicts_declaration"),
+        (DECLARATION, "type_contradicts_declaration"),
+        (DECLARATION, "variable_stands_for_two_sizes"),
         ("SequenceInsert", "insert_position_out_of_bounds"),
         ("SplitToSequence", "parts_do_not_sum_up"),
         ("RNN", "weights_unlike_hidden_size"),  # tests/fuzz/oracles/test_undefined.py

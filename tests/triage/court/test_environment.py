@@ -149,3 +149,16 @@ def test_a_court_without_time_gives_a_hang_twice_the_limit_all_the_same(tmp_path
         slow = catalogue.target(str(tmp_path / "slow.py"))
         found = Court(runner, catalogue.target("reference"), seconds=4).hear(add(), slow)
     assert found.verdict is Ruling.ENVIRONMENT and "too short" in found.reason, found.reason
+
+
+@pytest.mark.parametrize("name", ["onnxruntime", "tvm"])
+def test_a_case_that_the_reference_has_no_memory_for_proves_nothing_against_a_compiler(name: str) -> None:
+    sizes = helper.make_tensor("n", TensorProto.INT64, [1], [3_000_000_000])
+    nodes = [helper.make_node("Expand", ["x", "n"], ["a"]), helper.make_node("ReduceSum", ["a"], ["y"])]
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in ("x", "y")]
+    graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], [sizes])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([1])}, Origin("test"))
+    with Runner(Limits(seconds=60, memory_mb=2000), jobs=1) as runner:
+        found = Court(runner, catalogue.target("reference")).hear(case, catalogue.target(name))
+    assert found.verdict is Ruling.ENVIRONMENT and "the reference" in found.reason, found.reason

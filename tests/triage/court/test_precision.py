@@ -80,6 +80,14 @@ def test_a_number_that_int32_holds_is_no_excuse_for_being_wrong(runner: Runner) 
     assert found.verdict is Ruling.COMPILER_BUG, found.reason
 
 
+def test_doubles_beyond_the_range_of_float32_are_no_bug(runner: Runner) -> None:
+    found = heard(runner, "g (double[2] x) => (double[2] y) { y = Exp(x) }", x=np.array([200.0, 1.0]))
+    assert found.verdict is Ruling.NOISE, found.reason
+    text = "g (double[2] x) => (float[2] y) { y = Cast<to: int = 1>(x) }"
+    found = heard(runner, text, x=np.array([1e300, 1.0]))
+    assert found.verdict is Ruling.NOISE, found.reason
+
+
 def test_what_is_wrong_in_any_type_is_a_bug(runner: Runner) -> None:
     """A value of padding that is no constant is taken for zero."""
     text = "g (double[2] x, double v) => (double[4] y) <int64[2] p = {1, 1}> { y = Pad(x, p, v) }"

@@ -12,6 +12,8 @@ from triage.court.hearing import Hearing
 from triage.court.thresholds import environment_rules, thresholds
 
 SYMPTOMS = ("death",)
+#: Outcomes that the limits of a run decide, and what they are limits of.
+_LIMITS = {Status.OOM: "memory", Status.TIMEOUT: "time"}
 
 
 def gather(hearing: Hearing) -> Evidence | None:
@@ -71,6 +73,10 @@ def _too_large(hearing: Hearing) -> Evidence | None:
     """A time-out or a lack of memory where the reference too needs a large part of the limit."""
     limits, reference = hearing.runner.limits, hearing.known.outcome
     numbers = thresholds()
+    if hearing.outcome.status in _LIMITS and reference.status in _LIMITS:
+        what = _LIMITS[reference.status]
+        sentence = f"the reference itself does not get along with the {what} allowed, so that nobody knows who could"
+        return Evidence("environment", Side.FOR, sentence, {"reference": str(reference.status)}, Ruling.ENVIRONMENT)
     if hearing.outcome.status is Status.TIMEOUT and reference.seconds > numbers.slow_reference * limits.seconds:
         sentence = f"the reference itself needs {reference.seconds:.3g} s of the {limits.seconds:.3g} s allowed"
         figures = {"reference_seconds": reference.seconds, "limit_seconds": limits.seconds}

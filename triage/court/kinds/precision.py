@@ -2,16 +2,20 @@
 
 The model in that other floating-point type everywhere is evaluated by the reference: if that gives the compiler's
 result, the difference is the precision that the compiler chose, even where a result jumps. Of integers those results
-are excused that the other type does not hold.
+are excused that the other type does not hold, and so are numbers beyond its range: they may be infinite or its largest.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from onnx import TensorProto, helper
 
 from fuzz import judge, registry, validity
+from fuzz.case import Case
 from fuzz.oracles import differential
+from fuzz.validity import Reference
 from fuzz.wire import Value
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
@@ -62,16 +66,41 @@ def _recomputed(hearing: Hearing, rule: PrecisionRule) -> Evidence | None:
     types = [each for each, code in found_in.items() if with_element_types(case, {code: chosen}).id != plain.id]
     if not types:
         return None
-    other = with_element_types(case, {found_in[each]: chosen for each in types})
-    [known] = validity.judge(hearing.runner, [other], hearing.reference)
-    found = judge.values(known.outcome)
-    if known.invalid or len(found) != len(hearing.expected):
-        return None
-    if differential.compare(hearing.actual, list(map(_as, found, hearing.expected))) is not None:
+    changes = {found_in[each]: chosen for each in types}
+    others = [with_element_types(each, changes) for each in _in_range(case, rule)]
+    if not any(
+        _has_result_of(hearing, known, rule) for known in validity.judge(hearing.runner, others, hearing.reference)
+    ):
         return None
     replaced = f"with {_dtype(rule.computes_in)} in the place of {enumerated([_dtype(each).name for each in types])}"
     sentence = f"{rule.reason}, and {replaced} the reference has its result"
     return Evidence("precision", Side.FOR, sentence, {"source": rule.source}, Ruling.NOISE)
+
+
+def _in_range(case: Case, rule: PrecisionRule) -> list[Case]:
+    """The case, and the same with the largest numbers of the compiler's type where its inputs are larger still."""
+    most, types = float(np.finfo(_dtype(rule.computes_in)).max), list(map(_dtype, rule.types))
+    cut = {
+        name: np.where(np.isfinite(value), np.clip(value, -most, most), value).astype(value.dtype)
+        for name, value in case.inputs.items()
+        if isinstance(value, np.ndarray) and value.dtype in types and np.finfo(value.dtype).max > most
+    }
+    same = all(np.array_equal(value, np.asarray(case.inputs[name]), equal_nan=True) for name, value in cut.items())
+    return [case] if same else [case, replace(case, inputs={**case.inputs, **cut})]
+
+
+def _has_result_of(hearing: Hearing, known: Reference, rule: PrecisionRule) -> bool:
+    """Whether the compiler has a result of the reference in the other type, as far as that type holds the numbers."""
+    found, types = judge.values(known.outcome), list(map(_dtype, rule.types))
+    if known.invalid or len(found) != len(hearing.expected):
+        return False
+    most = float(np.finfo(_dtype(rule.computes_in)).max)
+    wanted = list(map(_as, found, hearing.expected))
+    for at, (got, want) in enumerate(zip(hearing.actual, hearing.expected, strict=True)):
+        if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and want.dtype in types:
+            beyond = np.isfinite(want) & (np.abs(want) > most)
+            wanted[at] = np.where(beyond, got, np.asarray(wanted[at]))
+    return differential.compare(hearing.actual, wanted) is None
 
 
 def _dtype(name: str) -> np.dtype:

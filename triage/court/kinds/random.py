@@ -12,7 +12,7 @@ SYMPTOMS = ("wrong",)
 def gather(hearing: Hearing) -> Evidence | None:
     """Settles the case where a random operator reaches an output, or there is nothing to compare with.
 
-    Not where outputs differ that no random operator reaches, nor where dtypes or shapes do.
+    Not where elements differ that hang on no random number, nor where dtypes or shapes do.
     """
     case = hearing.case
     random = undefined.nondeterministic(case.kind, case.model, case.inputs)
@@ -20,7 +20,7 @@ def gather(hearing: Hearing) -> Evidence | None:
         sentence = f"{random.operator} is random by definition; but the numbers drawn have no part in dtypes and shapes"
         return Evidence("random", Side.AGAINST, sentence, {"operator": random.operator, "defined": True})
     if random is not None and hearing.errs_beside_random:
-        sentence = f"{random.operator} is random by definition; but an output that does not hang on it differs, too"
+        sentence = f"{random.operator} is random by definition; but what does not hang on it differs, too"
         return Evidence("random", Side.AGAINST, sentence, {"operator": random.operator, "defined": True})
     if random is not None:
         sentence = f"{random.operator} is random by definition: {random.reason}"
