@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fuzz.backends._definitions import compute
+from fuzz.oracles._accumulated import beyond_32_bits
 from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
-from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes
+from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes, unordered_elements
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._values import (
     EXACT,
@@ -81,6 +82,14 @@ def integer_sum_overflows(site: Site) -> np.ndarray | None:
         return _running_overflow(site)
     exact = exact_sums(site, given)
     return None if exact is None else _outside(exact, given[0].dtype)
+
+
+def accumulation_leaves_32_bits(site: Site) -> np.ndarray | None:
+    return beyond_32_bits(site)
+
+
+def scatters_nan_among_extremes(site: Site) -> np.ndarray | None:
+    return unordered_elements(site)
 
 
 def weighs_no_data(site: Site) -> np.ndarray | None:
@@ -188,6 +197,7 @@ def _along(hit: np.ndarray, site: Site) -> np.ndarray:
 ELEMENTS: Mapping[str, Elements] = {
     function.__name__: function
     for function in (
+        accumulation_leaves_32_bits,
         exponentiates_infinity,
         float_outside_integer,
         integer_division_by_zero,
@@ -201,6 +211,7 @@ ELEMENTS: Mapping[str, Elements] = {
         quantizes_no_number,
         scatter_elements_conflict,
         scatter_nd_conflict,
+        scatters_nan_among_extremes,
         shift_reaches_width,
         smallest_integer_by_minus_one,
         weighs_no_data,

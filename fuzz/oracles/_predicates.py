@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from fuzz.oracles._accumulated import beyond_32_bits
 from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
-from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes
+from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes, unordered_elements
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
 from fuzz.oracles._torch_integers import partial_results, result_type
 from fuzz.oracles._values import (
@@ -181,6 +182,11 @@ def integer_sum_overflows(site: Site) -> bool:
     return exact is not None and _leaves(exact, given[0].dtype)
 
 
+def accumulation_leaves_32_bits(site: Site) -> bool:
+    found = beyond_32_bits(site)
+    return found is not None and bool(found.any())
+
+
 def bounds_are_exchanged(site: Site) -> bool:
     bounds = [site.array(name) for name in ("min", "max")]
     low, high = (
@@ -264,6 +270,11 @@ def _has(array: Value, test: Callable[[np.ndarray], np.ndarray]) -> bool:
 
 def orders_nan(site: Site) -> bool:
     return any(_has(value, np.isnan) for value in site.inputs.values())
+
+
+def scatters_nan_among_extremes(site: Site) -> bool:
+    found = unordered_elements(site)
+    return found is not None and bool(found.any())
 
 
 def exponentiates_infinity(site: Site) -> bool:

@@ -6,31 +6,40 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.oracles._site import Site
+from fuzz.oracles._site import Site, is_integer
 
 #: One row for every update: the place in the data that it goes to, and the values that go there.
 Writes = tuple[np.ndarray, np.ndarray]
 
 
-def element_writes(site: Site) -> Writes | None:
+#: What `reduction` may be for the writes to be looked at.
+_REPLACING = frozenset({"none"})
+_EXTREMES = frozenset({"max", "min"})
+
+
+def element_writes(site: Site, reductions: frozenset[str] = _REPLACING) -> Writes | None:
     """Those of ScatterElements; None where they are not known, or are added up or the like."""
     data, indices, updates = (site.array(name) for name in ("data", "indices", "updates"))
     if data is None or indices is None or updates is None or indices.shape != updates.shape or not indices.ndim:
         return None
     axis = int(site.attributes.get("axis", 0))
-    if site.attributes.get("reduction", "none") != "none" or not -data.ndim <= axis < data.ndim or not indices.size:
+    if (
+        site.attributes.get("reduction", "none") not in reductions
+        or not -data.ndim <= axis < data.ndim
+        or not indices.size
+    ):
         return None
     target = np.indices(indices.shape)
     target[axis] = _wrapped(indices, data.shape[axis])
     return target.reshape(indices.ndim, -1).T, updates.reshape(-1, 1)
 
 
-def slice_writes(site: Site) -> Writes | None:
+def slice_writes(site: Site, reductions: frozenset[str] = _REPLACING) -> Writes | None:
     """Those of ScatterND."""
     data, indices, updates = (site.array(name) for name in ("data", "indices", "updates"))
     if data is None or indices is None or updates is None or not indices.ndim or not indices.size:
         return None
-    if site.attributes.get("reduction", "none") != "none" or indices.shape[-1] > data.ndim or not updates.size:
+    if site.attributes.get("reduction", "none") not in reductions or indices.shape[-1] > data.ndim or not updates.size:
         return None
     rows = _wrapped(indices, np.array(data.shape[: indices.shape[-1]])).reshape(-1, indices.shape[-1])
     return rows, updates.reshape(len(rows), -1)
@@ -65,3 +74,16 @@ def disputed_elements(site: Site, writes: Writes | None) -> np.ndarray | None:
     mask = np.zeros(data.shape, bool)
     mask[tuple(writes[0][conflicting(writes)].T)] = True
     return mask
+
+
+def unordered_elements(site: Site) -> np.ndarray | None:
+    """True for the elements of which the largest or smallest is to be taken with a NaN among them."""
+    data = site.array("data")
+    writes = (element_writes if site.op_type == "ScatterElements" else slice_writes)(site, _EXTREMES)
+    if data is None or writes is None or is_integer(data):
+        return None
+    at, updates = tuple(writes[0].T), writes[1].reshape(len(writes[1]), *data.shape[writes[0].shape[1] :])
+    written, found = np.zeros(data.shape, bool), np.isnan(data.astype(np.float64))
+    written[at] = True
+    np.logical_or.at(found, at, np.isnan(updates.astype(np.float64)))
+    return np.asarray(written & found)

@@ -129,6 +129,11 @@ def i64(values):
     return a(values, "int64")
 
 
+def u8(shape):
+    """Nothing but the largest byte."""
+    return np.full(shape, 255, np.uint8)
+
+
 INT8, INT32, INT64, STRING = TensorProto.INT8, TensorProto.INT32, TensorProto.INT64, TensorProto.STRING
 
 PAST = np.ones((1, 1, 1, 2), "float32")
@@ -151,6 +156,24 @@ PAIRS = {
         "MatMul",
         [a([[2**30, 2**30]], "int32"), a([[1], [1]], "int32")],
         [a([[2**30, 2**30]], "int32"), a([[1], [0]], "int32")],
+        {"output": INT32},
+    ),
+    "32 bits of a product of bytes": (
+        "MatMulInteger",
+        [u8((1, 34000)), u8((34000, 1))],
+        [u8((1, 33000)), u8((33000, 1))],
+        {"output": INT32},
+    ),
+    "32 bits with zero points": (
+        "QLinearMatMul",
+        [u8((1, 34000)), a(1), a(0, "uint8"), u8((34000, 1)), a(1), a(0, "uint8"), a(1), a(0, "uint8")],
+        [u8((1, 34000)), a(1), a(0, "uint8"), u8((34000, 1)), a(1), u8(()), a(1), a(0, "uint8")],
+        {"output": TensorProto.UINT8},
+    ),
+    "32 bits of a convolution": (
+        "ConvInteger",
+        [u8((1, 1, 34000)), u8((1, 1, 34000))],
+        [u8((1, 1, 34000)), u8((1, 1, 34000)), a(100, "uint8")],
         {"output": INT32},
     ),
     "int32 Gemm": (
@@ -268,6 +291,18 @@ PAIRS = {
         [a([0, 0, 0]), i64([1, -2]), a([5, 6])],
         [a([0, 0, 0]), i64([1, -1]), a([5, 6])],
         {},
+    ),
+    "scattered NaN": (
+        "ScatterElements",
+        [a([0, 0, 0]), i64([1, 2]), a([5, NAN])],
+        [a([0, 0, NAN]), i64([1, 0]), a([5, 6])],
+        {"reduction": "max"},
+    ),
+    "a number scattered over NaN": (
+        "ScatterND",
+        [a([0, NAN, 0]), i64([[1]]), a([5])],
+        [a([0, NAN, 0]), i64([[1]]), a([5])],
+        {"reduction": "min", "near": {"reduction": "add"}},
     ),
     "same value twice": (
         "ScatterND",

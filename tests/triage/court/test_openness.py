@@ -174,6 +174,38 @@ OPEN: dict[str, tuple[Case, Any]] = {
         ),
         [[[0, 0], [1, 1]], [[0, 0], [0, 0]]],
     ),
+    "an element whose largest update is no number": (
+        case(
+            [("ScatterElements", ["x", "i", "y"], ["z"], {"reduction": "max"})],
+            {"x": np.float32([np.nan, 1, np.nan, 1]), "i": np.array([2, 1, 3]), "y": np.float32([1, 7, np.nan])},
+            FLOAT,
+            [4],
+            18,
+        ),
+        [0, 0, 1, 1],
+    ),
+    "a number of a slice whose smallest update is no number": (
+        case(
+            [("ScatterND", ["x", "i", "y"], ["z"], {"reduction": "min"})],
+            {"x": MATRICES, "i": np.array([[0, 1]]), "y": np.float32([[1, np.nan]])},
+            FLOAT,
+            [2, 2, 2],
+            18,
+        ),
+        [[[0, 0], [0, 1]], [[0, 0], [0, 0]]],
+    ),
+    "a product of bytes that 32 bits do not hold": (
+        case(
+            [("MatMulInteger", ["x", "y"], ["z"])],
+            {
+                "x": np.stack([np.full(34000, 255, np.uint8), np.ones(34000, np.uint8)]),
+                "y": np.full((34000, 1), 255, np.uint8),
+            },
+            INT32,
+            [2, 1],
+        ),
+        [[1], [0]],
+    ),
     "a running sum from where it overflows": (running([[1, 2**31 - 1, -5], [1, 2, 3]]), [[0, 1, 1], [0, 0, 0]]),
     "one that runs backwards": (running([[1, 5, 2**31 - 1], [1, 2, 3]], reverse=1), [[1, 1, 0], [0, 0, 0]]),
     "one that leaves out the element itself": (
