@@ -393,7 +393,11 @@ def _site(node: onnx.NodeProto, known: Mapping[str, Value], versions: Mapping[st
 
 
 def _torch_sites(model: bytes) -> Iterator[Located]:
-    """The one call of an operator instance, with the tensors that its arguments refer to."""
+    yield call(model), ""
+
+
+def call(model: bytes) -> Site:
+    """The one call of an operator instance, with the tensors that its arguments refer to. Raises InstanceError."""
     parsed = instances.parse(model)
     tensors = instances.tensors(parsed)
     arguments = [(str(position), argument) for position, argument in enumerate(parsed.args)]
@@ -406,7 +410,7 @@ def _torch_sites(model: bytes) -> Iterator[Located]:
             inputs.update((f"{name}.{item}", tensors[index]) for item, index in _tensor_list(argument))
         else:
             inputs[name] = tensors[at]
-    yield Site(parsed.api, attributes, inputs, {}, frozenset(inputs), library="torch"), ""
+    return Site(parsed.api, attributes, inputs, {}, frozenset(inputs), library="torch")
 
 
 def _tensor_index(argument: Any) -> int | None:

@@ -220,6 +220,7 @@ class Hearing:
 
     def _closed(self, outcome: Outcome, masks: openness.Masks) -> Outcome:
         ordered = openness.in_order(outcome, self.case, self.values)
+        ordered = openness.of_equal_values(ordered, self.case, self.expected)
         return openness.defined(ordered, self.expected, masks)
 
     def _passes(self) -> bool:

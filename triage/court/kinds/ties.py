@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import onnx
 
+from fuzz.judge import values
 from fuzz.operators.graph import attributes
 from fuzz.operators.table import opsets, schema
 from fuzz.oracles import differential
@@ -38,7 +39,11 @@ def gather(hearing: Hearing) -> Evidence | None:
     the compiler whatever the noise. Where the specification's words order the values (``[[ties]]`` of
     ``data/court.toml``), breaking them speaks against it, too.
     """
-    if hearing.case.kind != "onnx" or not hearing.compares_values:
+    if not hearing.compares_values:
+        return None
+    if hearing.case.kind == "instance":
+        return _of_call(hearing)
+    if hearing.case.kind != "onnx":
         return None
     found = list(_picks(hearing))
     for pick in found:
@@ -46,6 +51,15 @@ def gather(hearing: Hearing) -> Evidence | None:
         if told is not None:
             return told
     return None if found else _substituted(hearing) or _downstream(hearing)
+
+
+def _of_call(hearing: Hearing) -> Evidence | None:
+    """PyTorch's functions, whatever their words say of the order: ties are among what is never reported (issue 2)."""
+    told = openness.of_equal_values(hearing.outcome, hearing.case, hearing.expected)
+    if hearing.masks is not None or differential.compare(values(told), hearing.expected) is not None:
+        return None
+    sentence = "the call meets equal values, and the place of another one of them gives the compiler's result"
+    return Evidence("ties", Side.FOR, sentence, {}, Ruling.UNDEFINED)
 
 
 def _picks(hearing: Hearing) -> Iterator[_Pick]:
