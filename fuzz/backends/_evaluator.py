@@ -7,7 +7,7 @@ could have shown is lost. Imported by workers only.
 from __future__ import annotations
 
 import inspect
-from typing import Any, Dict, List, Tuple
+from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 from onnx import NodeProto, helper
@@ -103,7 +103,16 @@ _SINCE: Dict[Tuple[str, str], Tuple[int, Any]] = {
 
 
 class Evaluator(ReferenceEvaluator):
-    """Evaluates models, with the operators from above; functions may hand their attributes on to unary operators."""
+    """Evaluates models, with the operators from above; functions may hand their attributes on to unary operators.
+
+    Results that are left out have the empty name, and so have inputs that are left out: the one is not the other.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for node in self.rt_nodes_:
+            if "" in node.output:
+                node.run = _without_absent(node.run, list(node.output))
 
     def _load_impl(self, node: NodeProto, input_types: Any = None) -> Any:
         found = self._mended(node) or super()._load_impl(node, input_types)
@@ -113,6 +122,15 @@ class Evaluator(ReferenceEvaluator):
         since, newer = _SINCE.get((node.domain, node.op_type), (0, None))
         old = self.opsets.get(node.domain, since) < since
         return newer if old else _MENDED.get((node.domain, node.op_type))
+
+
+def _without_absent(run: Callable[..., Tuple[Any, ...]], names: List[str]) -> Callable[..., Tuple[Any, ...]]:
+    """A node's `run` that yields None in place of what has no name."""
+
+    def named(*args: Any, **kwargs: Any) -> Tuple[Any, ...]:
+        return tuple(value if name else None for name, value in zip(names, run(*args, **kwargs)))
+
+    return named
 
 
 _LINKED: Dict[Any, Any] = {}

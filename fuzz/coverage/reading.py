@@ -49,7 +49,15 @@ def folder(path: Path) -> Iterator[list[Node]]:
             raise UnreadableModel(f"{file}: cannot be read ({error.strerror}); take it away") from error
         if not model.graph.node:
             raise UnreadableModel(f"{file}: holds no operator; take it away")
-        yield nodes(model)
+        yield _understood(file, model)
+
+
+def _understood(file: Path, model: onnx.ModelProto) -> list[Node]:
+    try:
+        return nodes(model)
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError, ValueError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise UnreadableModel(f"{file}: cannot be understood ({reason}); take it away") from error
 
 
 def nodes(model: onnx.ModelProto) -> list[Node]:

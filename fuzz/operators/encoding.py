@@ -82,6 +82,12 @@ def integers(name: str, values: tuple[int, ...]) -> bytes:
 
 
 @lru_cache(_KEPT)
+def floats(name: str, values: tuple[float, ...]) -> bytes:
+    """A FLOATS attribute as a field of NodeProto."""
+    return _attribute(name, _FLOATS, b"".join(_float(7, value) for value in values))
+
+
+@lru_cache(_KEPT)
 def tensor_attribute(name: str, code: int, shape: tuple[int, ...], data: bytes) -> bytes:
     """A TENSOR attribute as a field of NodeProto; `data` is raw_data."""
     return _attribute(name, _TENSOR, delimited(5, tensor_content(code, shape, data)))
@@ -128,9 +134,9 @@ def strings_content(shape: Sequence[int], items: Iterable[bytes]) -> bytes:
 
 
 @lru_cache(_KEPT)
-def integer_tensor(values: tuple[int, ...], shape: tuple[int, ...]) -> bytes:
-    """An int64 TensorProto, without its name."""
-    return tensor_content(7, shape, struct.pack(f"<{len(values)}q", *values))
+def integer_tensor(values: tuple[int, ...], shape: tuple[int, ...], *, short: bool = False) -> bytes:
+    """An int64 TensorProto, or a `short` one of int32, without its name."""
+    return tensor_content(6 if short else 7, shape, struct.pack(f"<{len(values)}{'i' if short else 'q'}", *values))
 
 
 def _dimension(size: int | None) -> bytes:

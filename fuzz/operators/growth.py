@@ -14,10 +14,13 @@ from enum import Enum
 from typing import TypeVar
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import INT64, STRING, WORDS, Interval, fresh_intervals, raw_slice
+from fuzz.operators.dtypes import INT32, INT64, STRING, WORDS, Interval, fresh_intervals, raw_slice
 from fuzz.operators.encoding import INFO, INPUT, OUTPUT, TENSOR
 from fuzz.operators.shapes import ANY_RANK, BROADCAST, LARGEST, SIZE, Shape
 from fuzz.operators.specification import Domain, Operator
+
+#: The share of int32 among constants that may be int32 or int64.
+_SHORT = 0.3
 
 #: Tries to find a fitting tensor by chance before all are looked at, which are then equally likely.
 _TRIES = 4
@@ -302,9 +305,17 @@ class Growth:
             return encoding.strings_content(shape, [self.among(WORDS) for _ in range(size)])
         return encoding.tensor_content(dtype, shape, raw_slice(dtype, size, interval, self.random()))
 
-    def configuration(self, values: tuple[int, ...], shape: Shape | None = None) -> int:
-        """A constant of int64 that steers a node (axes, a target shape ...), of one axis unless told otherwise."""
-        return self.constant(INT64, encoding.integer_tensor(values, (len(values),) if shape is None else shape))
+    def configuration(self, values: tuple[int, ...], shape: Shape | None = None, *, short: bool = False) -> int:
+        """A constant of int64 that steers a node (axes, a target shape ...), of one axis unless told otherwise.
+
+        `short`: of int32, which some operators take as well.
+        """
+        given = (len(values),) if shape is None else shape
+        return self.constant(INT32 if short else INT64, encoding.integer_tensor(values, given, short=short))
+
+    def short(self) -> bool:
+        """Whether constants of a node that may be int32 or int64 are int32."""
+        return self.random() < _SHORT
 
     def constant(self, dtype: int, content: bytes) -> int:
         """An initializer for one node alone; `content` is its TensorProto without the name."""

@@ -163,3 +163,34 @@ def test_coverage_of_an_unknown_operator_or_no_folder_is_refused(gw: Run, tmp_pa
     for opset in (0, 99):
         assert f"no opset {opset}: choose one from 1 to" in gw("coverage", tmp_path, "--opset", opset).err
     assert "is no folder" in gw("coverage", tmp_path / "none").err
+
+
+def graph_with(**tensor: object) -> onnx.GraphProto:
+    """A Reshape whose target shape is such a tensor."""
+    x, y = (onnx.helper.make_tensor_value_info(name, 1, [1, 2]) for name in "xy")
+    target = onnx.TensorProto(name="s", data_type=7, dims=[2], **tensor)  # type: ignore[arg-type]
+    return onnx.helper.make_graph([onnx.helper.make_node("Reshape", ["x", "s"], ["y"])], "g", [x], [y], [target])
+
+
+@pytest.mark.parametrize(
+    ("graph", "opsets", "words"),
+    [
+        (graph_with(raw_data=bytes(16)), [], "No opset import"),
+        (graph_with(raw_data=b"12"), [("", 26)], "buffer size"),
+        (
+            graph_with(data_location=1, external_data=[onnx.StringStringEntryProto(key="location", value="w.bin")]),
+            [("", 26)],
+            "w.bin",
+        ),
+    ],
+)
+def test_a_model_that_cannot_be_understood_is_named_in_one_line(
+    gw: Run, tmp_path: Path, graph: onnx.GraphProto, opsets: list[tuple[str, int]], words: str
+) -> None:
+    model = onnx.helper.make_model(graph, ir_version=13)
+    del model.opset_import[:]
+    model.opset_import.extend([onnx.helper.make_opsetid(*each) for each in opsets])
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    done = gw("coverage", tmp_path, "--json")
+    assert done.code == 2 and "m.onnx: cannot be understood" in done.err and words in done.err
+    assert len(done.err.splitlines()) == 1

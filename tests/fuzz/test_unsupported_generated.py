@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -91,3 +92,20 @@ def test_openvino_says_that_it_resizes_no_batch(runner: Runner) -> None:
     target = catalogue.target("openvino")
     assert runner.run(resized([0.5, 1, 1, 1], [1, 1, 2, 2]), target).status is Status.UNSUPPORTED
     assert runner.run(resized([1, 1, 1, 2], [2, 1, 2, 4]), target).status is Status.OK
+
+
+@pytest.mark.parametrize(
+    ("op_type", "code", "made"),
+    [
+        ("QuantizeLinear", TensorProto.FLOAT, TensorProto.UINT8),
+        ("DequantizeLinear", TensorProto.UINT8, TensorProto.FLOAT),
+    ],
+)
+def test_openvino_says_that_blocks_must_divide_their_axis(runner: Runner, op_type: str, code: int, made: int) -> None:
+    weights = {"s": np.ones((2, 1, 2), np.float32)}
+    for block, status in ((2, Status.UNSUPPORTED), (1, Status.OK)):
+        blocked = case(helper.make_node(op_type, ["x", "s"], ["y"], block_size=block), [2, 1, 2], code, weights)
+        model = onnx.load_from_string(blocked.model)
+        model.graph.output[0].type.tensor_type.elem_type = made
+        asked = replace(blocked, model=model.SerializeToString())
+        assert runner.run(asked, catalogue.target("openvino")).status is status

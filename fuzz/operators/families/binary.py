@@ -146,7 +146,9 @@ def _power(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain)
     dtype = g.dtype[x]
     exponents = op.others["exponent"]
-    codes = exponents.common if dtype in FLOATS else (dtype,)
+    codes: tuple[int, ...] = (dtype,)
+    if dtype in FLOATS:
+        codes = exponents.common if g.random() < 0.8 else exponents.dtypes
     y = g.broadcasting(
         exponents, dtype if dtype in exponents.bounds and g.random() < 0.5 else g.among(codes), g.shape[x]
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from functools import lru_cache
 
 import ml_dtypes
@@ -32,6 +33,7 @@ from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import LARGEST, SIZE, ranks
 from fuzz.operators.specification import Domain, Operator, Specification, Within
 
+_EIGHT_BITS = frozenset((17, 18, 19, 20))
 #: The reference converts none of these into another.
 _UNCONVERTED = frozenset((FLOAT8E8M0, INT4, UINT4, INT2, UINT2))
 
@@ -73,6 +75,15 @@ def _resolution(code: int) -> float:
     return float(ml_dtypes.finfo(numpy_dtype(code)).eps)
 
 
+def _rounded(g: Growth, op: Operator, target: int) -> bytes:
+    """What becomes of values beyond a small float, of which there are none here, and how powers of two are rounded."""
+    if target == FLOAT8E8M0 and op.opset >= 24:
+        return g.among((b"", encoding.text("round_mode", g.among(("up", "down", "nearest")))))
+    if target in _EIGHT_BITS and op.opset >= 19:
+        return g.among((b"", encoding.integer("saturate", 0), encoding.integer("saturate", 1)))
+    return b""
+
+
 def _cast(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain)
     source, low, high = g.dtype[x], g.low[x], g.high[x]
@@ -81,7 +92,7 @@ def _cast(g: Growth, op: Operator) -> None:
     if not g.shape[x]:  # the reference makes no scalars of powers of two
         targets = [code for code in targets if code != FLOAT8E8M0] or [BOOL]
     target = g.among(targets)
-    attributes = encoding.integer("to", target)
+    attributes = encoding.integer("to", target) + _rounded(g, op, target)
     g.node(op, (x,), attributes, target, g.shape[x], *_converted(low, high, source, target))
 
 
@@ -89,10 +100,14 @@ def _cast_like(g: Growth, op: Operator) -> None:
     """The second input gives its dtype and nothing else."""
     x = g.pick(op.domain)
     source, low, high = g.dtype[x], g.low[x], g.high[x]
-    targets = _targets(source, low, high, op.others["to"].common) or [source]
-    floor = g.among(targets)
-    like = g.pick(_like(op, floor))
-    g.node(op, (x, like), b"", floor, g.shape[x], *_converted(low, high, source, floor))
+    choices = op.others["to"]
+    targets = _targets(source, low, high, choices.common if g.random() < 0.8 else choices.dtypes)
+    if not g.shape[x]:
+        targets = [code for code in targets if code != FLOAT8E8M0]
+    target = g.among(targets or [source])
+    like = g.pick(_like(op, target))
+    attributes = _rounded(g, op, target)
+    g.node(op, (x, like), attributes, target, g.shape[x], *_converted(low, high, source, target))
 
 
 _LIKE: dict[int, Domain] = {}
@@ -114,20 +129,34 @@ def _fills(g: Growth, code: int) -> tuple[bytes, float]:
 
 
 def _constant_of_shape(g: Growth, op: Operator) -> None:
-    """The shape is a constant; without `value` the result is float zeros."""
+    """The shape is a constant; without `value` the result is float zeros.
+
+    Not of floats of eight bits, on which ONNX Runtime fails while it loads.
+    """
     shape = g.shape_of_rank(ranks(0), LARGEST)
     target = g.configuration(shape)
     if g.random() < 0.25:
         g.node(op, (target,), b"", FLOAT, shape, 0, 0)
         return
-    code = g.among(op.others["value"].common)
+    code = _any(g, op.others["value"], _NO_NUMBERS | _EIGHT_BITS)
     data, value = _fills(g, code)
     g.node(op, (target,), encoding.tensor_attribute("value", code, (1,), data), code, shape, value, value)
 
 
+#: A constant of words has attributes of its own; the reference makes none of complex numbers here.
+_NO_NUMBERS = frozenset((STRING, 14, 15))
+
+
+def _any(g: Growth, domain: Domain, without: Collection[int] = _NO_NUMBERS) -> int:
+    """A dtype of numbers, common ones more often."""
+    if g.random() < 0.8:
+        return g.among(domain.common)
+    return g.among([code for code in domain.dtypes if code not in without])
+
+
 def _constant(g: Growth, op: Operator) -> None:
     """A tensor, or a number or a list of numbers by the attributes made for them."""
-    way = g.below(4)
+    way = g.below(6)
     if way == 0:
         number = float(g.below(5) - 2)
         g.node(op, (), encoding.floating("value_float", number), FLOAT, (), number, number)
@@ -137,8 +166,12 @@ def _constant(g: Growth, op: Operator) -> None:
     elif way == 2:
         items = tuple([g.below(7) - 3 for _ in range(1 + g.below(5))])
         g.node(op, (), encoding.integers("value_ints", items), INT64, (len(items),), min(items), max(items))
+    elif way == 3:
+        numbers = tuple([(g.below(7) - 3) / 2 for _ in range(1 + g.below(5))])
+        attribute = encoding.floats("value_floats", numbers)
+        g.node(op, (), attribute, FLOAT, (len(numbers),), min(numbers), max(numbers))
     else:
-        code = g.among(op.others["value"].common)
+        code = _any(g, op.others["value"])
         shape = g.shape_of_rank(ranks(0), 125)
         interval = g.among(fresh_intervals(code, *RANGE[code]))
         data = raw_slice(code, SIZE[shape], interval, g.below(8) / 8)

@@ -100,6 +100,8 @@ def _conv_transpose(g: Growth, op: Operator) -> None:
         inputs.append(b)
         least, most = least + g.low[b], most + g.high[b]
     attributes += encoding.integer("group", group) if group > 1 else b""
+    if g.random() < 0.5:  # it follows from the weights
+        attributes += encoding.integers("kernel_shape", kernel)
     g.node(op, inputs, attributes, dtype, (shape[0], per_group * group, *result), least, most)
 
 

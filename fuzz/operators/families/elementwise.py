@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from fuzz.operators.dtypes import BOOL, RANGE
+from fuzz.operators.dtypes import BFLOAT16, BOOL, RANGE, UNSIGNED, Interval, numpy_dtype
 from fuzz.operators.families._ranges import (
     Image,
     cosine,
@@ -74,6 +74,19 @@ def _clip(g: Growth, op: Operator) -> None:
     g.node(op, inputs, b"", dtype, g.shape[x], low, high)
 
 
+def _bitwise_not(g: Growth, op: Operator) -> None:
+    """Of unsigned numbers what is left of the largest one, which for long ones lies beyond what any operator takes."""
+    x = g.pick(op.domain)
+    dtype = g.dtype[x]
+    most = 2 ** (8 * numpy_dtype(dtype).itemsize) - 1 if dtype in UNSIGNED else -1
+    g.node(op, (x,), b"", dtype, g.shape[x], most - g.high[x], most - g.low[x])
+
+
+def _selu(low: float, high: float) -> Interval:
+    """x times gamma above zero, and -2 at least below it."""
+    return (low if low > 0 else max(2 * low, -2.0)), max(high, 0.0) * 1.125
+
+
 _GENTLE = (None, 0.1, 0.5, 1.0)
 SPECIFICATIONS = (
     unary("Abs", magnitude, lambda low, high: (-high if low < 0 else 0, high)),
@@ -83,10 +96,12 @@ SPECIFICATIONS = (
     unary("Asinh", monotone(math.asinh)),
     unary("Atan", monotone(math.atan)),
     unary("Atanh", monotone(math.atanh), between(-0.9, 0.9)),
-    unary("BitwiseNot", lambda low, high: (-1 - high, -1 - low), lambda low, high: None if low >= 0 else (low, high)),
+    Specification("BitwiseNot", _bitwise_not, since=18),
     unary("Ceil", lambda low, high: (math.ceil(low), math.ceil(high))),
     unary("Celu", exponential(1), attributes={"alpha": (None, 0.5, 2.0)}),
-    Specification("Clip", _clip, degrees=(1, 2, 3), since=11),
+    # Its function body consists of Where, which takes bfloat16 from opset 16 on.
+    Specification("Clip", _clip, degrees=(1, 2, 3), since=11, until=15, without=frozenset((BFLOAT16,))),
+    Specification("Clip", _clip, degrees=(1, 2, 3), since=16),
     unary("Cos", cosine, between(-1e3, 1e3)),
     unary("Cosh", lambda low, high: (1, math.cosh(max(-low, high))), exponent),
     unary("Elu", exponential(1), attributes={"alpha": (None, 0.5, 2.0)}),
@@ -105,7 +120,7 @@ SPECIFICATIONS = (
     unary("Reciprocal", lambda low, high: (1 / high, 1 / low), between(0.01, math.inf)),
     unary("Relu", lambda low, high: (max(low, 0), max(high, 0))),
     unary("Round", lambda low, high: (math.floor(low), math.ceil(high))),
-    unary("Selu", exponential(2), half),
+    unary("Selu", _selu, half, attributes={"alpha": (None, 0.5, 1.5), "gamma": (None, 1.125)}),
     unary("Shrink", gain(1, 1.0), half, {"lambd": (None, 0.25, 1.0), "bias": (None, 0.0, 0.5)}),
     unary("Sigmoid", logistic),
     unary("Sign", signs),

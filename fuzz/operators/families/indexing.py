@@ -140,7 +140,7 @@ def _scatter_elements(g: Growth, op: Operator) -> None:
     window = tuple([1 + g.below(size) for size in shape])
     offset, length = g.below(shape[at]), shape[at]
     values = tuple([(offset + _along(flat, window, at)) % length for flat in range(SIZE[window])])
-    indices = g.configuration(values, window)
+    indices = g.configuration(values, window, short=g.short())
     more, way = _reduction(g, op, x)
     updates = _updates(g, op, x, way, window)
     g.node(op, (x, indices, updates), attributes + more, g.dtype[x], shape, *_joined(g, way, x, updates))
@@ -177,7 +177,7 @@ def _one_hot(g: Growth, op: Operator) -> None:
         code = g.dtype[values]
         values = g.exact(op.others["values"], code, (2,))
     result = (*shape[:at], depth, *shape[at:])
-    constant = g.configuration((depth,), ())
+    constant = g.configuration((depth,), (), short=g.short())
     g.node(op, (x, constant, values), attributes, g.dtype[values], result, g.low[values], g.high[values])
 
 

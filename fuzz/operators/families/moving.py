@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from itertools import pairwise, permutations
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import BOOL, INT64
+from fuzz.operators.dtypes import BOOL, INT64, RANGE
 from fuzz.operators.encoding import ABSENT
 from fuzz.operators.families._attributes import axes
 from fuzz.operators.families.reduction import subsets
@@ -203,11 +203,8 @@ def _slice(g: Growth, op: Operator) -> None:
         ends.append(end - size if 0 <= end < size and g.random() < 0.3 else end)
         steps.append(step)
         result[axis] = _length(first, end, step, size)
-    inputs = [x, g.configuration(tuple(starts)), g.configuration(tuple(ends))]
-    if degree > 3:
-        inputs.append(g.configuration(given))
-    if degree > 4:
-        inputs.append(g.configuration(tuple(steps)))
+    lists, short = (starts, ends, given, steps), g.short()
+    inputs = [x, *[g.configuration(tuple(each), short=short) for each in lists[: degree - 1]]]
     _copy(g, op, tuple(inputs), b"", tuple(result))
 
 
@@ -241,7 +238,7 @@ def _pad(g: Growth, op: Operator) -> None:
         result[axis] = size + begin + end
     low, high = g.low[x], g.high[x]
     inputs = [x, g.configuration((*begins, *ends))]
-    if degree > 2 and mode == "constant":
+    if mode == "constant" and (degree > 2 or RANGE[dtype][0] > 0):  # powers of two have no zero
         value = g.within(dtype, (), *op.domain.bounds[dtype])
         inputs.append(value)
         low, high = min(low, g.low[value]), max(high, g.high[value])

@@ -12,6 +12,8 @@ from fuzz.operators.specification import Operator, Specification, between
 
 #: Normalised values are at most the square root of how many there are; scales are small.
 _MOST = 60.0
+#: The inverse of a standard deviation is at most one over the root of the least epsilon.
+_INVERSE = 320.0
 
 
 def _batch(g: Growth, op: Operator) -> None:
@@ -62,7 +64,15 @@ def _layer(g: Growth, op: Operator) -> None:
     part = shape[(-1 if axis is None else axis) % len(shape) :]
     parameters = [g.within(dtype, part, -3, 3, parameter=True) for _ in range(degree - 1)]
     most = 3 * _MOST + 3
-    g.node(op, (x, *parameters), attributes + g.among(op.choices)[1], dtype, shape, -most, most)
+    outputs = [(dtype, shape, -most, most)]
+    # Of other dtypes the reference yields statistics of those, not of float.
+    if op.op_type == "LayerNormalization" and dtype == FLOAT and g.random() < 0.3:
+        outer = len(shape) - len(part)
+        statistic = (*shape[:outer], *[1] * len(part))
+        outputs.append((FLOAT, statistic, g.low[x], g.high[x]))
+        if g.random() < 0.5:
+            outputs.append((FLOAT, statistic, 0.0, _INVERSE))
+    g.nodes(op, (x, *parameters), attributes + g.among(op.choices)[1], outputs)
 
 
 def _mean_variance(g: Growth, op: Operator) -> None:
@@ -80,9 +90,10 @@ def _mean_variance(g: Growth, op: Operator) -> None:
 
 
 _EPSILON = {"epsilon": (None, 0.001)}
+_MOMENTUM = {"momentum": (None, 0.5)}  # which at inference does nothing
 _WITHIN = between(-100, 100)
 SPECIFICATIONS = (
-    Specification("BatchNormalization", _batch, (5,), within=_WITHIN, attributes=_EPSILON, since=15),
+    Specification("BatchNormalization", _batch, (5,), within=_WITHIN, attributes=_EPSILON | _MOMENTUM, since=15),
     Specification("GroupNormalization", _group, (3,), within=_WITHIN, attributes=_EPSILON, since=21),
     Specification("InstanceNormalization", _instance, (3,), within=_WITHIN, attributes=_EPSILON, since=6),
     Specification("LayerNormalization", _layer, (2, 3), within=_WITHIN, attributes=_EPSILON, since=17),

@@ -13,10 +13,16 @@ _SCALES = (0.125, 4.0)
 
 
 def _granularity(g: Growth, shape: Shape) -> tuple[Shape, bytes]:
-    """The shape of scales and zero points: one for all, or one for each entry along an axis."""
+    """The shape of scales and zero points: one for all, or one for each entry or each block along an axis."""
     if not shape or g.random() < 0.6:
         return (), b""
     axis = g.below(2 * len(shape)) - len(shape)
+    if g.random() < 0.3:
+        at = axis % len(shape)
+        block = g.among([each for each in (1, 2, 3) if shape[at] % each == 0 or g.random() < 0.2])
+        entries = (*shape[:at], -(-shape[at] // block), *shape[at + 1 :])
+        if entries != (1,):  # which some take for one scale for all
+            return entries, encoding.integer("axis", axis) + encoding.integer("block_size", block)
     left_out = axis == 1 and g.random() < 0.5
     return (shape[axis],), b"" if left_out else encoding.integer("axis", axis)
 
@@ -29,8 +35,11 @@ def _quantize(g: Growth, op: Operator) -> None:
     entries, attributes = _granularity(g, shape)
     scale = g.within(dtype, entries, *_SCALES, parameter=True)
     inputs, target = [x, scale], UINT8
+    choices = op.others["y"]
+    if degree == 2 and g.random() < 0.5:
+        target = g.among(choices.common if g.random() < 0.7 else choices.dtypes)
+        attributes += encoding.integer("output_dtype", target)
     if degree == 3:
-        choices = op.others["y"]
         target = g.among(choices.common if g.random() < 0.7 else choices.dtypes)
         low, high = RANGE[target]
         zero = (max(low, 0), 0) if is_floating(target) else (max(low, -2), min(high, 3))

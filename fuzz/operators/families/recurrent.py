@@ -18,7 +18,7 @@ def _recurrent(g: Growth, op: Operator) -> None:
     dtype, shape = g.dtype[x], g.shape[x]
     steps, batch, size = shape
     gates, hidden = _GATES[op.op_type], 1 + g.below(4)
-    direction = g.among((None, "forward", "bidirectional"))
+    direction = g.among((None, "forward", "reverse", "bidirectional"))
     directions = 2 if direction == "bidirectional" else 1
 
     def weights(*sizes: int) -> int:
@@ -41,6 +41,7 @@ def _recurrent(g: Growth, op: Operator) -> None:
     outputs = [(dtype, (steps, directions, batch, hidden), -1.0 - steps, 1.0 + steps), final]
     if op.op_type == "LSTM" and g.random() < 0.5:
         outputs.append(final)
+    # The first one is never left out: the reference takes it for every input that is left out later.
     g.nodes(op, inputs, attributes, outputs[: 1 + g.below(len(outputs))])
 
 

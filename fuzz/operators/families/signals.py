@@ -16,7 +16,7 @@ def _window(g: Growth, op: Operator) -> None:
     size = 3 + g.below(10)
     code = g.among((None, FLOAT, DOUBLE))
     attributes = encoding.attribute("output_datatype", code) + g.among(op.choices)[1]
-    inputs = (g.configuration((size,), ()),)
+    inputs = (g.configuration((size,), (), short=g.short()),)
     g.node(op, inputs, attributes, code or FLOAT, (size,), -0.01, 1)
 
 
@@ -29,7 +29,8 @@ def _dft(g: Growth, op: Operator) -> None:
     rank = len(shape)
     at = 1 + g.below(rank - 2)
     onesided = shape[-1] == 1 and g.random() < 0.5
-    inputs = [x, encoding.ABSENT, g.configuration((at if g.random() < 0.5 else at - rank,), ())]
+    place = at if g.random() < 0.5 else at - rank
+    inputs = [x, encoding.ABSENT, g.configuration((place,), ())]
     attributes = encoding.integer("onesided", 1) if onesided else b""
     if not onesided and g.random() < 0.4:
         attributes += encoding.integer("inverse", 1)
@@ -46,7 +47,8 @@ def _mel(g: Growth, op: Operator) -> None:
     """A filter bank: bins, transform length, rate and edges are constants."""
     bins, length = 2 + g.below(6), 16 * (1 + g.below(2))
     edges = [g.constant(FLOAT, encoding.tensor_content(FLOAT, (), struct.pack("<f", edge))) for edge in (20.0, 3500.0)]
-    inputs = (g.configuration((bins,), ()), g.configuration((length,), ()), g.configuration((8000,), ()), *edges)
+    short = g.short()
+    inputs = (*[g.configuration((each,), (), short=short) for each in (bins, length, 8000)], *edges)
     g.node(op, inputs, b"", FLOAT, (length // 2 + 1, bins), 0, 1)
 
 

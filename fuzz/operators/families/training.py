@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import replace
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import BFLOAT16, BOOL, FLOAT
+from fuzz.operators.dtypes import BFLOAT16, BOOL, DOUBLE, FLOAT, FLOAT16
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import SIZE, ranks
 from fuzz.operators.specification import Operator, Specification, between, everything
@@ -27,11 +28,15 @@ def _loss(g: Growth, op: Operator) -> None:
         low, high = -3 * g.high[x], -3 * g.low[x]
     else:
         low, high = 0.0, 3 * (g.high[x] - g.low[x] + 10)
+    if g.random() < 0.3:  # the mean of nothing but what is ignored would be 0/0
+        attributes += encoding.integer("ignore_index", g.below(classes) if reduction in ("none", "sum") else -1)
     result = (shape[0], *shape[2:]) if reduction == "none" else ()
     if reduction == "sum":
         low, high = low * SIZE[shape], high * SIZE[shape]
-    low, high = min(low, 0.0), max(high, 0.0)
-    g.node(op, inputs, attributes, dtype, result, low, high)
+    outputs = [(dtype, result, min(low, 0.0), max(high, 0.0))]
+    if op.op_type == "SoftmaxCrossEntropyLoss" and g.random() < 0.4:
+        outputs.append((dtype, shape, g.low[x] - g.high[x] - math.log(classes), 0.0))
+    g.nodes(op, inputs, attributes, outputs)
 
 
 def _dropout(g: Growth, op: Operator) -> None:
@@ -40,7 +45,8 @@ def _dropout(g: Growth, op: Operator) -> None:
     x = g.pick(op.domain)
     inputs = [x]
     if degree > 1:
-        inputs.append(g.constant(FLOAT, encoding.tensor_content(FLOAT, (), struct.pack("<f", 0.5))))
+        code = g.among(tuple(_HALF))
+        inputs.append(g.constant(code, encoding.tensor_content(code, (), struct.pack(_HALF[code], 0.5))))
     if degree > 2:
         inputs.append(g.constant(BOOL, encoding.tensor_content(BOOL, (), b"\0")))
     output = (g.dtype[x], g.shape[x], g.low[x], g.high[x])
@@ -48,6 +54,8 @@ def _dropout(g: Growth, op: Operator) -> None:
     g.nodes(op, inputs, g.among(op.choices)[1], outputs)
 
 
+#: Dtypes of a ratio, as `struct` spells them.
+_HALF = {FLOAT: "<f", DOUBLE: "<d", FLOAT16: "<e"}
 _REDUCTION = {"reduction": (None, "none", "sum", "mean")}
 _LABELS = {"labels": ("Tind", everything)}
 _WITHIN = between(-5, 5)

@@ -213,3 +213,25 @@ def test_unique_elements_in_the_order_of_their_first_occurrence(evaluator: Runne
     for name in ("reference", "onnxruntime"):
         found = [np.asarray(value).tolist() for _, value in evaluator.run(case, catalogue.target(name)).outputs]
         assert found == expected[:outputs], name
+
+
+def test_a_result_that_is_left_out_is_no_input_that_is_left_out_later(evaluator: Runner) -> None:
+    """ONNX writes both as the empty name; the evaluator took the one for the other."""
+    model = parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 22]>'
+        "g (float[2,1,2] x, float[1,2,2] w, bool c) => (float[1,1,2] last, float[2,1,2] cut, float[2,1,2] chosen) {"
+        '  "", last = RNN <hidden_size = 2> (x, w, w)'
+        '  cut = Clip (x, "", "")'
+        "  chosen = If (c) <"
+        "    then_branch = t () => (float[2,1,2] a) {"
+        '      "", state = RNN <hidden_size = 2> (x, w, w)'
+        '      a = Clip (x, "", "")'
+        "    },"
+        "    else_branch = e () => (float[2,1,2] b) { b = Neg (x) }"
+        "  >"
+        "}"
+    )
+    x = np.float32([[[5, -7]], [[1, 2]]])
+    given = {"x": x, "w": np.ones((1, 2, 2), np.float32), "c": np.array(True)}
+    outcome = evaluator.run(Case("onnx", model.SerializeToString(), given, Origin("t")), catalogue.target("reference"))
+    assert [np.asarray(value).tolist() for _, value in outcome.outputs][1:] == [x.tolist(), x.tolist()]

@@ -135,9 +135,95 @@ def test_the_table_can_be_asked_for_one_operator_alone():
     assert {node.op_type for node in model.graph.node} == {"Conv"}
 
 
-def test_an_operator_has_no_dtype_that_its_own_function_body_cannot_take():
-    """SoftmaxCrossEntropyLoss is defined by NegativeLogLikelihoodLoss, which takes bfloat16 from opset 22 on."""
-    loss, inner = "SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss"
-    for opset in (13, 21, 22, 26):
-        assert set(operators(opset)[loss].domain.dtypes) <= operators(opset)[inner].types["T"]
-    assert dtypes.BFLOAT16 in operators(22)[loss].domain.dtypes
+@pytest.mark.parametrize(
+    ("name", "inner", "first"), [("SoftmaxCrossEntropyLoss", "NegativeLogLikelihoodLoss", 22), ("Clip", "Where", 16)]
+)
+def test_an_operator_has_no_dtype_that_its_own_function_body_cannot_take(name, inner, first):
+    """Both take bfloat16, but the operators that they are defined by take it from that opset on only."""
+    for opset in (13, first - 1, first, OPSET):
+        kinds = operators(opset)[inner].types
+        assert set(operators(opset)[name].domain.dtypes) <= kinds["T"]
+    assert dtypes.BFLOAT16 in operators(first)[name].domain.dtypes
+
+
+#: Attributes with domains of their own, each of which some nodes set to something else than its default.
+SET = {
+    "BatchNormalization": {"momentum"},
+    "Cast": {"saturate"},
+    "Col2Im": {"dilations", "pads", "strides"},
+    "Constant": {"value", "value_float", "value_floats", "value_int", "value_ints"},
+    "ConvTranspose": {"dilations", "group", "kernel_shape", "output_padding", "pads", "strides"},
+    "DequantizeLinear": {"axis", "block_size"},
+    "NegativeLogLikelihoodLoss": {"ignore_index", "reduction"},
+    "QuantizeLinear": {"axis", "block_size", "output_dtype"},
+    "Resize": {"axes", "cubic_coeff_a", "exclude_outside", "keep_aspect_ratio_policy", "mode", "nearest_mode"},
+    "Selu": {"alpha", "gamma"},
+    "SoftmaxCrossEntropyLoss": {"ignore_index", "reduction"},
+}
+#: Dtypes of inputs, by operator and position, that some nodes have.
+TAKEN = {
+    ("BitwiseNot", 0): {dtypes.UINT8, dtypes.UINT16, dtypes.UINT32, dtypes.UINT64},
+    ("Dropout", 1): {dtypes.FLOAT, dtypes.DOUBLE, dtypes.FLOAT16},
+    ("HannWindow", 0): {dtypes.INT32, dtypes.INT64},
+    ("MelWeightMatrix", 1): {dtypes.INT32, dtypes.INT64},
+    ("OneHot", 1): {dtypes.INT32, dtypes.INT64},
+    ("Pow", 1): {dtypes.UINT16, dtypes.INT16, dtypes.UINT32, dtypes.UINT64},
+    ("Resize", 0): {dtypes.FLOAT16, dtypes.UINT8, dtypes.INT8, dtypes.INT32, dtypes.INT64},
+    ("ScatterElements", 1): {dtypes.INT32, dtypes.INT64},
+    ("Slice", 4): {dtypes.INT32, dtypes.INT64},
+}
+
+
+def many(name, count):
+    """The last nodes of models with one operator, each with the dtypes of the model's tensors."""
+    operator = TABLE[name]
+    for turn in range(count):
+        draw = random.Random(f"many {name} {turn}")
+        growth = Growth(draw, (draw.choice(dtypes.ALL),), Limits())
+        operator.grow(growth, operator)
+        graph = onnx.load_from_string(growth.model(OPSET, IR_VERSION, all_outputs=True)).graph
+        codes = {each.name: each.type.tensor_type.elem_type for each in (*graph.input, *graph.output)}
+        yield graph.node[-1], codes | {each.name: each.data_type for each in graph.initializer}
+
+
+def unusual(node):
+    """The names of the attributes that have another value than their default."""
+    known = defs.get_schema(node.op_type, OPSET, "").attributes
+    return {
+        each.name
+        for each in node.attribute
+        if helper.get_attribute_value(each) != helper.get_attribute_value(known[each.name].default_value)
+    }
+
+
+@pytest.mark.parametrize("name", SET)
+def test_every_attribute_is_set_by_some_nodes(name):
+    found = [unusual(node) for node, _ in many(name, 400)]
+    assert SET[name] <= set().union(*found)
+
+
+@pytest.mark.parametrize(("name", "at"), TAKEN)
+def test_every_dtype_of_an_input_is_taken_by_some_nodes(name, at):
+    found = {codes[node.input[at]] for node, codes in many(name, 400) if len(node.input) > at}
+    assert TAKEN[name, at] <= found
+
+
+def test_optional_results_are_asked_for_by_some_nodes():
+    assert {len(node.output) for node, _ in many("LayerNormalization", 300)} == {1, 2, 3}
+    assert {len(node.output) for node, _ in many("SoftmaxCrossEntropyLoss", 50)} == {1, 2}
+
+
+def test_recurrent_layers_run_in_every_direction():
+    for name in ("GRU", "LSTM", "RNN"):
+        found = {each.s for node, _ in many(name, 80) for each in node.attribute if each.name == "direction"}
+        assert found == {b"forward", b"reverse", b"bidirectional"}
+
+
+def test_powers_of_two_are_never_padded_with_a_zero_that_they_do_not_have():
+    operator = TABLE["Pad"]
+    for turn in range(60):
+        growth = Growth(random.Random(turn), (dtypes.FLOAT8E8M0,), Limits())
+        operator.grow(growth, operator)
+        model = onnx.load_from_string(growth.model(OPSET, IR_VERSION))
+        feeds = {each.name: np.ones(each.shape, dtypes.numpy_dtype(each.dtype)) for each in growth.inputs()}
+        assert np.isfinite(evaluated(model, feeds)[0].astype(np.float32)).all()
