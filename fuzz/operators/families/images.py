@@ -35,7 +35,7 @@ def _resize(g: Growth, op: Operator) -> None:
     scales = [scale if (size * scale).is_integer() else 1.0 for size, scale in zip(shape, scales, strict=True)]
     result = tuple([int(size * scale) for size, scale in zip(shape, scales, strict=True)])
     attributes = encoding.text("mode", mode) if mode != "nearest" or g.random() < 0.5 else b""
-    inputs, more = _sized(g, x, scales, result)
+    inputs, more = _sized(g, op, x, scales, result)
     attributes += more
     if g.random() < 0.7:
         attributes += encoding.text("coordinate_transformation_mode", g.among(_coordinates(op)))
@@ -51,17 +51,17 @@ def _resize(g: Growth, op: Operator) -> None:
     g.node(op, inputs, attributes, g.dtype[x], result, low, high)
 
 
-def _sized(g: Growth, x: int, scales: list[float], result: Shape) -> tuple[list[int], bytes]:
+def _sized(g: Growth, op: Operator, x: int, scales: list[float], result: Shape) -> tuple[list[int], bytes]:
     """Inputs that give the scales or the sizes, of all axes or of those that change, and attributes that go with it."""
     axes, attributes = tuple(range(len(scales))), b""
-    if g.random() < 0.3:
+    if op.opset >= 18 and g.random() < 0.3:
         axes = tuple([axis for axis in axes if scales[axis] != 1.0]) or axes
         attributes = encoding.integers("axes", axes)  # the reference counts none from the end
     chosen = [scales[axis] for axis in axes]
     if g.random() < 0.5:
         data = struct.pack(f"<{len(axes)}f", *chosen)
         return [x, ABSENT, g.constant(FLOAT, encoding.tensor_content(FLOAT, (len(axes),), data))], attributes
-    if len(set(chosen)) == 1:  # the policies change nothing where all axes have one scale
+    if op.opset >= 18 and len(set(chosen)) == 1:  # the policies change nothing where all axes have one scale
         attributes += encoding.attribute("keep_aspect_ratio_policy", g.among((None, "not_larger", "not_smaller")))
     return [x, ABSENT, ABSENT, g.configuration(tuple([result[axis] for axis in axes]))], attributes
 
@@ -159,5 +159,5 @@ SPECIFICATIONS = (
         since=20,
     ),
     Specification("NonMaxSuppression", _suppress, (5,), attributes={"center_point_box": (None, 0, 1)}, since=10),
-    Specification("Resize", _resize, (2,), within=share(64), only=_RESIZABLE, since=18),
+    Specification("Resize", _resize, (2,), within=share(64), only=_RESIZABLE, since=13),
 )

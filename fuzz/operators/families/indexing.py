@@ -107,6 +107,8 @@ _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
 def _reduction(g: Growth, op: Operator, x: int) -> tuple[bytes, str]:
     """How values that meet are joined. Numbers only; products and sums where the range has room for one more."""
+    if op.opset < 16:
+        return b"", "none"
     least, most = op.others["joined"].bounds.get(g.dtype[x], (0, -1))
     if not (least <= g.low[x] and g.high[x] <= most) or g.dtype[x] in (BOOL, STRING) or g.random() < 0.4:
         return b"", "none"
@@ -244,8 +246,8 @@ SPECIFICATIONS = (
     Specification("GatherND", _gather_nd, (2,), since=12),
     Specification("NonZero", _non_zero),
     Specification("OneHot", _one_hot, (3,), within=between(-6, 6), others=_NUMBERS, since=11),
-    Specification("ScatterElements", _scatter_elements, (3,), others=_JOINED, since=16),
-    Specification("ScatterND", _scatter_nd, (3,), others=_JOINED, since=16),
+    Specification("ScatterElements", _scatter_elements, (3,), others=_JOINED, since=11),
+    Specification("ScatterND", _scatter_nd, (3,), others=_JOINED, since=11),
     Specification("TensorScatter", _tensor_scatter, (2, 3), since=24),
     Specification("TopK", _top_k, (2,), attributes={"largest": (None, 0, 1), "sorted": (None, 1)}, since=11),
     Specification("Unique", _unique, without=frozenset((STRING,)), attributes={"sorted": (None, 1)}, since=11),

@@ -156,7 +156,10 @@ def _concat(g: Growth, op: Operator) -> None:
 
 
 def _split(g: Growth, op: Operator) -> None:
-    """Sizes are given, or follow from the number of outputs: equal, the last one smaller."""
+    """Sizes are given, or follow from the number of outputs: equal, the last one smaller.
+
+    Before opset 18 that number is no attribute, and sizes that are not given are equal.
+    """
     x = g.pick(op.domain, ranks(1))
     shape = g.shape[x]
     axis, attributes = g.among(axes(len(shape)))
@@ -165,10 +168,12 @@ def _split(g: Growth, op: Operator) -> None:
     parts = 1 + g.below(min(4, length))
     inputs: tuple[int, ...] = (x,)
     if g.among(op.degrees) == 1:
+        if op.opset < 18:
+            parts = g.among([count for count in range(1, parts + 1) if length % count == 0])
         each = -(-length // parts)
         parts = -(-length // each)
         sizes = [each] * (parts - 1) + [length - each * (parts - 1)]
-        attributes += encoding.integer("num_outputs", parts)
+        attributes += encoding.integer("num_outputs", parts) if op.opset >= 18 else b""
     else:
         cuts = sorted({0, length, *[g.below(length) for _ in range(parts - 1)]})
         sizes = [end - start for start, end in pairwise(cuts)]
@@ -225,7 +230,7 @@ def _pad(g: Growth, op: Operator) -> None:
     mode = g.among(
         ("constant", "constant", "reflect", "edge", "wrap") if op.opset >= 19 else ("constant", "reflect", "edge")
     )
-    degree = g.among(op.degrees) if op.opset >= 18 else 2 + g.below(2)
+    degree = g.among(op.degrees)
     given = None if degree < 4 else g.among(subsets(len(shape))[1:])[0]
     order = tuple(range(len(shape))) if given is None else tuple([axis % len(shape) for axis in given])
     begins, ends, result = [], [], list(shape)
@@ -354,13 +359,14 @@ SPECIFICATIONS = (
     Specification("DepthToSpace", _blocks, since=11),
     Specification("Expand", _expand, (2,), since=8),
     Specification("Flatten", _flatten, since=11),
+    Specification("Pad", _pad, (2, 3), since=11, until=17),
     Specification("Pad", _pad, (2, 3, 4), since=18),
     Specification("Reshape", _reshape, (2,), since=5),
     Specification("Shape", _shape),
     Specification("Size", _size),
     Specification("Slice", _slice, (3, 4, 5), since=10),
     Specification("SpaceToDepth", _blocks),
-    Specification("Split", _split, (1, 2), since=18),
+    Specification("Split", _split, (1, 2), since=13),
     Specification("Squeeze", _squeeze, (1, 2), since=13),
     Specification("Tile", _tile, (2,), since=6),
     Specification("Transpose", _transpose),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fuzz.operators import encoding
 from fuzz.operators.dtypes import FLOAT, FLOATS, RANGE, UINT8, is_floating
 from fuzz.operators.families.linear import matmul_partners_matrix, multiplied
@@ -12,12 +14,12 @@ from fuzz.operators.specification import Operator, Specification, between, every
 _SCALES = (0.125, 4.0)
 
 
-def _granularity(g: Growth, shape: Shape) -> tuple[Shape, bytes]:
+def _granularity(g: Growth, op: Operator, shape: Shape) -> tuple[Shape, bytes]:
     """The shape of scales and zero points: one for all, or one for each entry or each block along an axis."""
     if not shape or g.random() < 0.6:
         return (), b""
     axis = g.below(2 * len(shape)) - len(shape)
-    if g.random() < 0.3:
+    if op.opset >= 21 and g.random() < 0.3:
         at = axis % len(shape)
         block = g.among([each for each in (1, 2, 3) if shape[at] % each == 0 or g.random() < 0.2])
         entries = (*shape[:at], -(-shape[at] // block), *shape[at + 1 :])
@@ -32,11 +34,11 @@ def _quantize(g: Growth, op: Operator) -> None:
     degree = g.among(op.degrees)
     x = g.pick(op.domain)
     dtype, shape = g.dtype[x], g.shape[x]
-    entries, attributes = _granularity(g, shape)
+    entries, attributes = _granularity(g, op, shape)
     scale = g.within(dtype, entries, *_SCALES, parameter=True)
     inputs, target = [x, scale], UINT8
     choices = op.others["y"]
-    if degree == 2 and g.random() < 0.5:
+    if degree == 2 and op.opset >= 21 and g.random() < 0.5:
         target = g.among(choices.common if g.random() < 0.7 else choices.dtypes)
         attributes += encoding.integer("output_dtype", target)
     if degree == 3:
@@ -51,7 +53,7 @@ def _dequantize(g: Growth, op: Operator) -> None:
     """int32 takes no zero point but zero, small floats none."""
     x = g.pick(op.domain)
     dtype, shape = g.dtype[x], g.shape[x]
-    entries, attributes = _granularity(g, shape)
+    entries, attributes = _granularity(g, op, shape)
     most = (max(abs(g.low[x]), abs(g.high[x])) + 4) * _SCALES[1]
     code = g.among([each for each in op.others["scale"].common if most <= RANGE[each][1]] or [FLOAT])
     scale = g.within(code, entries, *_SCALES, parameter=True)
@@ -87,24 +89,28 @@ def _qlinear_matmul(g: Growth, op: Operator) -> None:
 
 
 _BYTES = frozenset((UINT8, 3))
+
+
+def _quantizing(since: int, until: int, results: str) -> Specification:
+    """`results`: the type variable of the results, of which opsets have different ones."""
+    others = {"y": (results, everything)}
+    row = Specification("QuantizeLinear", _quantize, (2, 3), within=between(-1e3, 1e3), only=FLOATS, others=others)
+    return replace(row, since=since, until=until)
+
+
+_NEWEST = 1 << 16
 SPECIFICATIONS = (
+    # Before opset 19 the reference has none.
     Specification(
         "DequantizeLinear",
         _dequantize,
         (2, 3),
         within=between(-1e5, 1e5),
         others={"scale": ("T2", everything)},
-        since=23,
+        since=19,
     ),
     Specification("DynamicQuantizeLinear", _dynamic, within=between(-1e3, 1e3), since=11),
-    Specification("QLinearMatMul", _qlinear_matmul, (8,), only=_BYTES, since=21),
-    Specification(
-        "QuantizeLinear",
-        _quantize,
-        (2, 3),
-        within=between(-1e3, 1e3),
-        only=FLOATS,
-        others={"y": ("T3", everything)},
-        since=23,
-    ),
+    Specification("QLinearMatMul", _qlinear_matmul, (8,), only=_BYTES, since=10),
+    _quantizing(13, 22, "T2"),
+    _quantizing(23, _NEWEST, "T3"),
 )

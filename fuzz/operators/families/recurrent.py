@@ -52,8 +52,8 @@ def _state(g: Growth, dtype: int, shape: Shape) -> int:
 _WITHIN = between(-100, 100)
 SPECIFICATIONS = (
     Specification(
-        "GRU", _recurrent, (3, 4, 5), within=_WITHIN, attributes={"linear_before_reset": (None, 0, 1)}, since=14
+        "GRU", _recurrent, (3, 4, 5), within=_WITHIN, attributes={"linear_before_reset": (None, 0, 1)}, since=7
     ),
-    Specification("LSTM", _recurrent, (3, 4, 5, 6, 7), within=_WITHIN, since=14),
-    Specification("RNN", _recurrent, (3, 4, 5), within=_WITHIN, since=14),
+    Specification("LSTM", _recurrent, (3, 4, 5, 6, 7), within=_WITHIN, since=7),
+    Specification("RNN", _recurrent, (3, 4, 5), within=_WITHIN, since=7),
 )

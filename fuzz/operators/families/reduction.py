@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import combinations
 
@@ -46,8 +47,11 @@ _NOOP = encoding.integer("noop_with_empty_axes", 1)
 
 def reduction(
     op_type: str, image: ImageOf, within: Within, since: int = 18, without: frozenset[int] = frozenset()
-) -> Specification:
-    """Axes are an optional second input. Without them all are reduced, or none with noop_with_empty_axes=1."""
+) -> tuple[Specification, Specification]:
+    """Axes are an optional second input, from opset `since` on; before, they are an attribute.
+
+    Without them all are reduced, or none with noop_with_empty_axes=1.
+    """
 
     # The reference cannot take a logarithm of what numpy makes of a scalar.
     allowed = ranks(1 if "Log" in op_type else 0)
@@ -57,7 +61,11 @@ def reduction(
         x = g.pick(op.domain, allowed)
         shape = g.shape[x]
         keep, attributes = g.among(_KEEP)
-        if degree == 1:
+        if op.opset < since:
+            given, gone = g.among(subsets(len(shape)))
+            attributes += encoding.attribute("axes", given)
+            given = None
+        elif degree == 1:
             given, gone = None, frozenset(range(len(shape)))
             if g.random() < 0.1:
                 attributes += _NOOP
@@ -68,7 +76,8 @@ def reduction(
         inputs = (x,) if given is None else (x, g.configuration(given))
         g.node(op, inputs, attributes, g.dtype[x], left, *image(g.low[x], g.high[x], count))
 
-    return Specification(op_type, grow, (1, 2), within=within, since=since, without=without)
+    row = Specification(op_type, grow, within=within, without=without, since=11, until=since - 1)
+    return row, replace(row, degrees=(1, 2), since=since, until=1 << 16)
 
 
 def _position(g: Growth, op: Operator) -> None:
@@ -114,16 +123,16 @@ def _log_of_sum(low: float, high: float, count: int) -> Interval:
 _WHOLE = frozenset((INT32, INT64, UINT32, UINT64))
 _LAST = {"select_last_index": (None, 0, 1)}
 SPECIFICATIONS = (
-    reduction("ReduceL1", _magnitudes, share(LARGEST)),
-    reduction("ReduceL2", _norms, root(LARGEST)),
-    reduction("ReduceLogSum", _log_of_sum, between(0.05, 100), without=_WHOLE),
-    reduction("ReduceLogSumExp", lambda low, high, n: (low, high + math.log(n) + 1), between(-8, 8), without=_WHOLE),
-    reduction("ReduceMax", _one, everything),
-    reduction("ReduceMean", _one, share(LARGEST)),
-    reduction("ReduceMin", _one, everything),
-    reduction("ReduceProd", _products, between(-1, 1)),
-    reduction("ReduceSum", lambda low, high, n: (low * n, high * n), share(LARGEST), 13),
-    reduction("ReduceSumSquare", _squares, root(LARGEST), without=frozenset((INT32, UINT32))),
+    *reduction("ReduceL1", _magnitudes, share(LARGEST)),
+    *reduction("ReduceL2", _norms, root(LARGEST)),
+    *reduction("ReduceLogSum", _log_of_sum, between(0.05, 100), without=_WHOLE),
+    *reduction("ReduceLogSumExp", lambda low, high, n: (low, high + math.log(n) + 1), between(-8, 8), without=_WHOLE),
+    *reduction("ReduceMax", _one, everything),
+    *reduction("ReduceMean", _one, share(LARGEST)),
+    *reduction("ReduceMin", _one, everything),
+    *reduction("ReduceProd", _products, between(-1, 1)),
+    *reduction("ReduceSum", lambda low, high, n: (low * n, high * n), share(LARGEST), 13),
+    *reduction("ReduceSumSquare", _squares, root(LARGEST), without=frozenset((INT32, UINT32))),
     Specification("ArgMax", _position, attributes=_LAST, since=12),
     Specification("ArgMin", _position, attributes=_LAST, since=12),
 )
