@@ -30,7 +30,7 @@ RANGE: Mapping[int, Interval] = {
     T.FLOAT16: (-3e4, 3e4),
     T.COMPLEX64: (-1e6, 1e6),
     T.COMPLEX128: (-1e6, 1e6),
-    T.FLOAT8E4M3FN: (-240.0, 240.0),
+    T.FLOAT8E4M3FN: (-448.0, 448.0),
     T.FLOAT8E4M3FNUZ: (-240.0, 240.0),
     T.FLOAT8E5M2: (-3e4, 3e4),
     T.FLOAT8E5M2FNUZ: (-3e4, 3e4),
@@ -56,6 +56,8 @@ ALL = tuple(sorted(int(code) for code in RANGE))
 FLOATS = frozenset(int(code) for code in (T.FLOAT, T.DOUBLE, T.FLOAT16, T.BFLOAT16))
 UNSIGNED = frozenset(int(code) for code in (T.UINT8, T.UINT16, T.UINT32, T.UINT64, T.UINT4, T.UINT2))
 SIGNED = frozenset(int(code) for code in (T.INT8, T.INT16, T.INT32, T.INT64, T.INT4, T.INT2))
+#: Floats of eight bits with a sign.
+FLOAT8 = frozenset(int(code) for code in (T.FLOAT8E4M3FN, T.FLOAT8E4M3FNUZ, T.FLOAT8E5M2, T.FLOAT8E5M2FNUZ))
 #: What most compilers know; a graph in these is not refused for its element types.
 COMMON = frozenset(int(code) for code in (T.FLOAT, T.DOUBLE, T.FLOAT16, T.INT32, T.INT64, T.UINT8, T.INT8, T.BOOL))
 

@@ -14,6 +14,7 @@ from fuzz.operators.dtypes import (
     BOOL,
     FLOAT,
     FLOAT4E2M1,
+    FLOAT8,
     FLOAT8E8M0,
     INT2,
     INT4,
@@ -33,7 +34,6 @@ from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import LARGEST, SIZE, ranks
 from fuzz.operators.specification import Domain, Operator, Specification, Within
 
-_EIGHT_BITS = frozenset((17, 18, 19, 20))
 #: The reference converts none of these into another.
 _UNCONVERTED = frozenset((FLOAT8E8M0, INT4, UINT4, INT2, UINT2))
 
@@ -79,7 +79,7 @@ def _rounded(g: Growth, op: Operator, target: int) -> bytes:
     """What becomes of values beyond a small float, of which there are none here, and how powers of two are rounded."""
     if target == FLOAT8E8M0 and op.opset >= 24:
         return g.among((b"", encoding.text("round_mode", g.among(("up", "down", "nearest")))))
-    if target in _EIGHT_BITS and op.opset >= 19:
+    if target in FLOAT8 and op.opset >= 19:
         return g.among((b"", encoding.integer("saturate", 0), encoding.integer("saturate", 1)))
     return b""
 
@@ -138,7 +138,7 @@ def _constant_of_shape(g: Growth, op: Operator) -> None:
     if g.random() < 0.25:
         g.node(op, (target,), b"", FLOAT, shape, 0, 0)
         return
-    code = _any(g, op.others["value"], _NO_NUMBERS | _EIGHT_BITS)
+    code = _any(g, op.others["value"], _NO_NUMBERS | FLOAT8)
     data, value = _fills(g, code)
     g.node(op, (target,), encoding.tensor_attribute("value", code, (1,), data), code, shape, value, value)
 

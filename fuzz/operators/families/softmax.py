@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import INT32, INT64, Interval
+from fuzz.operators.dtypes import FLOAT16, INT32, INT64, RANGE, Interval
 from fuzz.operators.families._attributes import axes
 from fuzz.operators.families._ranges import ImageOf
 from fuzz.operators.growth import Growth
@@ -34,6 +34,12 @@ def _softmax(low: float, high: float, length: int) -> Interval:
 
 def _log_softmax(low: float, high: float, length: int) -> Interval:
     return low - high - math.log(length), 0
+
+
+def _near(low: float, high: float) -> Interval:
+    """Values so near to each other that no share of them underflows, of which the reference takes the logarithm."""
+    most = 30.0 if high > _HALF_PRECISION else 6.0
+    return -most, most
 
 
 def _unit(low: float, high: float, length: int) -> Interval:
@@ -65,6 +71,8 @@ def _products(low: float, high: float, count: int) -> Interval:
     return (-most if low < 0 else 0), most
 
 
+#: The largest value that a tensor in half precision is given.
+_HALF_PRECISION = RANGE[FLOAT16][1]
 _CUMULATED = {"CumSum": _sums, "CumProd": _products}
 _WAYS = {"exclusive": (None, 0, 1), "reverse": (None, 0, 1)}
 
@@ -83,7 +91,7 @@ def _reverse(g: Growth, op: Operator) -> None:
 
 SPECIFICATIONS = (
     along("Softmax", _softmax, between(-1e4, 1e4)),
-    along("LogSoftmax", _log_softmax, between(-1e4, 1e4)),
+    along("LogSoftmax", _log_softmax, _near),
     along("Hardmax", _unit, between(-1e4, 1e4)),
     along("LpNormalization", _unit, between(0.05, 1e2), 1),
     Specification("CumSum", _cumulative, (2,), within=share(625), attributes=_WAYS, since=11),

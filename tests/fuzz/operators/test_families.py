@@ -270,3 +270,23 @@ def test_powers_of_two_are_never_padded_with_a_zero_that_they_do_not_have():
         model = onnx.load_from_string(growth.model(OPSET, IR_VERSION))
         feeds = {each.name: np.ones(each.shape, dtypes.numpy_dtype(each.dtype)) for each in growth.inputs()}
         assert np.isfinite(evaluated(model, feeds)[0].astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("code", [dtypes.FLOAT, dtypes.DOUBLE, dtypes.FLOAT16, dtypes.BFLOAT16])
+def test_logarithms_of_shares_are_finite_at_the_ends_of_what_the_operator_takes(code):
+    """The reference takes the logarithm of a share that underflows to zero where inputs lie far apart."""
+    operator = TABLE["LogSoftmax"]
+    low, high = operator.domain.bounds[code]
+    model = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("LogSoftmax", ["x"], ["y"])],
+            "g",
+            [helper.make_tensor_value_info("x", code, [5])],
+            [helper.make_tensor_value_info("y", code, [5])],
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+    )
+    x = np.array([low, high, high, high, high]).astype(dtypes.numpy_dtype(code))
+    assert np.isfinite(evaluated(model, {"x": x})[0].astype(np.float64)).all()
+    assert low <= -5 and high >= 5
