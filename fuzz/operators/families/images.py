@@ -38,12 +38,14 @@ def _resize(g: Growth, op: Operator) -> None:
     inputs, more = _sized(g, op, x, scales, result)
     attributes += more
     if g.random() < 0.7:
-        attributes += encoding.text("coordinate_transformation_mode", g.among(_coordinates(op)))
+        attributes += encoding.text("coordinate_transformation_mode", g.among(_coordinates(op, result)))
     if mode == "nearest" and g.random() < 0.6:
         attributes += encoding.text("nearest_mode", g.among(_NEAREST))
     if mode == "cubic":
         attributes += encoding.attribute("cubic_coeff_a", g.among((None, -0.5, -0.75)))
         attributes += encoding.attribute("exclude_outside", g.among((None, 0, 1)))
+    if mode != "nearest" and op.opset >= 18:
+        attributes += encoding.attribute("antialias", g.among((None, None, 0, 1)))
     most = max(abs(g.low[x]), abs(g.high[x])) * _OVERSHOOT ** len(moving)
     low, high = (-most, most) if mode == "cubic" else (g.low[x], g.high[x])
     if mode == "linear":  # weights are rounded, so that zero may come out as less
@@ -66,23 +68,27 @@ def _sized(g: Growth, op: Operator, x: int, scales: list[float], result: Shape) 
     return [x, ABSENT, ABSENT, g.configuration(tuple([result[axis] for axis in axes]))], attributes
 
 
-def _coordinates(op: Operator) -> tuple[str, ...]:
-    return _COORDINATES if op.opset >= 19 else _COORDINATES[:4]
+def _coordinates(op: Operator, result: Shape) -> list[str]:
+    """The modes of the opset. Of one mode the reference has another place than the standard for an only element."""
+    known = _COORDINATES if op.opset >= 19 else _COORDINATES[:4]
+    return [each for each in known if each != "pytorch_half_pixel" or 1 not in result[-2:]]
 
 
 def _grid_sample(g: Growth, op: Operator) -> None:
     """Samples at coordinates between -1 and 1, with neighbours beyond the edge by the padding mode."""
-    x = g.pick(op.domain, ranks(4, 4), 250)
+    x = g.pick(op.domain, ranks(4, 5), 250)
     dtype, shape = g.dtype[x], g.shape[x]
+    spatial = len(shape) - 2
     if min(shape[2:]) == 1:  # the reference divides by the number of rows and columns less one
-        shape = (*shape[:2], 2 + g.below(3), 2 + g.below(3))
+        shape = (*shape[:2], *[2 + g.below(3) for _ in range(spatial)])
         x = g.exact(op.domain, dtype, shape)
-    height, width = 1 + g.below(4), 1 + g.below(4)
+    sizes = tuple([1 + g.below(6 - spatial) for _ in range(spatial)])
     code = FLOAT if dtype not in op.others["grid"].bounds else dtype
-    grid = g.within(code, (shape[0], height, width, 2), -1, 1)
-    values, attributes = g.among(op.choices)
+    grid = g.within(code, (shape[0], *sizes, spatial), -1, 1)
+    # Cubes are not interpolated by cubic functions everywhere.
+    values, attributes = g.among([each for each in op.choices if spatial == 2 or each[0][0] != "cubic"])
     most = max(abs(g.low[x]), abs(g.high[x])) * (_OVERSHOOT**2 if values[0] == "cubic" else 1)
-    g.node(op, (x, grid), attributes, dtype, (*shape[:2], height, width), -most, most)
+    g.node(op, (x, grid), attributes, dtype, (*shape[:2], *sizes), -most, most)
 
 
 def _affine_grid(g: Growth, op: Operator) -> None:

@@ -113,7 +113,7 @@ SPECIFICATIONS = (
     Specification("GlobalMaxPool", _global),
     Specification("LRN", _lrn, attributes=_NEIGHBOURS, within=between(-30, 30)),
     Specification("LpPool", _pool, attributes=_NORMS, within=between(-8, 8), since=11),
-    Specification("MaxPool", _pool, attributes={"storage_order": (None, 0)}, since=10),
+    Specification("MaxPool", _pool, attributes={"storage_order": (None, 0, 1)}, since=10),
     Specification("MaxUnpool", _unpool, (2,), since=9),
     Specification("RoiAlign", _roi_align, (3,), attributes=_ALIGNED, only=frozenset((FLOAT, DOUBLE)), since=16),
 )

@@ -199,7 +199,16 @@ SET = {
     "DequantizeLinear": {"axis", "block_size"},
     "NegativeLogLikelihoodLoss": {"ignore_index", "reduction"},
     "QuantizeLinear": {"axis", "block_size", "output_dtype"},
-    "Resize": {"axes", "cubic_coeff_a", "exclude_outside", "keep_aspect_ratio_policy", "mode", "nearest_mode"},
+    "MaxPool": {"dilations", "pads", "storage_order", "strides"},
+    "Resize": {
+        "antialias",
+        "axes",
+        "cubic_coeff_a",
+        "exclude_outside",
+        "keep_aspect_ratio_policy",
+        "mode",
+        "nearest_mode",
+    },
     "Selu": {"alpha", "gamma"},
     "SoftmaxCrossEntropyLoss": {"ignore_index", "reduction"},
 }
@@ -249,6 +258,27 @@ def test_every_attribute_is_set_by_some_nodes(name):
 def test_every_dtype_of_an_input_is_taken_by_some_nodes(name, at):
     found = {codes[node.input[at]] for node, codes in many(name, 400) if len(node.input) > at}
     assert TAKEN[name, at] <= found
+
+
+def test_volumes_are_sampled_as_images_are():
+    found = set()
+    for turn in range(60):
+        growth = Growth(random.Random(turn), (dtypes.FLOAT,), Limits())
+        TABLE["GridSample"].grow(growth, TABLE["GridSample"])
+        found.add(len(growth.shape[-1]))
+    assert found == {4, 5}
+
+
+def test_a_resized_only_element_has_no_mode_whose_place_the_reference_has_wrong():
+    """Of pytorch_half_pixel the standard says 0 where one element results, the reference -0.5."""
+    found = set()
+    for turn in range(300):
+        growth = Growth(random.Random(turn), (dtypes.FLOAT,), Limits())
+        TABLE["Resize"].grow(growth, TABLE["Resize"])
+        node = onnx.load_from_string(growth.model(OPSET, IR_VERSION)).graph.node[-1]
+        if any(each.s == b"pytorch_half_pixel" for each in node.attribute):
+            found.add(1 in growth.shape[-1][-2:])
+    assert found == {False}
 
 
 def test_optional_results_are_asked_for_by_some_nodes():
