@@ -11,7 +11,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzz import catalogue
-from fuzz.case import Case, Origin, Status
+from fuzz.case import Case, Origin, Stage, Status
+from fuzz.generators import isra
+from fuzz.generators.models import Parameters
 from fuzz.limits import Limits
 from fuzz.runner import Runner
 
@@ -43,6 +45,23 @@ def test_onnxruntime_says_that_recurrent_operators_have_no_doubles(runner: Runne
     target = catalogue.target("onnxruntime")
     assert runner.run(recurrent(op_type, gates, TensorProto.DOUBLE), target).status is Status.UNSUPPORTED
     assert runner.run(recurrent(op_type, gates, TensorProto.FLOAT), target).status is Status.OK
+
+
+@pytest.mark.parametrize("code", [TensorProto.FLOAT16, TensorProto.BFLOAT16])
+def test_onnxruntime_says_that_it_does_not_join_numbers_of_16_bits(runner: Runner, code: int) -> None:
+    """Numbers that numpy lacks come in by another call than all others."""
+    dtype = helper.tensor_dtype_to_np_dtype(code)
+    weights = {"i": np.zeros((1, 1), np.int64), "u": np.ones((1, 1, 2), dtype)}
+    joined = case(helper.make_node("ScatterND", ["x", "i", "u"], ["y"], reduction="max"), [2, 1, 2], code, weights)
+    assert runner.run(joined, catalogue.target("onnxruntime")).status is Status.UNSUPPORTED
+
+
+@pytest.mark.parametrize("name", ["GRU", "LSTM", "ScatterElements", "ScatterND"])
+def test_what_onnxruntime_takes_of_generated_models_it_runs(runner: Runner, name: str) -> None:
+    """Who checks models by loading and running them takes a refusal that comes so late for an invalid model."""
+    parameters, target = Parameters(high=1, names=(name,)), catalogue.target("onnxruntime")
+    outcomes = [runner.run(isra.case(parameters, 5, index), target) for index in range(200)]
+    assert {outcome.status for outcome in outcomes if outcome.stage is Stage.RUN} == {Status.OK}
 
 
 @pytest.mark.parametrize(("op_type", "gates"), [("LSTM", 4), ("GRU", 3)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from fuzz.operators import encoding
-from fuzz.operators.dtypes import BOOL, INT64, STRING, is_floating
+from fuzz.operators.dtypes import BFLOAT16, BOOL, FLOAT16, INT64, STRING, is_floating
 from fuzz.operators.families._attributes import axes
 from fuzz.operators.growth import Growth
 from fuzz.operators.shapes import LARGEST, SIZE, Shape, ranks
@@ -103,6 +103,8 @@ def _gather_nd(g: Growth, op: Operator) -> None:
 
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
+#: What is no number; and ONNX Runtime takes a model with numbers of 16 bits, but fails when it runs.
+_NEVER_JOINED = frozenset((BOOL, STRING, FLOAT16, BFLOAT16))
 
 
 def _reduction(g: Growth, op: Operator, x: int) -> tuple[bytes, str]:
@@ -110,7 +112,7 @@ def _reduction(g: Growth, op: Operator, x: int) -> tuple[bytes, str]:
     if op.opset < 16:
         return b"", "none"
     least, most = op.others["joined"].bounds.get(g.dtype[x], (0, -1))
-    if not (least <= g.low[x] and g.high[x] <= most) or g.dtype[x] in (BOOL, STRING) or g.random() < 0.4:
+    if not (least <= g.low[x] and g.high[x] <= most) or g.dtype[x] in _NEVER_JOINED or g.random() < 0.4:
         return b"", "none"
     way = g.among(_REDUCTIONS if op.opset >= 18 else _REDUCTIONS[:3])
     return encoding.text("reduction", way), way
