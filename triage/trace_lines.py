@@ -1,8 +1,9 @@
 """The lines of a raw trace without what a logger, a launcher or a terminal put before each of them. Pure.
 
-Stripped are colours; clock times with severity and process; and whatever else most lines of a trace begin with alike,
-numbers aside, if it ends as a prefix does: ``[rank0]: ``, ``worker-1 | ``, ``(pid=12) ``, ``[host:12] ``, the bar of an
-exception group.
+Stripped are colours; the indentation and the quoting that all lines have; clock times with severity and process; and
+whatever else most lines of a trace begin with alike, numbers aside, if it ends as a prefix does: ``[rank0]: ``,
+``worker-1 | ``, ``(pid=12) ``, ``[host:12] ``, the bar of an exception group. Lines that a terminal broke are put
+together, boxes and links taken away.
 """
 
 from __future__ import annotations
@@ -19,19 +20,33 @@ _LONGEST, _LEAST, _MOST_OF = 80, 3, 0.6
 _LOOKED_AT = 200
 
 #: What a line begins with that may have a process or a clock time before it.
-_MARKED = frozenset("=[012IWEF")
+_MARKED = frozenset("=[#012IWEF")
 _PROCESS = re.compile(r"==\d+== ?")
 _DIGITS = re.compile(r"\d+")
 _STAMP = re.compile(
     r"(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=\S+:\d+\])"  # glog, Abseil
     r"|\[?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4})[T -]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:? ?"
+    r"(?:std(?:out|err) [FP] )?"  # containers
+    r"|#\d+ \d+\.\d{1,3} "  # the steps of a build
     r"|\[\d\d:\d\d:\d\d(?:\.\d+)?\] "
     r"|E {2,6}(?=\S)"  # pytest
     r"|\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ [VDIWEF] [^:]*: )"  # Android
 )
+#: A place that a notebook made a link of.
+_LINK = re.compile(r"\[(?P<place>[^\[\]\n]+:\d+)\]\(https?://[^()\n]*\)")
+#: The box that Rich draws around a traceback, and the program's lines in it.
+_BOX = re.compile(r"^[ \t]*[│┃] ?|[ \t]*[│┃][ \t]*$", re.MULTILINE)
+_DRAWN = re.compile(r"^[ \t]*[╭╰┏┗][─━][^\n]*(?:\n|\Z)|^[ \t]*(?:❱ *)?\d+ [│┃][^\n]*(?:\n|\Z)", re.MULTILINE)
 #: Where a prefix may end, and what cannot be one: the marks of frames.
 _END = re.compile(r"(?:[:|\])]|\+-+) ")
 _NO_PREFIX = re.compile(r"#|@|\bat\b|\bin\b|File|\[bt\]|\[ ?7\]|^\(?7[):]|0x|!|::|Error|^\w+: |[/\\](?!.*:7\] $)")
+#: What all lines may begin with, the same number included: quoting, the number of a test, a name in brackets.
+_SAME = re.compile(r"(?:[>|:]|\d+:|\[[^\[\]]{1,40}\]:?|[\w.-]{1,40} *\|) ")
+#: A text of which each line is indented may be a list of frames, which are; and what begins a line of its own.
+_OF_FRAMES = re.compile(r"[@#]|at |by |\d+:? |File \"")
+_BEGINS = re.compile(r"\s*(?:[@#]\S|at |by |\d+: |\[bt\]|File \"|Traceback|$)")
+#: Terminals are so many columns wide at least, and nearly all in tens.
+_NARROWEST, _WIDTHS = 60, (72, 132)
 #: Lines that begin so are frames, or go on from the line before, unless it is the bar of an exception group.
 _MARKS, _BARS = frozenset("#@ \t"), ("| ", "+ ")
 
@@ -40,9 +55,53 @@ def lines(raw: str) -> list[str]:
     """The lines of a trace, bare. Only what stands before them is gone; their indentation is kept."""
     if "\x1b" in raw or "\r" in raw:
         raw = plain(raw)
-    found = [_unmarked(line) if line[:1] in _MARKED else line for line in raw.splitlines()]
+    if "](http" in raw:
+        raw = _LINK.sub(r"\g<place>", raw)
+    if "│" in raw or "┃" in raw:
+        raw = _DRAWN.sub("", _BOX.sub("", raw))
+    found = [_unmarked(line) if line[:1] in _MARKED else line for line in _unquoted(raw.splitlines())]
     prefix = _common(found)
-    return [_without(line, prefix) for line in found] if prefix else found
+    return _unbroken([_unmarked(_without(line, prefix)) for line in found] if prefix else found)
+
+
+def _unquoted(found: list[str]) -> list[str]:
+    """Lines without the indentation and the quoting that all of them have, but for blank ones."""
+    if len(found) < _LEAST or (found[0] and found[-1] and found[0][0] != found[-1][0]):
+        return found  # quickly seen
+    told = [line for line in found if line and not line.isspace()]
+    if len(told) < _LEAST:
+        return found
+    first, last = min(told), max(told)
+    common = first[
+        : next((at for at, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), len(first))
+    ]
+    at = 0
+    while part := _SAME.match(common, at):
+        if _NO_PREFIX.search(part[0]) and not part[0][0].isdigit():
+            break
+        at = part.end()
+    indented = len(common) - len(common[at:].lstrip(" \t"))
+    if indented > at and not _OF_FRAMES.match(told[0], indented):
+        at = indented
+    return [line[at:] for line in found] if at else found
+
+
+def _unbroken(found: list[str]) -> list[str]:
+    """Lines with those put together that a terminal broke at its last column."""
+    width = max(map(len, found), default=0)
+    if width < _NARROWEST or (width % 10 and width not in _WIDTHS):
+        return found
+    if len({line for line in found if len(line) == width}) < 2:
+        return found
+    whole: list[str] = []
+    broken = False
+    for line in found:
+        if broken and not _BEGINS.match(line):
+            whole[-1] += line
+        else:
+            whole.append(line)
+        broken = len(line) == width
+    return whole
 
 
 def _unmarked(line: str) -> str:

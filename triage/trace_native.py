@@ -29,6 +29,10 @@ _OFFSET = re.compile(r" \+ (?:0x[0-9a-f]+|\d+)(?: \(.*)?$")
 _GLIBC = re.compile(
     r"(?P<library>[^\s()\[\]]+)\((?P<symbol>[^()\s]*?)(?:\+0x[0-9a-fA-F]+)?\)(?: ?\[0x[0-9a-fA-F]+\])?$"
 )
+#: The same with the symbol demangled, arguments and all, as older versions of TVM and MXNet print it.
+_DEMANGLED = re.compile(
+    r"(?P<library>[^\s()]+\.so[\d.]*)\((?P<symbol>\S.*)\+0x[0-9a-fA-F]+\)(?: ?\[0x[0-9a-fA-F]+\])?$"
+)
 _WINDOWS = re.compile(
     r"(?:[0-9a-f`]+ [0-9a-f`]+ )?[\w.-]+!(?P<function>[^+\[]+?)(?=\+0x| \[)(?:\+0x[0-9a-fA-F]+)?"
     r"(?: \[(?P<file>.+?) @ (?P<line>\d+)\])?$"
@@ -55,7 +59,7 @@ def native(text: str) -> Frame:
         text = _LIBRARY.sub("", text)
     if " + " in text:
         text = _OFFSET.sub("", text)
-    glibc = _GLIBC.match(text) if text.endswith((")", "]")) and "+0x" in text else None
+    glibc = (_GLIBC.match(text) or _DEMANGLED.match(text)) if text.endswith((")", "]")) and "+0x" in text else None
     if glibc:
         text = glibc["symbol"]
     elif " (" in text and not text.startswith("(") and "(anonymous" not in text:
@@ -65,7 +69,11 @@ def native(text: str) -> Frame:
 
 def unnumbered(line: str) -> Frame | None:
     """A frame as glibc or Windows writes it without any mark; None where a line is none."""
-    if line.endswith((")", "]")) and ("+0x" in line or "[0x" in line) and (found := _GLIBC.match(line)):
+    if (
+        line.endswith((")", "]"))
+        and ("+0x" in line or "[0x" in line)
+        and (found := _GLIBC.match(line) or _DEMANGLED.match(line))
+    ):
         return Frame(found["library"], 0, found["symbol"])
     if "!" in line and (found := _WINDOWS.match(line)):
         return Frame(found["file"] or "", int(found["line"] or 0), found["function"])

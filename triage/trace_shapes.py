@@ -37,7 +37,7 @@ _MARKER = re.compile(
 _ADDRESS = re.compile(r"\(?\b0x[0-9a-fA-F`]+\b\)?(?: (?:in|-)(?= ))?|\bpc [0-9a-f]{6,16}\b|\[0x[0-9a-fA-F]+\]")
 _LIBRARY = re.compile(
     r"\((?:from |in )?[^()\s]*(?:\.so|\.dll|\.dylib|\.exe)\b[^()]*\)|\S*\.(?:so|dylib|apk|exe|dll)\b[\d.]*(?=$|[\s(])"
-    r"|^\S+\.(?:dll|exe)!|\(BuildId: [^)]*\)"
+    r"|^\S+\.(?:dll|exe|so[\d.]*|dylib)!|\(BuildId: [^)]*\)"
 )
 _OFFSET = re.compile(r" ?\+ ?(?:0x[0-9a-fA-F]+|\d+)(?=$|[\s)])")
 _LANGUAGE = re.compile(r"(?: Line \d+)?(?:\t(?:C\+\+|C#|C|Unknown|Python))?$")

@@ -25,7 +25,11 @@ _MOST = 60_000
 _LONGEST_LINE = 1_500
 _MOST_TEXT, _MOST_READ = 12, 400
 
-_PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:(?P<comma>,)? in (?P<function>.+))?')
+_PYTHON = re.compile(r'File "(?P<file>[^"]+)"(?:, line (?P<line>\d+)|(?=, in ))(?:(?P<comma>,)? in (?P<function>.+))?')
+#: What TVM calls the file of native code that it knows no better.
+_NO_FILE = "<unknown>"
+#: gdb goes on with a frame's long arguments on lines of their own.
+_ARGUMENTS = re.compile(r"(?:__args#\d+|__closure|__functor|this|[a-z]\w*)=\S[^=]*(?:=[^=]*)*\) at \S+:\d+$")
 #: What the line of a numbered frame may begin with.
 _BEFORE_NUMBER = frozenset("*f#[0123456789")
 #: Open MPI and Boost number from nought; behind a number without a sign stand a library and an address.
@@ -33,8 +37,10 @@ _NUMBERED_TOO = re.compile(r"(?:\[ *(\d+)\]|(\d+)#|(\d+)(?= +\S+\s+0x[0-9a-fA-F]
 _LISTING = re.compile(r"\*{3} (?:(?P<begin>Begin)|End|Check failure) stack trace:? \*{3}")
 _AT = re.compile(r"at (?:(?P<function>\S.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?\)?$")
 _JULIA_PLACE = re.compile(r"@ [\w.]+ (?P<file>\S+?):(?P<line>\d+)$")
-_CUT = re.compile(r"\.\.\.|…|[\[<(](?:\w+ )?(?:truncated|snip(?:ped)?|omitted|cut|elided)", re.IGNORECASE)
-_FINAL = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*)?$")
+_CUT = re.compile(
+    r"\.\.\.|…|[\[<(](?:\.\.\. ?)?(?:\w+ ){0,3}(?:truncated|snip(?:ped)?|omitted|cut|elided)", re.IGNORECASE
+)
+_FINAL = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*|(?<=Error):|(?<=Exception):)?$")
 _BEGINS = ("Traceback (most recent", "Current thread", "Thread 0x")
 #: Rust's chain of reasons, which goes without numbers where there is one.
 _REASON = re.compile(r"\d+: (?!.*::\w+$)")
@@ -53,7 +59,8 @@ class Trace:
     """What a trace holds: frames innermost first, lines that are no frames, and whether the innermost are lost.
 
     `said` is the part of the text that tells what failed; `closing` begins with the line that ends a traceback of
-    Python, "" where there is none.
+    Python, "" where there is none. `gap` is how many of the innermost frames stand before the first that are left out,
+    0 where none are.
     """
 
     frames: tuple[Frame, ...] = ()
@@ -61,6 +68,7 @@ class Trace:
     cut: bool = False
     said: str = ""
     closing: str = ""
+    gap: int = 0
 
 
 @dataclass
@@ -81,6 +89,7 @@ class _Reading:
     lone: Frame | None = None  # the last line was nothing but a place, and is text unless another follows
     listing: bool = False  # indented lines are symbols
     reasons: bool = False  # numbered lines are reasons, each for the one before, and not frames
+    skipped: bool = False  # frames are left out here
     aside: bool = False  # what follows shows the traced program rather than the compiler's calls
 
 
@@ -103,8 +112,10 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if reading.aside and not line.startswith(_BEGINS):
         return
     if line.startswith('File "') and (found := _PYTHON.match(line)):
-        reading.first_calls |= bool(found["function"]) and not found["comma"]
-        reading.python[-1].append(PythonFrame(found["file"], int(found["line"]), found["function"] or ""))
+        function = found["function"] or ""
+        reading.first_calls |= bool(function) and not found["comma"]
+        file = "" if found["file"] == _NO_FILE and "::" in function else found["file"]
+        reading.python[-1].append(PythonFrame(file, int(found["line"] or 0), function))
         reading.ended = False
         reading.bare = True
         return
@@ -133,8 +144,10 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         reading.native[-1][number] = native(numbered[5])
         return
     if indented and reading.listing:
-        reading.native[-1][max(reading.native[-1], default=-1) + 1] = native(line)
+        reading.native[-1][_next(reading)] = native(line)
         return
+    if line[0] in ".…[<(" and _CUT.match(line):
+        reading.skipped = True
     if _other(reading, line) or _chained(reading, line):
         return
     if rules().chatter.match(line):
@@ -148,8 +161,15 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         if not reading.ended and reading.python[-1] and _FINAL.match(line):
             reading.final = len(reading.text)
         reading.ended |= _FINAL.match(line) is not None
-    if not (indented and reading.python[-1]) and len(reading.text) < _MOST_READ:
+    if not (indented and reading.python[-1] and not reading.ended) and len(reading.text) < _MOST_READ:
         reading.text.append(line)
+
+
+def _next(reading: _Reading) -> int:
+    """The number of a frame that bears none: where some were left out before it, not the very next one."""
+    number = max(reading.native[-1], default=-1) + 1 + reading.skipped
+    reading.skipped = False
+    return number
 
 
 def _is_text(numbered: re.Match[str], indented: bool) -> bool:
@@ -179,8 +199,8 @@ def _shaped(reading: _Reading, line: str, lone: Frame | None) -> bool:
     elif frame.function or run or lone:
         if lone and not frame.function and reading.text:
             reading.text.pop()
-            run[max(run, default=-1) + 1] = lone
-        run[max(run, default=-1) + 1] = frame
+            run[_next(reading)] = lone
+        run[_next(reading)] = frame
     else:
         reading.lone = frame
         return False
@@ -198,20 +218,22 @@ def _other(reading: _Reading, line: str) -> bool:
         run[latest] = Frame(found["file"], int(found["line"]), run[latest].function)
         return True
     if frame := _formed(reading, line):
-        run[max(run, default=-1) + 1] = frame
+        run[_next(reading)] = frame
+        return True
+    if run and line[-1:].isdigit() and _ARGUMENTS.match(line):
         return True
     if line.startswith("at ") and (found := _AT.match(line)):
         last = next(reversed(run), None)
         if last is not None and not found["function"] and not run[last].file:
             run[last] = Frame(found["file"], int(found["line"]), run[last].function)
         else:
-            run[max(run, default=-1) + 1] = Frame(found["file"], int(found["line"]), found["function"] or "")
+            run[_next(reading)] = Frame(found["file"], int(found["line"]), found["function"] or "")
         return True
     if frame := unnumbered(line):
-        run[max(run, default=-1) + 1] = frame
+        run[_next(reading)] = frame
         return True
     if line[0] in "[0123456789" and ("0x" in line or "# " in line) and (found := _NUMBERED_TOO.match(line)):
-        run[max(run, default=-1) + 1] = trace_shapes.frame(line) or native(found[4])
+        run[_next(reading)] = trace_shapes.frame(line) or native(found[4])
         return True
     return False
 
@@ -232,17 +254,29 @@ def _finished(reading: _Reading) -> Trace:
     runs = [run for run in reading.native if run]
     run = _crashed(runs)
     lost = bool(run) and min(run) > 0
-    inner = list(_below_the_handler([run[number] for number in sorted(run)]))
+    numbers = sorted(run)
+    inner = list(_below_the_handler([run[number] for number in numbers]))
+    before = next((at for at, number in enumerate(numbers) if number != numbers[0] + at), 0)
+    gap = max(before - (len(numbers) - len(inner)), 0)
     if reading.caused:
         inner = [each[number] for each in reversed(runs) for number in sorted(each)]
     section: Sequence[Frame] = reading.python[reading.current]
-    if not reading.first_calls:
+    if reading.first_calls:
+        section = [*_native(reading), *section]
+    else:
         section = trace_chain.ordered(reading.python, reading.links)
         lost |= bool(section) and not run and not reading.ended
     cut_first = bool(reading.text) and bool(_CUT.match(reading.text[0])) and bool(run)
     text = "\n".join(reading.text[:_MOST_TEXT])
     said = headline(reading.text, reading.final)
-    return Trace((*inner, *section), text, lost or cut_first, said, said if reading.final >= 0 else "")
+    return Trace((*inner, *section), text, lost or cut_first, said, said if reading.final >= 0 else "", gap)
+
+
+def _native(reading: _Reading) -> Iterator[Frame]:
+    """The frames of native code, innermost first, that stand among Python's before faulthandler says where that was."""
+    for at, section in enumerate(reading.python):
+        if at != reading.current:
+            yield from (frame for frame in reversed(section) if "::" in frame.function)
 
 
 def _crashed(runs: list[dict[int, Frame]]) -> dict[int, Frame]:

@@ -3,7 +3,9 @@
 A *world* is a set of bugs; a *printer* writes one failure down as some tool would, with the noise of that tool. The
 difficulties are those that issue 3 names, each a family of bugs below: one message at several stacks, one stack with
 several messages, one bug with three messages, the operator as noise and as identity, traces truncated or missing,
-and everywhere drifting lines, addresses, paths, thread numbers, inlined and recursive frames, templates and lambdas.
+and everywhere drifting lines, addresses, paths, thread numbers, inlined and recursive frames, templates and lambdas;
+scripts of any name at the outer end; traces that a terminal, a test runner or a mail has put something before, and
+messages that somebody clipped beside a trace that has them whole.
 
 Nothing here knows how the grouping works; the styles differ in their frames, their noise and their shares.
 """
@@ -151,6 +153,8 @@ class Style:
     truncated: float = 0.08
     inlined: float = 0.04
     drift: int = 6
+    logged: float = 0.1  # what a terminal, a launcher or a mail did to a trace
+    clipped: float = 0.05
     shares: tuple[int, ...] = (8, 4, 3, 3, 3, 2, 2)  # of the families, in the order of FAMILIES
     skew: float = 0.6  # how unequal the bugs' numbers of failures are
     alike: str = "operator line exception"  # what tells two bugs with one stack apart
@@ -324,8 +328,30 @@ def _written(draw: random.Random, bug: Bug, style: Style) -> dict[str, Any]:
     stack = [replace(spot, line=spot.line + draw.randint(0, style.drift)) for spot in stack]
     cut = draw.random() < style.truncated
     key, written = draw.choice(WRITERS[style.writers])(draw, stack, bug, message, cut)
+    if key == "trace" and draw.random() < style.logged:
+        written = _logged(draw, written)
+    if message in written and len(message) > 60 and draw.random() < style.clipped:
+        line["message"] = message[: draw.randint(45, len(message) - 1)]
     line[key] = written
     return line
+
+
+def _logged(draw: random.Random, text: str) -> str:
+    """A trace as it stands in somebody's log."""
+    number, lines = draw.randint(1, 99), text.split("\n")
+    before = draw.choice(
+        (
+            lambda at: f"{number}: ",
+            lambda at: "> ",
+            lambda at: "        ",
+            lambda at: f"#{number} {number + at / 100:.2f} ",
+            lambda at: f"[rank{number}]: ",
+            lambda at: f"2026-02-03T10:11:{10 + at % 50}.{draw.randint(0, 999_999):06}Z ",
+            lambda at: "",
+        )
+    )
+    end = draw.choice(("\n", "\r\n"))
+    return end.join(before(at) + line for at, line in enumerate(lines))
 
 
 def _filled(draw: random.Random, template: str, operator: str) -> str:
@@ -346,6 +372,10 @@ def _filled(draw: random.Random, template: str, operator: str) -> str:
         while slot in template:
             template = template.replace(slot, fill(), 1)
     return template
+
+
+def _script(draw: random.Random) -> str:
+    return draw.choice(("run.py", f"{draw.choice(NOUNS)}_{draw.randint(1, 99)}.py", f"test_{draw.choice(NOUNS)}.py"))
 
 
 def _folder(draw: random.Random) -> str:
@@ -429,7 +459,7 @@ def _objects(
 
 
 def _traceback(draw: random.Random, stack: list[Spot], bug: Bug, message: str, cut: bool) -> tuple[str, str]:
-    outer = [Spot("<module>", "run.py", 3), Spot("from_onnx", "tvm/relax/frontend/onnx/onnx_frontend.py", 6798)]
+    outer = [Spot("<module>", _script(draw), 3), Spot("from_onnx", "tvm/relax/frontend/onnx/onnx_frontend.py", 6798)]
     lines = ["Traceback (most recent call last):"]
     for s in [*outer, *reversed(stack)]:
         lines += [
@@ -454,7 +484,7 @@ def _mixed(draw: random.Random, stack: list[Spot], bug: Bug, message: str, cut: 
 def _python_objects(
     draw: random.Random, stack: list[Spot], bug: Bug, message: str, cut: bool
 ) -> tuple[str, list[dict[str, Any]]]:
-    outer = [Spot("build", "tvm/driver/build_module.py", 105), Spot("<module>", "run.py", 3)]
+    outer = [Spot("build", "tvm/driver/build_module.py", 105), Spot("<module>", _script(draw), 3)]
     kept = stack[:2] if cut else [*stack, *outer]
     return "frames", [{"file": _folder(draw) + s.file, "line": s.line, "function": s.function} for s in reversed(kept)]
 

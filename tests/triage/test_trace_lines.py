@@ -21,6 +21,12 @@ BARE = ["Traceback (most recent call last):", '  File "/v/a.py", line 5, in run'
         "E0712 08:46:16.86800{n} 713 site-packages/harness/log.py:6{n}] ",
         "05-12 12:33:44.12{n}  1234  1240 F DEBUG   : ",
         "\x1b[31m",
+        "3: ",
+        "> ",
+        "> > ",
+        "#12 45.3{n} ",
+        "2026-02-03T10:11:12.12345678{n}Z stderr F ",
+        "        ",
         "",
     ],
 )
@@ -46,4 +52,16 @@ def test_the_marks_of_frames_are_no_prefix(raw: str) -> None:
 
 def test_a_prefix_of_a_few_lines_only_stays() -> None:
     raw = "note: a\nnote: b\nc\nd\ne\nf"
+    assert lines(raw) == raw.splitlines()
+
+
+def test_lines_that_a_terminal_broke_are_put_together() -> None:
+    long = ["ValueError: " + "a" * 140, "  #1 ns::Function<" + "b" * 90 + ">::call()", "end"]
+    broken = [line[at : at + 80] for line in long for at in range(0, len(line), 80)]
+    assert lines("\n".join(broken)) == long
+
+
+def test_lines_of_one_length_that_begin_anew_stay_apart() -> None:
+    raw = "\n".join(f"#{at} 0x{at:016x} in ns::f" + "x" * 43 + f"{at:017}" for at in range(4))
+    assert len(raw.splitlines()[0]) == 90
     assert lines(raw) == raw.splitlines()

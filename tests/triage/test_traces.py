@@ -167,3 +167,33 @@ def test_headlines_warnings_and_logs_are_no_message() -> None:
     )
     assert read(stderr).text == "Fatal Python error: Segmentation fault"
     assert [frame.function for frame in read(stderr).frames] == ["execute"]
+
+
+def test_native_frames_whose_file_nobody_knows_stand_where_python_calls_them() -> None:
+    text = """Traceback (most recent call last):
+  File "/v/tvm/driver/build.py", line 104, in compile
+    return build(mod)
+  File "<unknown>", line 0, in tvm::codegen::Emit(tvm::IRModule const&)
+  File "<unknown>", in tvm::codegen::Pad::Pad(int)
+tvm.error.InternalError: Check failed
+"""
+    assert functions(text) == ["tvm::codegen::Pad::Pad(int)", "tvm::codegen::Emit(tvm::IRModule const&)", "compile"]
+
+
+def test_what_an_exception_says_on_indented_lines_below_belongs_to_it() -> None:
+    text = (
+        'Traceback (most recent call last):\n  File "/v/a.py", line 5, in run\n    go()\nTVMError:\n  no such layout\n'
+    )
+    assert read(text).said == "TVMError:\nno such layout"
+    assert not read(text).cut
+
+
+@pytest.mark.parametrize("mark", ["...", "[... 12 frames omitted ...]"])
+def test_frames_that_are_left_out_behind_the_first_ones_are_counted(mark: str) -> None:
+    frames = [f"    @ 0x7f0{at}  ns::f{at}()" for at in range(4)]
+    assert read("\n".join(["*** Check failure stack trace: ***", *frames])).gap == 0
+    assert read("\n".join(["*** Check failure stack trace: ***", *frames[:2], mark, *frames[2:]])).gap == 2
+
+
+def test_numbers_that_are_missing_tell_that_frames_are_left_out() -> None:
+    assert read("#0 0x1 in a ()\n#1 0x2 in b ()\n#7 0x3 in c ()").gap == 2
