@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from triage.evidence import Evidence
-from triage.wrongness import wrong
+from triage.families import family
+from triage.wrongness import says_wrong, wrong
 
 #: With more different names than these in its quotes, a message is about any name.
 _MOST_QUOTED = 4
@@ -79,6 +80,7 @@ class Cell:
 def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
     """The cells of a batch, in an order that depends on their words alone."""
     spelled = _spellings({each.message for each in evidence if not each.empty})
+    evidence = _named(_unclipped(evidence, spelled), spelled)
     found: dict[tuple[object, ...], Cell] = {}
     for name, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):
         message = spelled.get(each.message, each.message)
@@ -157,6 +159,80 @@ def _longer(begun: str, ordered: Sequence[str], marked: bool) -> str:
     return found[0]
 
 
+def _unclipped(evidence: Sequence[Evidence], spelled: Mapping[str, str]) -> list[Evidence]:
+    """With the message that goes on where somebody clipped it, as far as only one of its operator does.
+
+    What is left of the word or path in which it was clipped may be read as something else: it does not count.
+    """
+    if not any(each.clipped for each in evidence):
+        return list(evidence)
+    known = _Begun(evidence, spelled)
+    return [each._replace(message=longer, empty=False) if (longer := known.longer(each)) else each for each in evidence]
+
+
+class _Begun:
+    """The messages of each operator, in order, to find the one that goes on from a clipped one."""
+
+    def __init__(self, evidence: Sequence[Evidence], spelled: Mapping[str, str]) -> None:
+        self._spelled = spelled
+        whole: defaultdict[str, set[str]] = defaultdict(set)
+        said: defaultdict[str, set[str]] = defaultdict(set)
+        for each in evidence:
+            if not each.empty:
+                (said if each.clipped else whole)[family(each.operator)].add(self._spelling(each))
+        self._whole = {name: sorted(found) for name, found in whole.items()}
+        self._said = {name: sorted(found) for name, found in said.items()}
+        self._known: dict[tuple[str, str], str] = {}
+
+    def longer(self, each: Evidence) -> str:
+        """The one message that goes on where this one was clipped, "" where there is none or more than one.
+
+        One of a round length may be whole: such count where no others go on.
+        """
+        if not each.clipped:
+            return ""
+        key = family(each.operator), self._spelling(each)
+        if key not in self._known:
+            self._known[key] = self._going_on(*key)
+        return self._known[key]
+
+    def _going_on(self, operator: str, clipped: str) -> str:
+        whole = self._whole.get(operator, [])
+        if clipped in whole[(at := bisect_left(whole, clipped)) : at + 1]:
+            return ""  # others say just that
+        found = _beginning(clipped, whole) or _beginning(clipped, self._said.get(operator, ()))
+        return found[0] if len(found) == 1 else ""
+
+    def _spelling(self, each: Evidence) -> str:
+        return self._spelled.get(each.message, each.message)
+
+
+def _beginning(clipped: str, ordered: Sequence[str]) -> list[str]:
+    """Of messages in order, those that begin as this one does but for its last word: two at most besides itself."""
+    begun = clipped.rpartition(" ")[0].rstrip()
+    if not begun:
+        return []
+    first = bisect_left(ordered, begun)
+    return [other for other in islice(ordered, first, first + 3) if other != clipped and other.startswith(begun)]
+
+
+def _named(evidence: Sequence[Evidence], spelled: Mapping[str, str]) -> list[Evidence]:
+    """With the operator that a message names where it is whole, for those of its failures that were cut before that."""
+    named: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for each in evidence:
+        if each.names_operator:
+            named[spelled.get(each.message, each.message)].setdefault(family(each.operator), each.operator)
+    return [_with_name(each, named.get(spelled.get(each.message, each.message), {})) for each in evidence]
+
+
+def _with_name(each: Evidence, named: Mapping[str, str]) -> Evidence:
+    if each.names_operator or not named:
+        return each
+    if not each.operator and len(named) == 1:
+        return each._replace(operator=next(iter(named.values())), names_operator=True)
+    return each._replace(names_operator=family(each.operator) in named)
+
+
 def _symptoms(evidence: Sequence[Evidence]) -> Iterator[str]:
     """The symptom of each, and where it is not told that of the others in its place or with its message, if one."""
     known: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
@@ -180,6 +256,6 @@ def _company(each: Evidence) -> list[tuple[str, ...]]:
         ("at", *each.stack[:1], each.message),
         *([("at", each.stack[0])] if each.stack else []),
         (each.message,),
-        *([("wrong",)] if each.way or wrong(each.symptom) else []),
+        *([("wrong",)] if each.way or wrong(each.symptom) or says_wrong(each.message) else []),
         (),
     ]

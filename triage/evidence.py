@@ -30,7 +30,7 @@ class Evidence(NamedTuple):
     failed; `names_operator` if it named the operator; `cut` if the innermost frames are known to be lost; `quoted` if
     there are no frames and the message alone names the place; `shared` if many conversions come by the place;
     `plain` is the message with the operator's name left in; `way` is in what way the numbers of a wrong result are
-    wrong; `files` are those of the native frames.
+    wrong; `files` are those of the native frames; `clipped` if the message looks as if somebody had clipped it.
     """
 
     stack: tuple[str, ...]
@@ -47,6 +47,7 @@ class Evidence(NamedTuple):
     plain: str = ""
     way: str = ""
     files: frozenset[str] = frozenset()
+    clipped: bool = False
 
 
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
@@ -90,6 +91,7 @@ def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
         quoted=at.quoted,
         shared=at.shared,
         files=_files(read.named) if at.stack and not at.quoted else frozenset(),
+        clipped=read.clipped,
         way=way(read.message) if wrong(read.symptom) or (not at.stack and says_wrong(read.message)) else "",
     )
 
@@ -128,7 +130,4 @@ def _recognised(each: Evidence, known: Mapping[str, tuple[str, str]]) -> Evidenc
     if each.names_operator or each.plain not in known:
         return each
     message, operator = known[each.plain]
-    same = each.operator in ("", operator)
-    return each._replace(
-        message=message, operator=each.operator or operator, names_operator=same, empty=hollow(message)
-    )
+    return each._replace(message=message, operator=operator, names_operator=True, empty=hollow(message))

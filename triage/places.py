@@ -58,6 +58,18 @@ def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
     return named
 
 
+def walking(found: tuple[Frame, ...]) -> dict[str, Spot]:
+    """The innermost frame by its name, where it is of the walk over a program, which tells nothing but where it is all
+    that is known of an exception without a word."""
+    for frame in _without_the_script(found):
+        name, kind = spot(frame.file, frame.function)
+        if kind == "framework" and name:
+            return {name: _spot(frame)}
+        if kind not in ("runtime", "panic"):
+            break
+    return {}
+
+
 def on_every_path(stacks: Iterable[Sequence[str]]) -> frozenset[str]:
     """The frames of a batch through which many different places are reached, each stack innermost first.
 
@@ -123,7 +135,7 @@ def place(
 def _without_the_script(found: tuple[Frame, ...]) -> Iterator[Frame]:
     """Frames without those of the file that the traceback begins in: it calls the compiler and is none of it."""
     last = found[-1] if found else Frame("", 0, "")
-    script = last.file if last.function == "<module>" and last.file.endswith((".py", ">")) else ""
+    script = last.file if _of_a_script(last) else ""
     return (frame for frame in found if not script or frame.file != script)
 
 
@@ -158,8 +170,13 @@ def inner_last(lists: Sequence[tuple[Frame, ...]]) -> bool:
 def _vote(first: Frame, last: Frame) -> int:
     """How many of the two ends speak for the inner one being last, less those that speak against it."""
     first_kind, last_kind = (spot(frame.file, frame.function)[1] for frame in (first, last))
-    spoken = (first_kind in _OUTER_KINDS) + (last_kind == "panic")
-    return spoken - (last_kind in _OUTER_KINDS) - (first_kind == "panic")
+    spoken = (first_kind in _OUTER_KINDS or _of_a_script(first)) + (last_kind == "panic")
+    return spoken - (last_kind in _OUTER_KINDS or _of_a_script(last)) - (first_kind == "panic")
+
+
+def _of_a_script(frame: Frame) -> bool:
+    """Whether a frame is the body of a file of Python, in which a program begins; native code has such names, too."""
+    return frame.function == "<module>" and frame.file.endswith((".py", ">"))
 
 
 def _telling(found: Sequence[Frame]) -> str:

@@ -16,7 +16,7 @@ from fuzz.case import Frame
 from triage import traces
 from triage.hollow import hollow, late
 from triage.messages import WORDS, part, said
-from triage.places import MOST_FRAMES, Spot, quoted_places, telling
+from triage.places import MOST_FRAMES, Spot, quoted_places, telling, walking
 from triage.rules import rules
 from triage.wrongness import guilty
 
@@ -33,6 +33,9 @@ _FOREIGN = re.compile(
     r"|INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND|OUT_OF_RANGE|RESOURCE_EXHAUSTED|UNKNOWN|ABORTED)[:>] )"
 )
 _OF_PYTHON = re.compile(r"[\w./]*\w+\.pyx?(?: |$)")
+#: Nobody clips messages to less than this; so much of one is found again in its trace.
+_SHORTEST_CLIPPED, _SHORTEST_CUT = 80, 40
+_CLOSING = frozenset(".;!?)]}'\"`")
 #: An exception may be wrapped in others, each of which writes its name before the message.
 _MOST_PREFIXES = 6
 
@@ -59,7 +62,8 @@ class Read(NamedTuple):
     exceptions, normalised and without the operator, `plain` the same with the operator left in; `empty` if it says no
     more than that something failed; `names_operator` if it named the operator, `converting` if it said that this one's
     conversion or run failed; `cut` if the innermost frames are known to be lost. `blamed` is the pass that the message
-    blames, where there are no telling frames. `exception` is a bare class name.
+    blames, where there are no telling frames. `exception` is a bare class name. `clipped` if the message is as long as
+    somebody may have clipped it.
     """
 
     named: Mapping[str, Spot]
@@ -77,21 +81,26 @@ class Read(NamedTuple):
     exception: str
     symptom: str
     operator: str
+    clipped: bool
 
 
 def read(report: Report, reverse: bool) -> Read:
     """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
-    named, told, cut = _frames_and_message(report, reverse)
+    found, told, cut = _frames_and_message(report, reverse)
+    named = telling(found)
     message, wrapped = _prefixed(told)
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
     normal = said(masked)
+    value = _VALUE.fullmatch(normal) is not None
+    if not named and (value or (not normal and (report.exception or wrapped))):
+        named = walking(found)
     return Read(
         named,
         _FOREIGN.match(told) is not None and not any("::" in name or not _OF_PYTHON.match(name) for name in named),
         quoted_places(told),
         told,
-        _VALUE.fullmatch(normal) is not None,
+        value,
         cut,
         "" if named else guilty(told),
         normal,
@@ -102,11 +111,19 @@ def read(report: Report, reverse: bool) -> Read:
         (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2],
         _symptom(report.symptom, normal),
         operator,
+        told is report.message and _clipped(told),
     )
 
 
-def _frames_and_message(report: Report, reverse: bool) -> tuple[dict[str, Spot], str, bool]:
-    """The telling frames, the message, and whether the innermost frames are lost."""
+def _clipped(text: str) -> bool:
+    """Whether a text may have been clipped: to a round length, in tens or in powers of two, and in mid-sentence."""
+    length = len(text)
+    of_round = length % 10 == 0 or length & (length - 1) == 0 or length & (length + 1) == 0
+    return length >= _SHORTEST_CLIPPED and of_round and text[-1] not in _CLOSING
+
+
+def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...], str, bool]:
+    """The frames, innermost first, the message, and whether the innermost frames are lost."""
     trace = traces.read(report.trace) if report.trace else traces.Trace()
     message = report.message or trace.said
     if "\n" in report.message and (not report.trace or _TRACED.search(report.message)):
@@ -114,10 +131,29 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[dict[str, Spot],
         if inside.frames:
             message = inside.closing or inside.text
             trace = trace if trace.frames or report.frames else inside
+        elif not report.trace:
+            message = _without_chatter(report.message)
+    elif report.message and trace.said:
+        message = _whole(report.message, trace.said)
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
     given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
-    return telling(_together(given, trace.frames)), message, trace.cut and not report.frames
+    cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
+    return _together(given, trace.frames), message, cut and not report.frames
+
+
+def _whole(message: str, told: str) -> str:
+    """The message as its trace tells it, where somebody cut it within a line."""
+    at = told.find(message) if len(message) >= _SHORTEST_CUT else -1
+    goes_on = at >= 0 and told[at + len(message) : at + len(message) + 1] not in ("", "\n")
+    return told[at:] if goes_on else message
+
+
+def _without_chatter(message: str) -> str:
+    """A message of several lines without those of a log that tell of no failure; unchanged where none is left."""
+    chatter = rules().chatter
+    told = "\n".join(line for line in message.splitlines() if not chatter.match(line.strip()))
+    return told if told.strip() else message
 
 
 def _together(given: tuple[Frame, ...], traced: tuple[Frame, ...]) -> tuple[Frame, ...]:

@@ -25,6 +25,7 @@ _SITE = re.compile(
 _SITE_TOO = re.compile(
     r"\[(?P<file>[\w./+-]+\.(?:cpp|cc|cxx|c|hpp|h|cu|cuh))::(?P<function>~?\w+)::(?P<line>\d+)\]"
     r"|(?P<file2>[\w./+-]+\.(?:cpp|cc|cxx|c|hpp|h|cu|cuh)):(?P<line2>\d+):? [Ii]n function:? (?P<function2>[\w:~]+)"
+    r"|\b[Ii]n node -?\d+ \((?P<function3>\w+)\): "
 )
 _NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.\d+)*|dll|dylib)$")
 #: Rules look at no more than these last parts of a path.
@@ -143,7 +144,11 @@ def sites(message: str) -> Iterable[Frame]:
         if not _LOGGED.search(message, max(each.start() - 40, 0), each.start())
     ]
     named = [
-        Frame(each["file"] or each["file2"], int(each["line"] or each["line2"]), each["function"] or each["function2"])
+        Frame(
+            each["file"] or each["file2"] or "",
+            int(each["line"] or each["line2"] or 0),
+            each["function"] or each["function2"] or each["function3"],
+        )
         for each in _SITE_TOO.finditer(message)
     ]
     checks = [frame for frame, checked in reversed(found) if checked]
