@@ -32,6 +32,8 @@ _FOREIGN = re.compile(
     r"(?:(?:fatal )?error: |LLVM ERROR|(?:INTERNAL|UNIMPLEMENTED|UNAVAILABLE"
     r"|INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND|OUT_OF_RANGE|RESOURCE_EXHAUSTED|UNKNOWN|ABORTED)[:>] )"
 )
+#: The same on a line of its own, below what the binding says of it.
+_FOREIGN_BELOW = re.compile(r"\n(?:loc\([^\n]*\): )?error: ")
 _OF_PYTHON = re.compile(r"[\w./]*\w+\.pyx?(?: |$)")
 #: Nobody clips messages to less than this; so much of one is found again in its trace.
 _SHORTEST_CLIPPED, _SHORTEST_CUT = 80, 40
@@ -97,7 +99,7 @@ def read(report: Report, reverse: bool) -> Read:
         named = walking(found)
     return Read(
         named,
-        _FOREIGN.match(told) is not None and not any("::" in name or not _OF_PYTHON.match(name) for name in named),
+        _foreign(told) and not any("::" in name or not _OF_PYTHON.match(name) for name in named),
         quoted_places(told),
         told,
         value,
@@ -113,6 +115,11 @@ def read(report: Report, reverse: bool) -> Read:
         operator,
         told is report.message and _clipped(told),
     )
+
+
+def _foreign(message: str) -> bool:
+    """Whether only native code speaks so."""
+    return _FOREIGN.match(message) is not None or ("error: " in message and _FOREIGN_BELOW.search(message) is not None)
 
 
 def _clipped(text: str) -> bool:
