@@ -149,11 +149,12 @@ class Index:
 
     def bug(self, cell: Cell) -> str:
         """The one bug that a cell without a stack belongs to, "" where that is not clear."""
-        candidates = self._by_message.get((cell.symptom, cell.message), Counter())
-        with_exception = self._by_exception.get((cell.symptom, cell.message, cell.exception))
+        said = "" if cell.empty else cell.message  # which those with a place are spelled by
+        candidates = self._by_message.get((cell.symptom, said), Counter())
+        with_exception = self._by_exception.get((cell.symptom, said, cell.exception))
         if cell.exception and with_exception:
             candidates = with_exception
-        with_operator = self._by_operator.get((cell.symptom, cell.message, family(cell.operator)))
+        with_operator = self._by_operator.get((cell.symptom, said, family(cell.operator)))
         if cell.operator and with_operator:
             candidates = (
                 Counter({name: with_operator[name] for name in candidates if with_operator[name]}) or candidates

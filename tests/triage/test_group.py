@@ -160,6 +160,13 @@ def test_a_message_that_tells_nothing_points_nowhere() -> None:
     assert groups(died, died, {"message": "Segmentation fault", "operator": "Conv"}) == [{0, 1}, {2}]
 
 
+def test_a_death_without_a_trace_joins_the_only_one_of_its_operator() -> None:
+    died = {**WHOLE, "message": "Segmentation fault (core dumped)"}
+    other = {**died, "operator": "Tile", "trace": native("ns::Tile", "ns::Run")}
+    without = {"message": "process exited with signal 11", "operator": "Pad"}
+    assert groups(died, died, died, other, other, without) == [{0, 1, 2, 5}, {3, 4}]
+
+
 def test_a_stack_whose_inner_end_was_cut_off_or_inlined_joins_the_whole_ones() -> None:
     cut = {**WHOLE, "trace": "\n".join(str(WHOLE["trace"]).splitlines()[1:])}
     inlined = {**WHOLE, "trace": native("ns::Run", "ns::Build")}
@@ -775,7 +782,9 @@ def test_failures_of_invented_projects_are_grouped_by_their_bugs_whatever_the_fo
     assert synthetic.adjusted_rand([labels[each.id] for each in found], [together[each.id] for each in found]) >= 0.95
 
 
-@pytest.mark.parametrize(("name", "least"), [("logs_first", 0.84), ("logs_second", 0.78), ("issues", 0.88)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("logs_first", 0.84), ("logs_second", 0.78), ("issues", 0.88), ("issues_second", 0.85)]
+)
 def test_logs_of_many_compilers_are_grouped_by_their_bugs(name: str, least: float) -> None:
     path = REAL.with_name(f"{name}.jsonl")
     found = list(read(path))
