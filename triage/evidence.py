@@ -6,11 +6,14 @@ tell: which end of a bare list of frames is the inner one, which frames are on e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from heapq import nsmallest
 from typing import NamedTuple
 
+from fuzz.case import Frame
+from triage import traces
 from triage.families import family
 from triage.hollow import hollow
 from triage.places import Place, Spot, inner_last, often_shared, on_every_path, place
@@ -20,6 +23,9 @@ from triage.spread import spread
 from triage.wrongness import says_wrong, way, wrong
 
 __all__ = ["Evidence", "Report", "gather"]
+
+#: So many traces show which end of a list is the inner one.
+_MOST_TRACED = 500
 
 
 class Evidence(NamedTuple):
@@ -53,13 +59,19 @@ class Evidence(NamedTuple):
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
     """The evidence of each report, in order; a large batch is read in up to `jobs` processes."""
     rules()  # before processes are started, each of which needs them
-    reverse = inner_last([report.frames for report in reports])
+    reverse = inner_last([report.frames for report in reports], lambda: _traced(reports))
     found = spread(partial(_read, reverse=reverse), reports, jobs)
     stacks = [each.named for each in found]
     usual = _Usual(on_every_path(map(tuple, stacks)), often_shared(stacks))
     evidence = [_evidence(report, each, usual) for report, each in zip(reports, found, strict=True)]
     known = _with_operators(evidence)
     return [_recognised(each, known) for each in evidence]
+
+
+def _traced(reports: Sequence[Report]) -> Iterator[tuple[Frame, ...]]:
+    """The frames of traces, innermost first: of no more than are needed, and the same in whatever order they come."""
+    for trace in nsmallest(_MOST_TRACED, {report.trace for report in reports if report.trace}):
+        yield traces.read(trace).frames
 
 
 def _read(reports: Sequence[Report], reverse: bool) -> list[Read]:

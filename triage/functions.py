@@ -26,7 +26,12 @@ _TAIL = re.compile(
     r"|::h[0-9a-f]{16}|::\{\{[\w#-]*\}\}|\$\w*)+$"
 )
 _CLONE = filtered(re.compile(r"\s*\[(?:clone|abi:)[^\]]*\]"))
-_GENERATED = re.compile(r"(?:_|#|(?<=lambda)|(?<=\$_))\d+(?=$|[.:>])")
+_GENERATED = re.compile(r"(?:#|(?<=lambda)_?|(?<=\$)_|(?<=\$_))\d+(?=$|[.:>])")
+#: Functions that a compiler makes bear running numbers; those that people write may end in a number that tells.
+_MADE = re.compile(
+    r"(?i)(?=\w*(?:fus(?:ed|ion)|kernel|lambda|tvmgen|computation|dispatch|outlined|subgraph|region|closure|thunk))"
+    r"(?P<name>\b\w+?)_\d+(?=$|[.:>])"
+)
 _QUALIFIED = re.compile(r"<([^<>]+?) as [^<>]+?>")
 _PLAIN = re.compile(r"[\w.]*")
 _NUMBER = re.compile(r"\d+")
@@ -62,7 +67,8 @@ def function_name(raw: str) -> str:
 @lru_cache(maxsize=1 << 14)
 def _ended(name: str) -> str:
     """A name without what a build adds to its end. Remembered: far fewer are left than went in."""
-    return _GENERATED.sub("", _TAIL.sub("", name))
+    name = _GENERATED.sub("", _TAIL.sub("", name))
+    return _MADE.sub(r"\g<name>", name) if "_" in name else name
 
 
 def _self_type(name: str) -> str:

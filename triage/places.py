@@ -6,7 +6,7 @@ Pure.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -152,10 +152,11 @@ def quoted_places(message: str) -> dict[str, Spot]:
     return places
 
 
-def inner_last(lists: Sequence[tuple[Frame, ...]]) -> bool:
+def inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable[tuple[Frame, ...]]] = tuple) -> bool:
     """Whether the lists of frames of a batch end with the innermost one.
 
     What kind of frame stands at the ends tells: a program dies at the inner end and begins at the outer one. Otherwise
+    traces of the same batch tell (`traced`, innermost frame first): what is innermost there is so in a list. Otherwise
     the outer ends are alike, since every failure comes through the same few calls, and the inner ones differ.
     """
     several = [frames for frames in lists if len(frames) > 1]
@@ -164,6 +165,10 @@ def inner_last(lists: Sequence[tuple[Frame, ...]]) -> bool:
         return votes > 0
     first = Counter(_telling(frames[:MOST_FRAMES]) for frames in several)
     last = Counter(_telling(frames[: -MOST_FRAMES - 1 : -1]) for frames in several)
+    innermost = {_telling(frames) for frames in traced()} - {""} if several else set[str]()
+    seen = sum(last[name] - first[name] for name in innermost)
+    if seen:
+        return seen > 0
     return sum(count**2 for count in last.values()) <= sum(count**2 for count in first.values())
 
 

@@ -67,3 +67,13 @@ def test_hostile_names_are_cut_and_read() -> None:
         "a::" * 9_000,
     ):
         assert len(function_name(text)) <= 2_000
+
+
+@pytest.mark.parametrize("name", ["acme::lower_pad_12", "fold_7", "Min_8::Compute"])
+def test_a_number_in_a_name_that_people_wrote_tells(name: str) -> None:
+    assert function_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["main_kernel_{}", "tvmgen_default_fused_add_{}", "fused_computation_{}"])
+def test_a_running_number_of_what_a_compiler_made_tells_nothing(name: str) -> None:
+    assert function_name(name.format(3)) == function_name(name.format(44))

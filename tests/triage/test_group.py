@@ -623,6 +623,30 @@ def test_a_script_stands_at_the_outer_end_of_a_list_however_it_is_called() -> No
     assert groups(*lines) == [{0, 1, 2}, {3, 4, 5}]
 
 
+def test_traces_of_a_batch_tell_which_end_of_its_lists_is_the_inner_one() -> None:
+    one, other = (("acme::Fold", "acme::A", "acme::B"), ("acme::Tile", "acme::C", "acme::D"))
+    lines = [{"message": "no", "trace": native(*stack)} for stack in (one, other)]
+    for stacks in ((one, other), (one[::-1], other[::-1])):
+        lists = [{"message": "no", "frames": list(stack)} for stack in stacks]
+        assert groups(*lines, *lists) == [{0, 2}, {1, 3}]
+
+
+def test_functions_that_differ_in_a_number_are_two_places() -> None:
+    lines = [{"message": "no", "trace": native(f"acme::lower_pad_{at}", "acme::run")} for at in (3, 4, 3, 4)]
+    assert groups(*lines) == [{0, 2}, {1, 3}]
+
+
+def test_a_compiler_may_lie_in_a_temporary_folder() -> None:
+    def trace(root: str, function: str) -> str:
+        frames = f'  File "{root}/acme/passes/fold.py", line 3, in {function}\n'
+        return f"Traceback (most recent call last):\n{frames}ValueError: no\n"
+
+    lines = [
+        {"message": "no", "trace": trace(at, name)} for name in ("fold", "tile") for at in ("/tmp/b", "/home/u")
+    ]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
 def test_a_message_that_was_clipped_goes_on_as_its_trace_tells() -> None:
     told = "no weights of the layer are in '/home/u/models/encoder/weights.bin', and none were given"
     trace = f'Traceback (most recent call last):\n  File "/w/t.py", line 3, in <module>\n    go()\nValueError: {told}\n'
