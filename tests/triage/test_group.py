@@ -641,9 +641,7 @@ def test_a_compiler_may_lie_in_a_temporary_folder() -> None:
         frames = f'  File "{root}/acme/passes/fold.py", line 3, in {function}\n'
         return f"Traceback (most recent call last):\n{frames}ValueError: no\n"
 
-    lines = [
-        {"message": "no", "trace": trace(at, name)} for name in ("fold", "tile") for at in ("/tmp/b", "/home/u")
-    ]
+    lines = [{"message": "no", "trace": trace(at, name)} for name in ("fold", "tile") for at in ("/tmp/b", "/home/u")]
     assert groups(*lines) == [{0, 1}, {2, 3}]
 
 
