@@ -48,6 +48,9 @@ _INNER = ("body", "function", *held_out.INNER)
 #: FX graphs as they are built here have neither types nor constants.
 _NOT_IN_FX = ("rank", "long axis", "constant weights")
 
+#: The sets of kinds in models of blocks.
+_UNSEEN = {"tuned": unseen.TUNED, "held-out": unseen.HELD_OUT, "counting": unseen.COUNTING}
+
 
 @dataclass(frozen=True)
 class Found:
@@ -269,7 +272,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--held-out", action="store_true", help="the kinds of benchmarks.held_out instead")
-    parser.add_argument("--unseen", choices=("tuned", "held-out"), help="one half of benchmarks.unseen instead (no fx)")
+    parser.add_argument("--unseen", choices=list(_UNSEEN), help="kinds of benchmarks.unseen instead (no fx)")
     parser.add_argument("--sizes", default="60,200", help="nodes of the random models")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--polygraphy", default="", help="the command, in an environment of its own")
@@ -299,7 +302,7 @@ def main() -> int:
 def _models(chosen: argparse.Namespace) -> tuple[Sequence[str], Planter]:
     """The kinds of bugs and what plants them."""
     if chosen.unseen:
-        return list({"tuned": unseen.TUNED, "held-out": unseen.HELD_OUT}[chosen.unseen]), unseen.plant
+        return list(_UNSEEN[chosen.unseen]), unseen.plant
     if chosen.held_out:
         return list(held_out.KINDS), held_out.plant
     return chosen.kinds.split(","), plant

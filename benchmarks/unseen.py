@@ -1,4 +1,6 @@
-"""Bugs of thirty kinds, planted into models of blocks: one half was looked at while the reducer was tuned, one not.
+"""Bugs planted into models of blocks: of thirty kinds half was looked at while the reducer was tuned, half not.
+
+Six more count, measure depth, or look at what is returned: kinds that found faults.
 
 Some are not monotone, some depend on what is constant, on sizes, on dtypes, on which result of a node is read, or
 sit in bodies and functions.
@@ -12,14 +14,15 @@ from typing import Any
 import onnx
 
 from benchmarks.block_bugs import Kind, Model
+from benchmarks.block_bugs_counting import COUNTING
 from benchmarks.block_bugs_held_out import HELD_OUT
 from benchmarks.block_bugs_tuned import TUNED
 from benchmarks.block_models import started
 from benchmarks.planting import Planted
 
-__all__ = ["HELD_OUT", "KINDS", "TUNED", "fails", "plant"]
+__all__ = ["COUNTING", "HELD_OUT", "KINDS", "TUNED", "fails", "plant"]
 
-KINDS: Mapping[str, Kind] = {**TUNED, **HELD_OUT}
+KINDS: Mapping[str, Kind] = {**TUNED, **HELD_OUT, **COUNTING}
 
 
 def plant(kind: str, count: int, seed: int, rare: bool = True) -> Planted:

@@ -12,7 +12,7 @@ See docs/decisions/006-reduction.md.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
@@ -29,6 +29,8 @@ Ask = Callable[[Sequence[Case]], Sequence[bool]]
 
 #: The weight of "something that no hypothesis describes".
 _UNKNOWN = 0.06
+#: The share of it when one needed node was found without the hypotheses; each time three times as much, up to a most.
+_MISLED, _MOST_MISLED = 0.3, 0.9
 #: A run with less hope than this is not worth its cost.
 _LEAST_HOPE = 0.04
 #: Up to this many nodes are checked one by one at the end.
@@ -77,10 +79,15 @@ class NodeSearch:
         self._doubts = self._impossible = 0
         self._harmless = _HARMLESS  # how likely it is that what `simple` simplifies does not matter
         self._settled = False  # whether the failing case that is kept is a simplified one
+        self._barely: set[Kept] = set()  # refused with nothing bypassed, not asked about otherwise
         self._missed, self._prefers_bare = 0, False  # runs in a row that were refused; which way hit last
         self._clouded: dict[Kept, None] = {}  # refused in simplified form only
-        self._unknown = _UNKNOWN
+        self._unknown, self._rounds = _UNKNOWN, 0  # how often a needed node was found without a hypothesis
         self._counts = Counter(wiring.operators)
+        self._touching: defaultdict[int, list[int]] = defaultdict(list)
+        for one, other in wiring.edges:
+            self._touching[one].append(other)
+            self._touching[other].append(one)
         self._hypotheses = Hypotheses(wiring, suspects)
 
     def run(self) -> Kept:
@@ -164,8 +171,13 @@ class NodeSearch:
     # ------------------------------------------------------------ one needed node after the other
 
     def _find_needed(self) -> None:
-        """Bisect for the first node, in topological order, without which what comes before does not fail."""
-        order = sorted(self.kept - self._needed)
+        """Bisect for the first node without which what comes before does not fail.
+
+        The order is topological at first, then by how near nodes are to those that are needed: most bugs hang together,
+        and all that is farther away than the node that is found goes at once.
+        """
+        near = self._distances()
+        order = sorted(self.kept - self._needed, key=lambda node: (near.get(node, self._count), node))
         weights = np.cumsum([self._rarity(node) for node in order])
         low, high = (-1 if self._needed else 0), len(order)
         while high - low > 1:
@@ -178,6 +190,19 @@ class NodeSearch:
         else:
             self._needed = set(self.kept)
         self._reconsider()
+        self._rounds += 1
+
+    def _distances(self) -> dict[int, int]:
+        """How many edges of the graph lie between each node and the nearest that is needed, where any path does."""
+        found = dict.fromkeys(self._needed, 0)
+        waiting = deque(sorted(self._needed))
+        while waiting:
+            node = waiting.popleft()
+            for other in self._touching[node]:
+                if other not in found:
+                    found[other] = found[node] + 1
+                    waiting.append(other)
+        return found
 
     def _rarity(self, node: int) -> float:
         """Bugs are about operators: a common one is not likelier than a rare one to be the culprit."""
@@ -198,15 +223,17 @@ class NodeSearch:
             if self._needed <= part:
                 self._hypotheses.refute(self._mask(part))
         self._hypotheses.favour(self._needed, 16.0)
-        self._unknown = 0.1 * self._hypotheses.weight(self._mask(self.kept))
+        self._unknown = min(_MISLED * 3**self._rounds, _MOST_MISLED) * self._hypotheses.weight(self._mask(self.kept))
 
     # ------------------------------------------------------------ the end
 
     def _drop_single(self) -> bool:
-        """Whether one of the last few nodes can go; what refused parts tell is believed."""
-        for node in sorted(self.kept - self._needed, reverse=True):
-            part = self.kept - {node}
-            if part in self._tried or any(part <= refused for refused in self._refused):
+        """Whether one of the last few nodes can go, or two that cannot alone; what refused parts tell is believed."""
+        rest = sorted(self.kept - self._needed, reverse=True)
+        stuck = [node for node in rest if not self._build(self.kept - {node})]
+        for gone in (*((node,) for node in rest if node not in stuck), *itertools.combinations(stuck, 2)):
+            part = self.kept.difference(gone)
+            if not part or part in self._tried or any(part <= refused for refused in self._refused):
                 continue
             if self._test([part])[0]:
                 return True
@@ -226,7 +253,7 @@ class NodeSearch:
                 return True
             self._doubts += 1
             self._ways.add((part, way))
-            if way == 0:
+            if part not in self._tried:
                 fails = self._test([part])[0]
             elif fails := self._ask([case])[0]:
                 self._accept(part, case)
@@ -239,7 +266,8 @@ class NodeSearch:
         """The doubtful sets with the ways to keep them, those left out that were tried."""
         for part in dict.fromkeys(self._doubtful()):
             for way, case in enumerate(self._build(part) if part else ()):
-                if (part, way) not in self._ways and (way or part not in self._tried):
+                asked = part in self._tried and part not in self._barely
+                if (part, way) not in self._ways and (way or not asked):
                     yield part, way, case
 
     def _doubtful(self) -> Iterator[Kept]:
@@ -266,7 +294,8 @@ class NodeSearch:
             for part in singles:
                 if any(part <= refused for refused in self._refused):
                     self._tried.setdefault(part, False)  # its first way is believed to pass; another may fail
-            yield from (part for part in singles if part in self._tried and len(self._build(part)) > 1)
+            tried = [part for part in singles if part in self._tried]
+            yield from (part for part in tried if part in self._barely or len(self._build(part)) > 1)
 
     # ------------------------------------------------------------ running
 
@@ -293,6 +322,7 @@ class NodeSearch:
                 self._cloud(part, hopes[part])
             else:
                 self._tried[part] = False
+                self._barely |= {part} if bare[part] else set()
                 self._refuse(part)
         if failing:
             part, case = min(failing, key=lambda pair: len(pair[0]))

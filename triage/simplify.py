@@ -78,6 +78,8 @@ _ROUNDS = 3
 _FEW_NUMBERS = 4
 #: What makes a case too large for a person.
 _LARGE = frozenset({"shapes", "extents"})
+#: So many refusals before sizes are left as they are, where runs are dear.
+_PATIENT = 2
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,7 @@ class Simplifier:
         self._trials, self._values, self._valid = trials, values, valid
         self._most_runs = most_runs
         self._refused: set[tuple[str, tuple[str, ...]]] = set()
+        self._given_up: set[str] = set()  # passes
         self.passing: list[Case] = []
         self._spent = 0  # runs
 
@@ -105,7 +108,7 @@ class Simplifier:
         """Simplify until nothing is left to propose, or the runs are spent; what is kept goes to `accept`."""
         begun, stack = self._trials.runs - self._spent, self._rounds(case, STACK)
         while stack and ((limit := self._limit(begun, stack)) is None or self._trials.runs < limit):
-            kept, refused = self._longest(stack, limit)
+            kept, refused = self._longest(stack, self._patience(limit, stack))
             if kept:
                 case = stack[kept - 1].case
                 accept(case)
@@ -113,6 +116,10 @@ class Simplifier:
                 culprit = stack[kept]
                 self._refused.add((culprit.name, culprit.change))
                 self.passing.append(culprit.case)
+            elif not kept and self._most_runs is not None:
+                self._given_up |= _LARGE
+                self._last(case, accept)
+                break
             stack = self._rounds(case, STACK)
         self._spent = self._trials.runs - begun
 
@@ -121,6 +128,18 @@ class Simplifier:
         if self._most_runs is None:
             return None
         return begun + (self._most_runs if any(step.name in _LARGE for step in stack) else self._most_runs // 2)
+
+    def _patience(self, limit: int | None, stack: Sequence[Step]) -> int | None:
+        """The number of runs after which sizes, which a failure needs more often than all else, are given up for it."""
+        if limit is None or not any(step.name in _LARGE for step in stack):
+            return limit
+        return min(limit, self._trials.runs + _PATIENT)
+
+    def _last(self, case: Case, accept: Callable[[Case], None]) -> None:
+        """One more run, on what is still thought to be harmless."""
+        simpler = self.harmless(case)
+        if simpler.id != case.id and self._trials.ask([simpler], HARMLESS[-1])[0]:
+            accept(simpler)
 
     def harmless(self, case: Case) -> Case:
         """The case with everything simpler that hardly a failure needs; the predicate is not asked."""
@@ -160,6 +179,8 @@ class Simplifier:
     def _wanted(self, name: str, case: Case) -> bool:
         """Whether a pass is for this kind of case, and worth a run."""
         if case.kind not in importlib.import_module(f"triage.passes.{name}").KINDS:
+            return False
+        if name in self._given_up:
             return False
         ranks = [array.ndim for array in tensors(case, load(case)).values()] if name == "ranks" else []
         return self._most_runs is None or not ranks or max(ranks) > _FEW_AXES

@@ -129,6 +129,18 @@ def test_any_nodes_anywhere_are_found(size: int, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
+def test_seven_nodes_that_hang_together_cost_fewer_runs_than_seven_anywhere(seed: int) -> None:
+    wiring = graph(80, seed)
+    rng = random.Random(seed)
+    wanted = {rng.randrange(80)}
+    while len(wanted) < 7:
+        wanted |= {*rng.choice([edge for edge in wiring.edges if len(wanted & {*edge}) == 1])}
+    runs = Runs(all_of(*wanted))
+    assert runs.search(wiring) == wanted
+    assert len(runs.asked) <= 46
+
+
+@pytest.mark.parametrize("seed", range(4))
 def test_an_even_number_of_nodes_comes_down_to_two(seed: int) -> None:
     wiring = graph(80, seed)
     alike = [at for at, name in enumerate(wiring.operators) if name == "Op3"][:6]

@@ -355,6 +355,43 @@ def test_where_runs_are_dear_few_go_into_what_only_attributes_are_left_to_say() 
     assert len([name for name in stages if name not in ("nodes", "neighbour")]) <= 2
 
 
+def test_where_runs_are_dear_and_sizes_matter_the_rest_is_made_simpler_all_the_same() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[1,8,12,12] image) => (float[1,8,12,12] result)
+        { result = Conv<group = 8, kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(image, weights) }"""
+    model = parser.parse_model(text)
+    weights = np.linspace(-1, 1, 72, dtype=np.float32).reshape(8, 1, 3, 3)
+    model.graph.initializer.append(numpy_helper.from_array(weights, "weights"))
+    image = np.linspace(-2, 3, 8 * 144, dtype=np.float32).reshape(1, 8, 12, 12)
+    case, stages = Case("onnx", model.SerializeToString(), {"image": image}, Origin("test")), list[str]()
+
+    def needs(case: Case) -> bool:
+        [node] = load(case).graph.node
+        sizes = [dim.dim_value for dim in load(case).graph.input[0].type.tensor_type.shape.dim]
+        grouped = any(each.name == "group" and each.i == 8 for each in node.attribute)
+        return node.op_type == "Conv" and grouped and sizes[-1:] == [12]
+
+    tell = lambda name, runs: stages.append(name)  # noqa: E731
+    found = reduce(case, needs, values=record, valid=valid, simplifying=4, neighbours=2, fed=False, progress=tell)
+    assert needs(found.case) and len([name for name in stages if name not in ("nodes", "neighbour")]) <= 3
+    assert not np.array_equal(np.asarray(found.case.inputs["image"]), image)
+
+
+def test_a_node_that_is_idle_on_plain_numbers_only_is_not_idle_for_a_command() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y)
+        { t = Floor(x) u = Ceil(t) y = Neg(u) }"""
+    values = np.array([[1.5, -2.5, 0.5], [2.25, 1.75, -0.5]], np.float32)
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": values}, Origin("test"))
+
+    def needs(case: Case) -> bool:
+        return {"Floor", "Neg"} <= {node.op_type for node in load(case).graph.node}
+
+    asked: dict[bool, list[str]] = {True: [], False: []}
+    for fed in asked:
+        tell = asked[fed].append
+        reduce(case, needs, values=record, valid=valid, fed=fed, progress=lambda name, runs, tell=tell: tell(name))
+    assert "noops" in asked[True] and "noops" not in asked[False]
+
+
 def test_what_one_change_opens_for_another_costs_no_run_of_its_own() -> None:
     text = """<ir_version: 10, opset_import: ["": 21]> g (int64 n, float[2] x) => (float[2] last, float[k,2] rows) {
         yes = Constant <value = bool {1}> ()
