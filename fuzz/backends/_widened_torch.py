@@ -111,7 +111,11 @@ def _mode(narrow: str, trial: Optional[Trial], recorded: _Recorded) -> Any:
             kind = rounding.class_of(_name(func), "torch")
             if kind == "exact" or func._schema.is_mutable:  # a copy must not take the place of what is written to
                 return func(*args, **kwargs)
-            given = _nudged(args, narrow, trial) if trial is not None and kind in _NUDGED else args
+            given = args
+            if trial is not None and _rounds_quotient(func, kwargs):
+                given = _near_quotient(args, narrow, trial)
+            elif trial is not None and kind in _NUDGED:
+                given = _nudged(args, narrow, trial)
             found = func(*given, **kwargs)
             single = isinstance(found, torch.Tensor)
             parts = [found] if single else list(found)
@@ -138,6 +142,25 @@ def _has_nan(value: Any) -> bool:
 def _inside_the_domain(moved: Any, plain: Any) -> Any:
     """What a kernel gives for moved inputs, and for its own where only the move made a NaN: acos(1)."""
     return moved.where(~moved.isnan() | plain.isnan(), plain) if _has_nan(moved) else moved
+
+
+def _rounds_quotient(func: Any, kwargs: Any) -> bool:
+    """Whether a division jumps: its quotient is rounded to a whole number."""
+    return _name(func) == "floor_divide" or (_name(func) == "div" and bool(kwargs.get("rounding_mode")))
+
+
+def _near_quotient(args: Any, narrow: str, trial: Trial) -> Any:
+    """The operands of a division with the dividend moved by two units, but where the quotient loses nothing."""
+    import torch
+
+    if not isinstance(args[0], torch.Tensor) or args[0].dtype != torch.float64:
+        return args
+    divisor = args[1].detach().numpy() if isinstance(args[1], torch.Tensor) else args[1]
+    dividend, divisor = np.broadcast_arrays(args[0].detach().numpy(), np.asarray(divisor, np.float64))
+    with np.errstate(all="ignore"):
+        exact = rounding.exact_quotients([dividend, divisor], dividend / divisor, narrow)
+    moved_by_two = trial.nudged(trial.nudged(dividend, narrow), narrow)
+    return (torch.from_numpy(np.where(exact, dividend, moved_by_two)), *args[1:])
 
 
 def _nudged(args: Any, narrow: str, trial: Trial) -> Any:

@@ -538,3 +538,23 @@ def test_the_factors_of_a_call_may_be_multiplied_in_any_order(runner: Runner, ap
     found = runner.run(Case("instance", text.encode(), {}, Origin("test")), catalogue.target(WIDENED))
     moves = dict(found.outputs)["noise/0"]
     assert np.isinf(moves.ravel()[-1])
+
+
+#: Calls that round a quotient to a whole number: 5 / 10 and 4 / 2 are exact, 0.5 / 0.1 is just below 5.
+QUOTIENTS = {
+    "torch.div": {"rounding_mode": "floor"},
+    "torch.Tensor.div": {"rounding_mode": "trunc"},
+    "torch.floor_divide": {},
+}
+
+
+@pytest.mark.parametrize("api", QUOTIENTS)
+def test_a_quotient_that_is_nearly_whole_may_be_rounded_to_either_number(runner: Runner, api: str) -> None:
+    tensors = [
+        {"dtype": "float32", "shape": [4], "values": [0.5, 1.5, 4, 0.55]},
+        {"dtype": "float32", "shape": [4], "values": [0.1, 0.1, 2, 0.1]},
+    ]
+    call = {"api": api, "args": [{"tensor": 0}, {"tensor": 1}], "kwargs": QUOTIENTS[api], "tensors": tensors}
+    found = runner.run(Case("instance", json.dumps(call).encode(), {}, Origin("test")), catalogue.target(WIDENED))
+    moves = np.asarray(dict(found.outputs)["noise/0"])
+    assert (moves[:2] >= 1).all() and (moves[2:] < 0.1).all(), moves
