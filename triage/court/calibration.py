@@ -35,6 +35,16 @@ from triage.court.evidence import FILED, Judgement
 BUG, NO_BUG = "bug", "not-a-bug"
 #: Bounds of the reliability table's rows, in claimed probability.
 BANDS = (0.0, 0.1, 0.5, 0.9, 0.97, 1.0)
+#: What the value of a key may be, and how that is told.
+_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "id": ((str, int, float), "a name"),
+    "backend": ((str,), "a backend's name or file"),
+    "options": ((dict,), "an object"),
+    "case": ((str,), "the path of a file"),
+    "model": ((str,), "a model as text"),
+    "instance": ((dict,), "an object"),
+    "inputs": ((dict,), "an object"),
+}
 _KEYS = frozenset({"id", "label", "backend", "options", "case", "model", "instance", "inputs", "note"})
 
 
@@ -72,15 +82,27 @@ def read(path: Path) -> list[Labelled]:
     except (OSError, UnicodeDecodeError) as error:
         told = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
         raise CalibrationError(f"{path}: {told}") from error
-    found = [_line(path, at, line) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    found = [(at, _line(path, at, line)) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not found:
         raise CalibrationError(f"{path}: holds no labelled case")
-    return found
+    return [labelled for _, labelled in _distinct(path, found)]
+
+
+def _distinct(path: Path, found: Sequence[tuple[int, Labelled]]) -> Iterator[tuple[int, Labelled]]:
+    """The numbered lines; verdicts are told by the id, so no two may have the same."""
+    seen: dict[str, int] = {}
+    for at, labelled in found:
+        first = seen.setdefault(labelled.id, at)
+        if first != at:
+            raise CalibrationError(f"{path}, line {at}: the id {labelled.id!r} stands in line {first} already")
+        yield at, labelled
 
 
 def _line(path: Path, at: int, line: str) -> Labelled:
     try:
         return _labelled(path.parent, json.loads(line))
+    except RecursionError as error:
+        raise CalibrationError(f"{path}, line {at}: is nested too deeply") from error
     except (KeyError, TypeError, ValueError, OSError, DecodeError, onnx.parser.ParseError) as error:
         said = (
             f"lacks {error}" if isinstance(error, KeyError) else (str(error).strip().splitlines() or [repr(error)])[0]
@@ -94,6 +116,9 @@ def _labelled(folder: Path, entry: Any) -> Labelled:
     unknown = entry.keys() - _KEYS
     if unknown:
         raise ValueError(f"has unknown keys {', '.join(sorted(unknown))} (known: {', '.join(sorted(_KEYS))})")
+    for key, (kinds, told) in _KINDS.items():
+        if key in entry and not isinstance(entry[key], kinds):
+            raise ValueError(f"{key} must be {told}")
     if entry["label"] not in (BUG, NO_BUG):
         raise ValueError(f"label {entry['label']!r} must be {BUG!r} or {NO_BUG!r}")
     name = str(entry["id"])

@@ -43,9 +43,9 @@ def test_a_line_holds_a_model_as_text_or_names_a_file(tmp_path: Path) -> None:
             tmp_path / "cases.jsonl",
             LINE,
             "",
-            {**plain, "case": "m.onnx"},
+            {**plain, "id": "b", "case": "m.onnx"},
             {**alone, "instance": instance},
-            {**alone, "case": "i.json"},
+            {**alone, "id": "d", "case": "i.json"},
         )
     )
     assert [each.case.kind for each in found] == ["onnx", "onnx", "instance", "instance"]
@@ -82,6 +82,27 @@ def test_a_broken_line_is_named_with_its_number(name: str, tmp_path: Path) -> No
     with pytest.raises(CalibrationError, match="line 1: ") as caught:
         read(written(tmp_path / "cases.jsonl", line))
     assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("backend", 7), ("options", [1]), ("model", 5), ("inputs", [1]), ("id", None), ("case", 7)]
+)
+def test_a_value_of_another_kind_is_named_by_its_key(key: str, value: object, tmp_path: Path) -> None:
+    line = {name: each for name, each in LINE.items() if (name, key) != ("model", "case")}
+    with pytest.raises(CalibrationError, match=f"line 1: {key} must be ") as caught:
+        read(written(tmp_path / "cases.jsonl", {**line, key: value}))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_line_nested_without_end_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CalibrationError, match="line 1: "):
+        read(written(tmp_path / "cases.jsonl", "[" * 100_000))
+
+
+def test_an_id_that_stands_twice_is_named(tmp_path: Path) -> None:
+    """Verdicts are told by the id: one of two would be lost."""
+    with pytest.raises(CalibrationError, match="line 3: the id 'a' stands in line 1 already"):
+        read(written(tmp_path / "cases.jsonl", LINE, {**LINE, "id": "b"}, LINE))
 
 
 def test_a_file_without_cases_is_told(tmp_path: Path) -> None:
