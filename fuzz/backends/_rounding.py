@@ -115,6 +115,8 @@ def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, eval
         terms = table["function"] + 4 * spread + table["walk"] * np.sqrt(_terms(inputs, output))
         least = 0.0 if output.min(initial=0.0) >= 0 else 1.0  # LogSoftmax is exact relative to its sum alone
         return np.asarray(_inside(dtype, terms) * np.maximum(size, least) + floor)
+    if kind == "distance":
+        return np.asarray(_of_distance(inputs, size, dtype) + floor)
     if kind == "batch_norm" and len(inputs) >= 5 and all(map(is_wide, inputs[:5])):
         return np.asarray(unit * table["basic"] * 2 * _folded_batch_norm(inputs, evaluate) + floor)
     largest = float(size.max(initial=0.0))
@@ -167,6 +169,16 @@ def _of_sum(inputs: Sequence[Any], size: np.ndarray, dtype: str, evaluate: Evalu
     error = unit * ((table["basic"] + table["drift"] * terms) * size + walk)
     partial = absolute * (terms if total <= 1 else 1.0)
     return np.asarray(np.where(partial > LARGEST[dtype], np.inf, error))
+
+
+def _of_distance(inputs: Sequence[Any], distance: np.ndarray, dtype: str) -> np.ndarray:
+    """The root of |x|^2 + |y|^2 - 2xy, for each pair of rows: of near points far from zero little is left."""
+    x, y = inputs[:2]
+    table = model()
+    units = table["basic"] + table["walk"] * np.sqrt(x.shape[-1])
+    error = UNITS[dtype] * units * (np.square(x).sum(-1)[..., :, None] + np.square(y).sum(-1)[..., None, :])
+    with np.errstate(all="ignore"):
+        return np.asarray(np.where(error > 0, error / (distance + np.sqrt(error)), 0.0))
 
 
 def _folded_batch_norm(inputs: Sequence[Any], evaluate: Evaluate) -> np.ndarray:

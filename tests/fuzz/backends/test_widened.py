@@ -558,3 +558,15 @@ def test_a_quotient_that_is_nearly_whole_may_be_rounded_to_either_number(runner:
     found = runner.run(Case("instance", json.dumps(call).encode(), {}, Origin("test")), catalogue.target(WIDENED))
     moves = np.asarray(dict(found.outputs)["noise/0"])
     assert (moves[:2] >= 1).all() and (moves[2:] < 0.1).all(), moves
+
+
+@pytest.mark.parametrize(("centre", "most"), [(0.0, 1e-4), (1000.0, 10.0)])
+def test_distances_of_near_points_lose_what_the_points_have_in_common(
+    runner: Runner, centre: float, most: float
+) -> None:
+    rows = centre + np.random.default_rng(3).uniform(0, 0.01 if centre else 1, (30, 4)).round(4)
+    tensor = {"dtype": "float32", "shape": [30, 4], "values": rows.ravel().tolist()}
+    call = {"api": "torch.cdist", "args": [{"tensor": 0}, {"tensor": 0}], "tensors": [tensor]}
+    found = runner.run(Case("instance", json.dumps(call).encode(), {}, Origin("test")), catalogue.target(WIDENED))
+    apart = np.asarray(dict(found.outputs)["noise/0"])[~np.eye(30, dtype=bool)]
+    assert (apart > 0).all() and (apart < most).all() and (not centre or (apart > 0.1).all()), apart

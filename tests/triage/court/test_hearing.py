@@ -368,3 +368,19 @@ def test_values_that_differ_within_the_tolerance_are_not_said_to_be_equal(court:
     assert repeats is not None
     assert repeats.sentence == "it fails in 3 of 3 fresh processes, with slightly other values each time"
     assert (repeats.figures["values_vary"], repeats.figures["steady"]) == (False, False)
+
+
+def test_what_the_library_itself_dies_of_in_the_same_way_is_no_compilers_fault(runner: Runner, tmp_path: Path) -> None:
+    """Eager PyTorch dies of SIGFPE where the smallest integer is divided by -1; so does what copies it."""
+    tensors = [{"dtype": "int32", "shape": [1], "values": [-(2**31)]}, {"dtype": "int32", "shape": [1], "values": [-1]}]
+    call = {"api": "torch.div", "args": [{"tensor": 0}, {"tensor": 1}], "kwargs": {"rounding_mode": "trunc"}}
+    case = Case("instance", json.dumps({**call, "tensors": tensors}).encode(), {}, Origin("test"))
+    head = (
+        'import os\nPACKAGES, KINDS, OPTIONS = (), ("instance",), {}\ndef warm(): pass\ndef devices(): return ["CPU"]\n'
+    )
+    for name, verdict in (("SIGFPE", Ruling.INVALID_TEST), ("SIGSEGV", Ruling.COMPILER_BUG)):
+        line = f"def execute(job, enter):\n    import signal\n    os.kill(os.getpid(), signal.{name})\n"
+        (tmp_path / f"{name.lower()}.py").write_text(head + line)
+        accused = catalogue.target(str(tmp_path / f"{name.lower()}.py"))
+        found = Court(runner, catalogue.target("reference"), 5.0).hear(case, accused)
+        assert found.verdict is verdict, found.reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fuzz import validity
+from fuzz.case import Status
 from fuzz.oracles import crash, refusal
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
@@ -20,6 +21,9 @@ def gather(hearing: Hearing) -> Evidence | None:
         return None
     on_purpose = hearing.known.broken
     died = refusal.symptom(hearing.outcome, on_purpose) if on_purpose else crash.dies_on_invalid(hearing.outcome)
+    if died and not on_purpose and _dies_alike(hearing):
+        sentence = f"the case is no valid test: the reference itself dies of it in the same way ({broken})"
+        return Evidence("validity", Side.FOR, sentence, {"invalid": broken}, Ruling.INVALID_TEST)
     if died:
         wanted = "must refuse it with a clear error" if on_purpose else "must refuse it and not die"
         sentence = f"the case is invalid ({broken}); a compiler {wanted}"
@@ -27,3 +31,10 @@ def gather(hearing: Hearing) -> Evidence | None:
     return Evidence(
         "validity", Side.FOR, f"the case is no valid test: {broken}", {"invalid": broken}, Ruling.INVALID_TEST
     )
+
+
+def _dies_alike(hearing: Hearing) -> bool:
+    """Whether the reference ends by the same signal: then the compiler does what it copies."""
+    mine, theirs = hearing.outcome, hearing.known.outcome
+    signals = [each.error.signal for each in (mine, theirs) if each.error is not None and each.status is Status.SIGNAL]
+    return len(signals) == 2 and signals[0] == signals[1]
