@@ -16,6 +16,8 @@ from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
 from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes, unordered_elements
 from fuzz.oracles._site import Site, is_integer
+from fuzz.oracles._torch_integers import cast_target as torch_cast_target
+from fuzz.oracles._torch_integers import element_results, result_type
 from fuzz.oracles._values import (
     EXACT,
     REDUCTIONS,
@@ -193,6 +195,35 @@ def _along(hit: np.ndarray, site: Site) -> np.ndarray:
     return np.broadcast_to(np.any(hit, axis=axes, keepdims=True), hit.shape)
 
 
+# ---------------------------------------------------------------- PyTorch, whose results are not known here
+
+
+def torch_cast_leaves_type(site: Site) -> np.ndarray | None:
+    array, target = site.array("0", "input", "self"), torch_cast_target(site)
+    if array is None or target is None:
+        return None
+    low, high = limits(target)
+    numbers = np.trunc(array.astype(np.float64))
+    return np.asarray(~np.isfinite(numbers) | (numbers < low) | (numbers >= float(high) + 1))
+
+
+def torch_shift_reaches_width(site: Site) -> np.ndarray | None:
+    value, shift = site.array("0", "input", "self"), site.array("1", "other")
+    number = shift if shift is not None else site.attributes.get("1", site.attributes.get("other"))
+    if value is None or number is None:
+        return None
+    return np.broadcast_arrays(value, (np.asarray(number) < 0) | (np.asarray(number) >= value.dtype.itemsize * 8))[1]
+
+
+def torch_integer_overflows(site: Site) -> np.ndarray | None:
+    kept, results = result_type(site), element_results(site)
+    if kept is None or not results:
+        return None
+    return np.asarray(
+        np.logical_or.reduce(np.broadcast_arrays(*(_outside(np.asarray(each), kept) for each in results)))
+    )
+
+
 #: By the condition of a rule (`when`).
 ELEMENTS: Mapping[str, Elements] = {
     function.__name__: function
@@ -214,6 +245,9 @@ ELEMENTS: Mapping[str, Elements] = {
         scatters_nan_among_extremes,
         shift_reaches_width,
         smallest_integer_by_minus_one,
+        torch_cast_leaves_type,
+        torch_integer_overflows,
+        torch_shift_reaches_width,
         weighs_no_data,
     )
 }

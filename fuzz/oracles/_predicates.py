@@ -17,6 +17,7 @@ from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
 from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes, unordered_elements
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
+from fuzz.oracles._torch_integers import cast_target as torch_cast_target
 from fuzz.oracles._torch_integers import partial_results, result_type
 from fuzz.oracles._values import (
     EXACT,
@@ -448,13 +449,9 @@ def torch_index_repeats(site: Site) -> bool:
     return any(len(np.unique(line)) < line.size for line in lines.reshape(-1, lines.shape[-1]))
 
 
-_TORCH_CASTS = {"int": "int32", "long": "int64", "short": "int16", "char": "int8", "byte": "uint8"}
-
-
 def torch_cast_leaves_type(site: Site) -> bool:
-    array, method = site.array("0", "input", "self"), site.op_type.rpartition(".")[2]
-    target = _TORCH_CASTS.get(method) or str(_argument(site, 1, "dtype", "")).removeprefix("torch.")
-    if array is None or not is_float(array) or not re.fullmatch(r"u?int\d+", target):
+    array, target = site.array("0", "input", "self"), torch_cast_target(site)
+    if array is None or target is None or not is_float(array):
         return False
     return _truncation_leaves(array, target)
 

@@ -35,6 +35,15 @@ def partial_results(site: Site) -> Iterator[np.ndarray]:
         return
 
 
+#: Where an element of the result hangs on more than the steps on the way to itself.
+_RUNNING = frozenset({"cumprod", "cumsum", "diff", "matrix_power", "multi_dot", "nansum", "prod", "sum", "trace"})
+
+
+def element_results(site: Site) -> list[np.ndarray]:
+    """The exact result of a call and of the steps on the way to it, if each element has steps of its own."""
+    return [] if _name(site) in _RUNNING else list(partial_results(site))
+
+
 #: What adds up or multiplies along axes does so in 64 bits, unless a type is asked for.
 _ACCUMULATING = frozenset({"cumprod", "cumsum", "nansum", "prod", "sum", "trace"})
 
@@ -50,6 +59,16 @@ def result_type(site: Site) -> np.dtype | None:
     deciding = [array for array in arrays if array.ndim] or arrays
     promoted = np.result_type(*(array.dtype for array in deciding))
     return promoted if promoted.kind in "iu" else None
+
+
+_CASTS = {"int": "int32", "long": "int64", "short": "int16", "char": "int8", "byte": "uint8"}
+
+
+def cast_target(site: Site) -> np.dtype | None:
+    """The integer type that a call casts to, None where it names none."""
+    method = site.op_type.rpartition(".")[2]
+    target = _CASTS.get(method) or str(_given(site, 1, "dtype", "")).removeprefix("torch.")
+    return np.dtype(target) if re.fullmatch(r"u?int\d+", target) else None
 
 
 def _name(site: Site) -> str:

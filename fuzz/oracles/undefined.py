@@ -176,6 +176,20 @@ def open_elements(
     return found
 
 
+def open_elements_of_call(model: bytes, shape: tuple[int, ...]) -> np.ndarray | None:
+    """Which elements of the result of an operator instance are open; None where that cannot be told, or none is."""
+    site, found = call(model), None
+    for rule in _rules_of(site.library, site.op_type):
+        if not _speaks(rule, site):
+            continue
+        elements = ELEMENTS.get(rule.when)
+        mask = elements(site) if elements is not None and rule.kind not in _RANDOM else None
+        if mask is None or mask.shape != shape:
+            return None
+        found = mask if found is None else found | mask
+    return found
+
+
 def open_tensors(
     model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
 ) -> frozenset[str] | None:

@@ -334,3 +334,25 @@ def test_pooling_of_four_dimensions_is_refused_honestly(backend: str) -> None:
     with Runner(catalogue.PATIENT, jobs=1) as runner:
         outcome = runner.run(case, catalogue.target(backend))
     assert outcome.status is Status.UNSUPPORTED, outcome.error
+
+
+def test_places_of_one_hot_that_are_no_integers_are_refused_by_tvm() -> None:
+    said = "one_hot op requires the input indices to have integer dtype. However, the given indices dtype is T."
+    inner = (Frame("tvm/relax/block_builder.py", 1, "BlockBuilder.normalize"), Frame("manipulate.cc", 1, "<module>"))
+    for dtype, refused in (("float32", True), ("int64", False)):
+        error = Error("TypeError", said + dtype, (*_frame("ONNXGraphImporter._convert_operator"), *inner))
+        assert bool(unsupported.reason("tvm", error, Stage.CONVERT)) is refused
+
+
+def test_pooling_of_an_image_without_size_is_refused_by_onnxruntime() -> None:
+    said = (
+        "[ONNXRuntimeError] : 1 : FAIL : Non-zero status code returned while running MaxPool node. Name:'' Status "
+        "Message: /onnxruntime_src/onnxruntime/core/providers/cpu/nn/pool_attributes.h:124 "
+        "onnxruntime::TensorShapeVector onnxruntime::PoolAttributes::SetOutputSize(const onnxruntime::TensorShape&) const "
+        "input_shape.Size() > 0 || input_shape[0] == 0 was false. Invalid input shape. Only N can be zero. Got:{1,2,0,3}\n"
+    )
+    kind = "onnxruntime.capi.onnxruntime_pybind11_state.Fail"
+    frames = (Frame("onnxruntime/capi/onnxruntime_inference_collection.py", 1, "Session.run"),)
+    assert unsupported.reason("onnxruntime", Error(kind, said, frames), Stage.RUN)
+    other = said.replace("Only N can be zero", "The rank is wrong")
+    assert not unsupported.reason("onnxruntime", Error(kind, other, frames), Stage.RUN)

@@ -38,8 +38,8 @@ def open_masks(
     of all tensors of the main graph, `expected` the reference's outputs. Only `outputs` are of interest (default: all).
     """
     wanted = _arrays(expected)
-    if case.kind == "instance" and wanted is not None and ties.in_order(case.model, expected, expected) is not None:
-        return tuple(np.zeros(value.shape, bool) for value in wanted)  # nothing but an order is open
+    if case.kind == "instance" and wanted is not None:
+        return _of_call(case, wanted)
     if case.kind != "onnx" or wanted is None:
         return None
     ordered = frozenset(name for node in unordered(case) for name in node.output)
@@ -48,6 +48,14 @@ def open_masks(
         return None
     masks = _all_followers(runner, reference, case, recorded, found, expected)
     return None if masks is None else tuple(masks)
+
+
+def _of_call(case: Case, expected: Sequence[np.ndarray]) -> Masks | None:
+    """Likewise of an operator instance."""
+    if ties.in_order(case.model, expected, expected) is not None:
+        return tuple(np.zeros(value.shape, bool) for value in expected)  # nothing but an order is open
+    mask = undefined.open_elements_of_call(case.model, expected[0].shape) if len(expected) == 1 else None
+    return None if mask is None else (mask,)
 
 
 def _all_followers(

@@ -1,4 +1,4 @@
-"""PyTorch itself, but for one slip (option `slip`) in the places of the values that a call picks.
+"""PyTorch itself, but for one slip (option `slip`), mostly in the places of the values that a call picks.
 
 For the tests of the court.
 """
@@ -51,7 +51,18 @@ def shuffled(x, values, places):
         places[here] = places[here][::-1]
 
 
-SLIPS = {each.__name__: each for each in (another_equal, another_value, one_twice, shuffled, wrong_value)}
+def first_more(x, values, places):
+    """The first element one too large."""
+    values[0] += values.dtype.type(1)
+
+
+def last_more(x, values, places):
+    """The last element one too large."""
+    values[-1] += values.dtype.type(1)
+
+
+ALL = (another_equal, another_value, first_more, last_more, one_twice, shuffled, wrong_value)
+SLIPS = {each.__name__: each for each in ALL}
 OPTIONS = {"slip": tuple(SLIPS)}
 
 
@@ -61,7 +72,7 @@ def execute(job, enter):
 
     enter("run")
     found = [(name, np.array(value)) for name, value in run_eager(job)]
-    [x] = instance.tensors(instance.parse(job.model))
+    x, *_ = instance.tensors(instance.parse(job.model))
     values = found[0][1].reshape(-1)
     SLIPS[job.options["slip"]](x, values, found[-1][1].reshape(-1))
     return found
