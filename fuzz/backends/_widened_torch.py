@@ -16,6 +16,7 @@ import numpy as np
 from fuzz import instance as instances
 from fuzz.backends import _ranges as ranges
 from fuzz.backends import _rounding as rounding
+from fuzz.backends._normalised import of_moments
 from fuzz.backends._trials import Trial, moved, trials
 from fuzz.wire import Job
 
@@ -203,6 +204,8 @@ def _noisy(
     try:
         bound = rounding.bound(kind, inputs, output, narrow, evaluate)
         bound = bound + ranges.leaving(_name(func), inputs, output, narrow, evaluate)
+        arrays = [given.detach().numpy() if isinstance(given, torch.Tensor) else given for given in args]
+        bound = bound + (of_moments(_name(func), arrays, output, narrow) if at == 0 else 0.0)
     except Exception:  # noqa: BLE001  foreign code: absolute values may be outside its domain
         bound = rounding.bound("composite", inputs, output, narrow, evaluate)
     seen.subnormal |= rounding.has_subnormals(output, narrow)

@@ -570,3 +570,27 @@ def test_distances_of_near_points_lose_what_the_points_have_in_common(
     found = runner.run(Case("instance", json.dumps(call).encode(), {}, Origin("test")), catalogue.target(WIDENED))
     apart = np.asarray(dict(found.outputs)["noise/0"])[~np.eye(30, dtype=bool)]
     assert (apart > 0).all() and (apart < most).all() and (not centre or (apart > 0.1).all()), apart
+
+
+#: Normalisations of PyTorch over the last 64 numbers of [3, 64], by their other arguments.
+NORMALISATIONS: dict[str, tuple[list[Any], list[int]]] = {
+    "torch.nn.functional.layer_norm": ([[64]], [3, 64]),
+    "torch.nn.functional.group_norm": ([1], [3, 1, 64]),
+    "torch.nn.functional.instance_norm": ([], [1, 3, 64]),
+}
+
+
+@pytest.mark.parametrize("api", NORMALISATIONS)
+@pytest.mark.parametrize(
+    ("centre", "width", "least", "most"), [(123.4, 1e-5, 0.02, 1), (1e4, 1, 0.02, np.inf), (0, 1, 0, 2e-3)]
+)
+def test_what_a_normalisation_divides_by_next_to_nothing_is_noise(
+    runner: Runner, api: str, centre: float, width: float, least: float, most: float
+) -> None:
+    args, shape = NORMALISATIONS[api]
+    rows = (centre + width * np.random.default_rng(3).standard_normal(192)).astype(np.float32)
+    tensor = {"dtype": "float32", "shape": shape, "values": rows.tolist()}
+    call = {"api": api, "args": [{"tensor": 0}, *args], "tensors": [tensor]}
+    found = runner.run(Case("instance", json.dumps(call).encode(), {}, Origin("test")), catalogue.target(WIDENED))
+    moves = float(np.max(np.asarray(dict(found.outputs)["noise/0"])))
+    assert least < moves < most
