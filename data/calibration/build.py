@@ -367,9 +367,80 @@ def decided_by_words() -> Iterator[dict[str, Any]]:
     yield entry("reference LpPool of a cut-off window", "bug", "onnxruntime", cut, norm, opset=18)
 
 
+# ---------------------------------------------------------------- a bug beside an excuse, and excuses alone
+
+
+def beside() -> Iterator[dict[str, Any]]:
+    """Random numbers, NaN and what a type does not hold, in one tensor with what is defined, and alone."""
+    x = np.array([3, 1, 5], "f")
+    drawn = [("RandomUniformLike", ["x"], ["u"]), ("Concat", ["u", "x"], ["z"], {"axis": 0})]
+    yield entry("planted one_element beside random numbers", "bug", FAULTY, drawn, {"x": x}, fault="one_element")
+    yield entry("trap random numbers beside others", "not-a-bug", "onnxruntime", drawn, {"x": x})
+    scattered = {"x": np.array([1, 2, 3], "f"), "i": np.array([0, 2]), "u": np.array([np.nan, 9], "f")}
+    most = [("ScatterElements", ["x", "i", "u"], ["z"], {"reduction": "max"})]
+    yield entry(
+        "planted one_element beside scattered NaN", "bug", FAULTY, most, scattered, opset=18, fault="one_element"
+    )
+    for backend in ("onnxruntime", "tvm"):
+        yield entry(f"trap scattered NaN {backend}", "not-a-bug", backend, most, scattered, opset=18)
+    product = [("Expand", ["x", "m"], ["a"]), ("Expand", ["x", "n"], ["b"]), ("MatMulInteger", ["a", "b"], ["z"])]
+    sizes = {"m": np.array([1, 140000]), "n": np.array([140000, 1])}
+    byte = {"x": np.array([255], np.uint8)}
+    yield entry("trap product of bytes beyond 32 bits", "not-a-bug", "openvino", product, byte, sizes)
+    large = {"x": np.array([200.0, 1.0])}
+    yield entry("trap exponential beyond float32", "not-a-bug", "openvino", [("Exp", ["x"], ["z"])], large)
+    declared = entry("trap input of another type", "not-a-bug", "onnxruntime", [("Relu", ["x"], ["z"])], {"x": x})
+    yield {**declared, "inputs": {"x": tensor(x.astype("f8"))}}
+    text = '<ir_version: 8, opset_import: ["": 17]> g (float[n,2] x, float[n,2] y) => (float[m,2] z) { z = Add (x, y) }'
+    inputs = {"x": tensor(np.ones((2, 2), "f")), "y": tensor(np.ones((1, 2), "f"))}
+    yield {"id": "trap one size for two", "label": "not-a-bug", "backend": "tvm", "model": text, "inputs": inputs}
+
+
+def call(
+    name: str, label: str, backend: str, api: str, args: list[Any], *tensors: np.ndarray, **more: Any
+) -> dict[str, Any]:
+    """A call of PyTorch with `tensors` as its first arguments; `more` are keywords of the call, and ``fault``."""
+    fault = {"options": {"fault": more.pop("fault")}} if "fault" in more else {}
+    given = [*({"tensor": at} for at in range(len(tensors))), *args]
+    instance = {"library": "torch", "api": api, "args": given, "kwargs": more, "tensors": list(map(tensor, tensors))}
+    return {"id": name, "label": label, "backend": backend, **fault, "instance": instance}
+
+
+def calls() -> Iterator[dict[str, Any]]:
+    """Ties, quotients, distances and deviations of PyTorch: what compilers make of them, and wrong values beside."""
+    draw = np.random.default_rng(11)
+    functional = "torch.nn.functional."
+    ties, tenths = draw.integers(0, 3, (3, 40)).astype("f"), (np.arange(40) * 0.1).astype("f")
+    rows = (1000 + draw.standard_normal((30, 4)) * 1e-3).astype("f")
+    flat = (123.4 + draw.standard_normal((3, 64)) * 1e-5).astype("f")
+    far = tensor(draw.standard_normal((30, 4)).astype("f"))
+    planted: dict[str, tuple[str, list[Any], np.ndarray]] = {
+        "topk with ties": ("torch.topk", [7], ties),
+        "max with ties": ("torch.max", [1], ties),
+        "mode with ties": ("torch.mode", [1], ties),
+        "distances": ("torch.cdist", [far], draw.standard_normal((30, 4)).astype("f")),
+        "layer_norm": (functional + "layer_norm", [[64]], draw.standard_normal((3, 64)).astype("f")),
+    }
+    for name, (api, args, x) in planted.items():
+        yield call(f"planted one_element torch {name}", "bug", FAULTY, api, args, x, fault="one_element")
+    quotient = {"rounding_mode": "floor", "fault": "one_element"}
+    yield call(
+        "planted one_element torch div", "bug", FAULTY, "torch.div", [], tenths, np.array([0.5], "f"), **quotient
+    )
+    tenth = np.array([0.1], "f")
+    for backend in ("tvm", "openvino"):
+        yield call(
+            f"trap torch div {backend}", "not-a-bug", backend, "torch.div", [], tenths, tenth, rounding_mode="floor"
+        )
+    yield call("trap torch max with ties", "not-a-bug", "openvino", "torch.max", [1], ties)
+    yield call("trap torch distances of near points", "not-a-bug", "tvm", "torch.cdist", [{"tensor": 0}], rows)
+    yield call("trap torch layer_norm", "not-a-bug", "tvm", functional + "layer_norm", [[64]], flat)
+
+
 def main() -> None:
     """Write the set beside this file."""
-    lines = [json.dumps(line) for line in (*planted(), *real(), *traps(), *elements(), *decided_by_words())]
+    earlier = (*planted(), *real(), *traps(), *elements(), *decided_by_words())
+    lines = [json.dumps(line) for line in (*earlier, *beside(), *calls())]
     (HERE / "cases.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

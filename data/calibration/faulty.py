@@ -8,7 +8,7 @@ import ctypes
 import numpy as np
 
 PACKAGES = ()
-KINDS = ("onnx",)
+KINDS = ("onnx", "instance")
 FAULTS = {}
 
 
@@ -82,20 +82,35 @@ def warm():
     import onnx.reference.ops.op_abs  # noqa: F401
 
 
+def warm_instance():
+    import torch  # noqa: F401
+
+
 def devices():
     return ["CPU"]
 
 
 def execute(job, enter):
+    names, found = (of_call if job.kind == "instance" else of_model)(job, enter)
+    wrong = FAULTS[job.options.get("fault", "scaled")]
+    return [
+        (name, np.asarray(wrong(value)).astype(value.dtype) if value.dtype.kind == "f" else value)
+        for name, value in zip(names, found, strict=True)
+    ]
+
+
+def of_model(job, enter):
     import onnx
     from onnx.reference import ReferenceEvaluator
 
     enter("convert")
     evaluator = ReferenceEvaluator(onnx.load_from_string(job.model))
     enter("run")
-    found = evaluator.run(None, dict(job.inputs))
-    wrong = FAULTS[job.options.get("fault", "scaled")]
-    return [
-        (name, np.asarray(wrong(value)).astype(value.dtype) if value.dtype.kind == "f" else value)
-        for name, value in zip(evaluator.output_names, found, strict=True)
-    ]
+    return evaluator.output_names, evaluator.run(None, dict(job.inputs))
+
+
+def of_call(job, enter):
+    from fuzz.instance_torch import run_eager
+
+    enter("run")
+    return zip(*run_eager(job), strict=True)
