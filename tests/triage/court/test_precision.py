@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+import ml_dtypes
 import numpy as np
 import pytest
 from onnx import parser
@@ -78,6 +79,12 @@ def test_a_number_that_int32_holds_is_no_excuse_for_being_wrong(runner: Runner) 
     text = "g (int64[2] x, int64 v) => (int64[4] y) <int64[2] p = {1, 1}> { y = Pad(x, p, v) }"
     found = heard(runner, text, x=np.array([2**40, 3]), v=np.array(7))
     assert found.verdict is Ruling.COMPILER_BUG, found.reason
+
+
+def test_a_long_sum_of_bfloat16_is_no_bug(runner: Runner) -> None:
+    numbers = np.random.default_rng(1).uniform(0, 1, 4000).astype(ml_dtypes.bfloat16)
+    found = heard(runner, "g (bfloat16[4000] x) => (bfloat16[1] y) { y = ReduceSum(x) }", x=numbers)
+    assert found.verdict is Ruling.NOISE, found.reason
 
 
 def test_doubles_beyond_the_range_of_float32_are_no_bug(runner: Runner) -> None:

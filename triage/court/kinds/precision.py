@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import ml_dtypes
 import numpy as np
 from onnx import TensorProto, helper
 
@@ -83,7 +84,7 @@ def _in_range(case: Case, rule: PrecisionRule) -> list[Case]:
     cut = {
         name: np.where(np.isfinite(value), np.clip(value, -most, most), value).astype(value.dtype)
         for name, value in case.inputs.items()
-        if isinstance(value, np.ndarray) and value.dtype in types and np.finfo(value.dtype).max > most
+        if isinstance(value, np.ndarray) and value.dtype in types and float(ml_dtypes.finfo(value.dtype).max) > most
     }
     same = all(np.array_equal(value, np.asarray(case.inputs[name]), equal_nan=True) for name, value in cut.items())
     return [case] if same else [case, replace(case, inputs={**case.inputs, **cut})]
@@ -98,7 +99,7 @@ def _has_result_of(hearing: Hearing, known: Reference, rule: PrecisionRule) -> b
     wanted = list(map(_as, found, hearing.expected))
     for at, (got, want) in enumerate(zip(hearing.actual, hearing.expected, strict=True)):
         if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and want.dtype in types:
-            beyond = np.isfinite(want) & (np.abs(want) > most)
+            beyond = np.isfinite(want) & (np.abs(want.astype(np.float64)) > most)
             wanted[at] = np.where(beyond, got, np.asarray(wanted[at]))
     return differential.compare(hearing.actual, wanted) is None
 
