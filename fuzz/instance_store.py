@@ -195,6 +195,8 @@ def document(line: bytes, where: str) -> dict[str, Any]:
         raise StoreError(f"{where}: is nested too deeply to be an instance") from error
     except _NoJson as error:
         raise StoreError(f"{where}: {error}") from error
+    except ValueError as error:  # a whole number of thousands of digits
+        raise StoreError(f"{where}: is not JSON that can be read: {error}") from error
     if not isinstance(found, dict):
         raise StoreError(f"{where}: is not a JSON object")
     return found

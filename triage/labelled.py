@@ -48,7 +48,7 @@ def subject(instances: Path, items: Sequence[Item], tested: Sequence[Item], labe
 def _document(labels: Path) -> Mapping[str, Any]:
     try:
         document = json.loads(labels.read_bytes())
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnusableLabels(f"{labels}: is no JSON ({error})") from error
     if not isinstance(document, dict):
         raise UnusableLabels(f"{labels}: must be an object, bug -> list of ids (docs/prioritisation.md)")

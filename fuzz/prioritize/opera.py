@@ -2,7 +2,8 @@
 
 Operators: how often the library's tests have them, over how often the compiler's own tests do (plus one, or an operator
 without such a test would divide by zero). Tests: the share of parameters and pairs of parameters whose subspaces are
-new. A test's score is the product.
+new. A tensor is one parameter: its subspaces are those of its element type crossed with those of its shape. A test's
+score is the product.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from fuzz.ranking.lazy import descending
 
 def order(items: Sequence[Item], tested: Sequence[Item], seed: int) -> list[int]:
     """The items by operator-instance diversity, equal ones shuffled by `seed`."""
-    return diversity.order(items, tested, seed, frequency, by_new_share)
+    return diversity.order(items, tested, seed, frequency, by_new_share, whole=True)
 
 
 def frequency(own: Settings, known: Settings, default: Setting) -> float:

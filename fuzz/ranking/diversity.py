@@ -21,24 +21,24 @@ Key = Hashable
 Ordering = Callable[[Settings, Settings, Setting, Sequence[float]], Iterable[tuple[int, float]]]
 
 
-def setting(call: Call) -> Setting:
+def setting(call: Call, *, whole: bool = False) -> Setting:
     """The parameters of a call; one that is left out has its declared default where there is one.
 
-    A tensor is two parameters, its element type and its shape.
+    A tensor is two parameters, its element type and its shape, or one if tensors are taken `whole`.
     """
-    return _setting({**call.defaults, **call.parameters})
+    return _setting({**call.defaults, **call.parameters}, whole)
 
 
 def default_setting(call: Call) -> Setting:
-    """The declared defaults of the operator of a call."""
-    return _setting(call.defaults)
+    """The declared defaults of the operator of a call; none of them is a tensor."""
+    return _setting(call.defaults, whole=True)
 
 
-def _setting(given: Mapping[str, Value]) -> Setting:
+def _setting(given: Mapping[str, Value], whole: bool) -> Setting:
     found: dict[str, Hashable] = {}
     for name in sorted(given):
         value = given[name]
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and not whole:
             found[f"{name} dtype"] = value.dtype
             found[f"{name} shape"] = shape_subspace(value.shape)
         else:
@@ -67,19 +67,22 @@ def order(
     seed: int,
     signature: Callable[[Settings, Settings, Setting], float],
     ordering: Ordering,
+    *,
+    whole: bool = False,
 ) -> list[int]:
     """The items by the product of their operator's `signature` score and their own novelty.
 
     `signature` is given the settings of the operator's items, those of its tests in the compiler's own suite, and its
     defaults. Equal tests of one operator are shuffled by `seed`, and so are all that cover nothing new, at the end;
-    operators with equal scores keep the order of the file, as in the order that the authors published.
+    operators with equal scores keep the order of the file, as in the order that the authors published. If `whole`, a
+    tensor is one parameter.
     """
     rng = random.Random(seed)
     ties = [rng.random() for _ in items]
-    settings = [setting(item.call) for item in items]
+    settings = [setting(item.call, whole=whole) for item in items]
     known: dict[str, list[Setting]] = defaultdict(list)
     for item in tested:
-        known[item.operator].append(setting(item.call))
+        known[item.operator].append(setting(item.call, whole=whole))
     scored: list[tuple[float, int, int]] = []
     for operator, own in by_operator(items).items():
         default = default_setting(items[own[0]].call)

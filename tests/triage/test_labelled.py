@@ -55,6 +55,7 @@ def test_with_equal_costs_cost_changes_nothing_and_what_is_tested_counts(tmp_pat
     ("labels", "told"),
     [
         ("{", "is no JSON"),
+        ("[" * 100_000, "is no JSON"),
         ("\xff", "is no JSON"),
         ([1, 2], "must be an object"),
         ({}, "holds no bugs"),

@@ -61,6 +61,16 @@ def test_operas_formula_counts_the_librarys_tests_over_the_compilers_plus_one() 
     assert frequency([{}] * 6, [{}] * 2, {}) == 2
 
 
+def test_to_opera_a_tensor_is_one_parameter_with_its_type_and_shape() -> None:
+    given = [
+        item(0, x=tensor(2), k="a", m="u"),
+        item(1, x=tensor(2, 3, dtype="float16"), k="a", m="u"),  # then new: x, with k, with m: 3 of 6
+        item(2, x=tensor(2), k="b", m="v"),  # then new: k, m, both, each with x: 5 of 6
+    ]
+    orders = [prioritize.load("opera")(given, (), seed) for seed in range(12)]
+    assert {tuple(found) for found in orders if found[0] == 0} == {(0, 2, 1)}
+
+
 def test_the_coded_score_is_the_share_of_subspaces_that_the_compiler_leaves_out() -> None:
     assert untested_share([{"axis": 1}], [], {}) == 1
     # axis: 1 of 2 values; mode: 1 of 1; the pair: 1 of 2.

@@ -69,6 +69,10 @@ def test_a_compressed_file_reads_like_a_plain_one(tmp_path: Path) -> None:
         (dict(PAD, line=True), "2: the id must be text or a whole number"),
         (dict(CONV, args=[{"tensor": 5}]), "2: args.0.: there is no tensor 5"),
         (PAD, "2: id 7 is that of line 1 already"),
+        (
+            '{"op_type": "Abs", "kwargs": {"x": ' + "9" * 5000 + "}}",
+            "2: is not JSON that can be read: Exceeds the limit",
+        ),
     ],
 )
 def test_a_bad_line_is_named(tmp_path: Path, second: object, told: str) -> None:
