@@ -85,9 +85,17 @@ def _failed(case_id: str, target_id: str, earlier: Mapping[str, Sequence[Recorde
 
 
 def _files(store: Store, campaign_id: int) -> dict[str, str]:
-    """The files of instances that a campaign drew from and that are still there, by the name that origins give them."""
+    """The files of instances that a campaign drew from and that are still there, by the name that origins give them.
+
+    They are looked for where the hunt found them and beside the database: who compares may stand in another folder.
+    """
     sources = next((info.parameters.get("sources", ()) for info in store.campaigns() if info.id == campaign_id), ())
-    return {Path(source).name: source for source in sources if Path(source).is_file()}
+    found: dict[str, str] = {}
+    for source in sources:
+        places = (Path(source), store.beside("").with_name(Path(source).name))
+        if there := next((path for path in places if path.is_file()), None):
+            found[there.name] = str(there)
+    return found
 
 
 def _items(origins: Iterable[Origin], files: Mapping[str, str]) -> dict[str, Item]:

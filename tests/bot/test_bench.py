@@ -144,6 +144,23 @@ def test_a_campaign_on_a_file_of_instances_is_read_from_that_file(tmp_path: Path
     assert {item.operator for item in subject.items} == {"torch.sum"}
 
 
+def test_a_file_of_instances_is_found_beside_the_database_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A hunt is told `--source mine.jsonl` in one folder, and compared in another one."""
+    lines = [{"api": "torch.sum", "args": [{"dtype": "float32", "shape": [2, 1 + at]}]} for at in range(30)]
+    monkeypatch.chdir(tmp_path)
+    Path("mine.jsonl").write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    drawn = [case for case in generators.load("mine.jsonl")(0) if isinstance(case, Case)]
+    recorded(tmp_path / "mine.db", drawn, ["mine.jsonl"])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    with open_store(tmp_path / "mine.db", create=False) as store:
+        (subject,) = subjects(store, 1)
+    assert subject.unknown == 0 and {item.operator for item in subject.items} == {"torch.sum"}
+
+
 def test_what_cannot_be_compared_is_refused_in_one_line(gw: Run, db: Path, tmp_path: Path) -> None:
     with open_store(tmp_path / "empty.db", create=True):
         pass
