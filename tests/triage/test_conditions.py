@@ -187,6 +187,30 @@ def test_a_value_that_only_a_body_reads_is_told_to_come_from_outside() -> None:
     assert "non-constant value from outside the body" in [one.text for one in inputs.variants(case)]
 
 
+def test_one_of_a_list_of_inputs_is_told_by_its_number_and_as_from_outside_where_a_body_reads_it_too() -> None:
+    """Its own name says nothing to anybody: "Scan with non-constant t2"."""
+    told = {
+        read: [one.text for one in inputs.variants(scan_of(read)) if one.text.startswith("non-constant")]
+        for read in ("e", "x")
+    }
+    assert told == {"e": ["non-constant input 2"], "x": ["non-constant value from outside the body"]}
+
+
+def scan_of(read: str) -> Case:
+    info = helper.make_tensor_value_info
+    body = helper.make_graph(
+        [helper.make_node("Identity", ["s"], ["same"]), helper.make_node("ReduceSum", [read], ["each"], keepdims=0)],
+        "body",
+        [info("s", TensorProto.FLOAT, [1]), info("e", TensorProto.FLOAT, [1])],
+        [info("same", TensorProto.FLOAT, [1]), info("each", TensorProto.FLOAT, [])],
+    )
+    node = helper.make_node("Scan", ["start", "x"], ["y", "all"], body=body, num_scan_inputs=1)
+    fed = {"start": float32(1), "x": np.ones((2, 1), np.float32)}
+    given = [info(name, TensorProto.FLOAT, value.shape) for name, value in fed.items()]
+    graph = helper.make_graph([node], "g", given, [info("y", TensorProto.FLOAT, [1])])
+    return Case("onnx", helper.make_model(graph).SerializeToString(), dict(fed), Origin("t"))
+
+
 def test_beside_a_constant_it_is_told_which_numbers_matter() -> None:
     """A constant that is folded wrongly is folded rightly where its numbers are others."""
     numbers = Condition("value", "negative input", "…", needed=True)

@@ -9,8 +9,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzz.case import Case
+from fuzz.operators.graph import bodies
 from triage.construct_meaning import parsed
-from triage.schemas import formal_inputs, formal_name
+from triage.schemas import formal_inputs
+from triage.submodel import free_names
 from triage.variants import Variant, neighbour
 from triage.wording import enumerated
 
@@ -86,10 +88,18 @@ def frozen(case: Case, names: Collection[str]) -> Case:
 
 
 def _called(model: onnx.ModelProto, name: str) -> str:
-    """What the operator that reads a value calls it; of a value that only a body reads, that it comes from outside."""
-    if any(name in node.input for node in model.graph.node):
-        return formal_name(model, name)
-    return "value from outside the body"
+    """What the operator that reads a value calls it; of a value that a body reads, that it comes from outside.
+
+    One of a list of inputs goes by its number: names of tensors say nothing to anybody.
+    """
+    variadic = onnx.defs.OpSchema.FormalParameterOption.Variadic
+    for node in model.graph.node:
+        for position, formal in enumerate(formal_inputs(node, model)):
+            if node.input[position] == name and formal.option != variadic:
+                return formal.name
+    if any(name in free_names(body) for node in model.graph.node for body in bodies(node)):
+        return "value from outside the body"
+    return next((f"input {list(node.input).index(name) + 1}" for node in model.graph.node if name in node.input), name)
 
 
 def _fed(case: Case) -> Iterator[Variant]:
