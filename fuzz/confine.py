@@ -3,7 +3,8 @@
 Where Bubblewrap works, a program sees the system's own folders, the folders that it is given, an empty home and
 nothing else: no files of ours, no network. Whoever starts it as root has it run as the user *nobody*, who can neither
 read another process's environment nor signal it, and sees no process of anybody else's; else a user namespace forbids
-the reading. Where Bubblewrap does not work, root can still run it as nobody, who cannot read what only its owner may.
+the reading. Where Bubblewrap does not work, root can still run it as nobody, who cannot read what only its owner may;
+folders that are given and lie inside such a one are bound where they are, with nothing else of it.
 `means` says which it is; where nothing is possible the answer is "", and who calls decides whether that will do.
 """
 
@@ -11,8 +12,10 @@ from __future__ import annotations
 
 import os
 import pwd
+import shlex
+import stat
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,7 +32,9 @@ _NOBODY = "nobody"
 #: starts (since Linux 5.14; before, of all processes of the user).
 _MOST_PROCESSES = 4096
 #: Gives /proc anew, for the program that follows: without the processes of other users.
-_HIDING = 'mount -t proc -o hidepid=invisible,nosuid,nodev,noexec proc /proc && exec "$@"'
+_HIDING = "mount -t proc -o hidepid=invisible,nosuid,nodev,noexec proc /proc"
+#: Where folders wait while what lies above them is covered: one of these that none of them lies in.
+_WAITING = ("/mnt", "/media", "/srv")
 _LARGEST_FILE = 4 << 30
 
 
@@ -113,7 +118,7 @@ def _parents(places: Sequence[Path]) -> list[Path]:
 
 
 def _caged_as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
-    return [*_hidden(), *_bubblewrap(cage), "--", *_limited_nobody(cage, program)]
+    return [*_apart(), *_bubblewrap(cage), "--", *_limited_nobody(cage, program)]
 
 
 def _caged(cage: Cage, program: Sequence[str]) -> list[str]:
@@ -121,7 +126,45 @@ def _caged(cage: Cage, program: Sequence[str]) -> list[str]:
 
 
 def _as_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
-    return [*_hidden(), *_limited_nobody(cage, program)]
+    given = [*cage.read, *cage.write, *([cage.folder] if cage.folder else [])]
+    closed = {folder: above for folder in given if (above := _closed(folder))}
+    if closed and not _hides():
+        raise OSError(f"the user {_NOBODY}, who is to run it, cannot enter {min(closed.values())}: install bubblewrap")
+    return [*_apart([*_opening(closed), *_at_home(cage)]), *_limited_nobody(cage, program)]
+
+
+def _closed(folder: Path) -> Path | None:
+    """The outermost of the folders above one that only its owner and their group can enter."""
+    return next((above for above in reversed(folder.absolute().parents) if above.is_dir() and not _open(above)), None)
+
+
+def _open(folder: Path) -> bool:
+    return bool(folder.stat().st_mode & stat.S_IXOTH)
+
+
+def _opening(closed: Mapping[Path, Path]) -> list[str]:
+    """What covers closed folders with empty ones, in which there is only what is given, bound to where it was."""
+    if not closed:
+        return []
+    waiting = next(each for each in _WAITING if not any(str(one).startswith(f"{each}/") for one in closed))
+    aside, back = [_empty(waiting)], [_empty(str(above)) for above in sorted(set(closed.values()))]
+    for at, given in enumerate(closed):
+        place, spot = shlex.quote(str(given)), f"{waiting}/{at}"
+        aside += [f"mkdir {spot}" if given.is_dir() else f"touch {spot}", f"mount --bind {place} {spot}"]
+        inside = given if given.is_dir() else given.parent
+        back += [f"mkdir -p {shlex.quote(str(inside))}", f"{{ test -e {place} || touch {place}; }}"]
+        back.append(f"mount --bind {spot} {place}")
+    return [*aside, *back, f"umount -l {waiting}"]
+
+
+def _at_home(cage: Cage) -> list[str]:
+    """What gives a program a home of its own, if there is a folder of that name, and begins where it is to begin."""
+    home, begin = shlex.quote(str(cage.home)), shlex.quote(str(cage.folder or cage.home))
+    return [f"{{ test ! -d {home} || {_empty(str(cage.home), 1777, cage.disk_mb)}; }}", f"{{ cd {begin} || cd /; }}"]
+
+
+def _empty(folder: str, mode: int = 755, mebibytes: int = 1) -> str:
+    return f"mount -t tmpfs -o mode={mode},size={mebibytes}m tmpfs {shlex.quote(folder)}"
 
 
 def _limited_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
@@ -131,11 +174,20 @@ def _limited_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
     return ["prlimit", *_limits(cage), "--", *own, *program]
 
 
-@cache
-def _hidden() -> tuple[str, ...]:
+def _apart(more: Sequence[str] = ()) -> list[str]:
     """What root puts before a program so that it sees no process of other users; nothing where that is forbidden."""
-    hiding = ("unshare", "--mount", "--propagation", "private", "--", "/bin/sh", "-c", _HIDING, "sh")
-    return hiding if _succeeds([*hiding, "/bin/true"]) else ()
+    return _unshared(more) if _hides() else []
+
+
+@cache
+def _hides() -> bool:
+    """Whether processes can be hidden from a program, and folders shown elsewhere."""
+    return _succeeds([*_unshared(), "/bin/true"])
+
+
+def _unshared(more: Sequence[str] = ()) -> list[str]:
+    script = " && ".join([_HIDING, *more, 'exec "$@"'])
+    return ["unshare", "--mount", "--propagation", "private", "--", "/bin/sh", "-c", script, "sh"]
 
 
 def _limits(cage: Cage) -> list[str]:

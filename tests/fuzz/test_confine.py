@@ -12,7 +12,7 @@ import pytest
 from fuzz import confine
 from fuzz.confine import Cage
 
-confined = pytest.mark.skipif(not confine.means(), reason="programs cannot be confined on this machine")
+every_means = pytest.mark.parametrize("name", [name for name, built in confine._MEANS.items() if confine._works(built)])
 
 
 def run(cage: Cage, script: str) -> subprocess.CompletedProcess[str]:
@@ -27,21 +27,38 @@ def run(cage: Cage, script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@confined
-def test_a_program_reads_what_it_is_given_and_writes_where_it_may(tmp_path: Path) -> None:
-    given, own = tmp_path / "given", tmp_path / "own"
+@every_means
+def test_a_program_reads_what_it_is_given_and_writes_where_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Folders above may be closed to everybody but their owner, as those of tests and the home of root are."""
+    monkeypatch.setattr(confine, "means", lambda: name)
+    tmp_path.chmod(0o700)
+    given, own, alone = tmp_path / "given", tmp_path / "it's own", tmp_path / "alone.py"
     for folder in (given, own):
         folder.mkdir()
-    (given / "model").write_text("a model")
-    cage = Cage(tmp_path / "home", read=(given,), write=(own,))
-    done = run(cage, f"cat {given}/model > {own}/copy; echo x > {given}/model; echo done")
+    for file in (given / "model", alone, tmp_path / "secret"):
+        file.write_text(f"a {file.stem}")
+    cage = Cage(tmp_path / "home", read=(given, alone), write=(own,), folder=own)
+    script = f"cat {given}/model {alone} > copy; cat {tmp_path}/secret >> copy; echo x > {given}/model; echo done"
+    done = run(cage, f'cd "{own}"; {script}')
     assert done.stdout == "done\n"
-    assert (own / "copy").read_text() == "a model"
+    assert (own / "copy").read_text() == "a modela alone"
     assert (given / "model").read_text() == "a model"
 
 
-@pytest.mark.skipif("bubblewrap" not in confine.means(), reason="bubblewrap does not work on this machine")
-def test_home_is_empty_and_holds_no_more_than_it_may(tmp_path: Path) -> None:
+def test_where_nobody_cannot_enter_a_folder_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o700)
+    monkeypatch.setattr(confine, "_hides", lambda: False)
+    with pytest.raises(OSError, match=r"nobody, who is to run it, cannot enter /.*: install bubblewrap"):
+        confine._as_nobody(Cage(tmp_path / "home", read=(tmp_path / "given",)), ["/bin/true"])
+
+
+@every_means
+def test_home_is_empty_and_holds_no_more_than_it_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(confine, "means", lambda: name)
     home = tmp_path / "home"
     home.mkdir()
     (home / "key").write_text("sesame")
@@ -65,7 +82,7 @@ def test_a_build_sees_no_other_process_and_a_worker_at_least_not_what_it_holds(t
 FORKS = "i=0; while [ $i -lt 600 ]; do sleep 60 >/dev/null 2>&1 & i=$((i+1)); echo $i; done"
 
 
-@pytest.mark.parametrize("name", [name for name, built in confine._MEANS.items() if confine._works(built)])
+@every_means
 def test_a_program_starts_no_more_processes_than_it_may(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
@@ -81,7 +98,7 @@ def test_a_program_starts_no_more_processes_than_it_may(
     assert done.returncode, "it was never refused"
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or not confine._hidden(), reason="only root can hide processes, if anybody")
+@pytest.mark.skipif(os.geteuid() != 0 or not confine._hides(), reason="only root can hide processes, if anybody")
 def test_a_worker_beside_others_sees_no_process_but_those_of_its_user(tmp_path: Path) -> None:
     victim = subprocess.Popen(["/bin/sleep", "3600"])  # its command line may hold a secret
     try:
