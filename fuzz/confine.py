@@ -175,19 +175,19 @@ def _limited_nobody(cage: Cage, program: Sequence[str]) -> list[str]:
 
 
 def _apart(more: Sequence[str] = ()) -> list[str]:
-    """What root puts before a program so that it sees no process of other users; nothing where that is forbidden."""
+    """What root puts before a program that is to see no network and no process of others; nothing where it may not."""
     return _unshared(more) if _hides() else []
 
 
 @cache
 def _hides() -> bool:
-    """Whether processes can be hidden from a program, and folders shown elsewhere."""
+    """Whether processes and networks can be hidden from a program, and folders shown elsewhere."""
     return _succeeds([*_unshared(), "/bin/true"])
 
 
 def _unshared(more: Sequence[str] = ()) -> list[str]:
     script = " && ".join([_HIDING, *more, 'exec "$@"'])
-    return ["unshare", "--mount", "--propagation", "private", "--", "/bin/sh", "-c", script, "sh"]
+    return ["unshare", "--mount", "--net", "--propagation", "private", "--", "/bin/sh", "-c", script, "sh"]
 
 
 def _limits(cage: Cage) -> list[str]:
