@@ -44,6 +44,8 @@ _SMALL_TYPES = {
     "uint4": (21, 2),
     "int4": (22, 2),
     "float4_e2m1fn": (23, 2),
+    "uint2": (25, 4),
+    "int2": (26, 4),
 }
 _ORT_NAMES = {
     "tensor(bfloat16)": "bfloat16",
@@ -54,6 +56,8 @@ _ORT_NAMES = {
     "tensor(uint4)": "uint4",
     "tensor(int4)": "int4",
     "tensor(float4e2m1)": "float4_e2m1fn",
+    "tensor(uint2)": "uint2",
+    "tensor(int2)": "int2",
 }
 _BEGUN = re.compile(r"Applying graph transformer (\S+) on step")
 _ENDED = re.compile(r"GraphTransformer (\S+) modified: ([01])")
@@ -203,24 +207,31 @@ def _ort_value(value: Value) -> Any:
     number, per_byte = _SMALL_TYPES[name]
     shape = list(value.shape)  # type: ignore[union-attr]
     data = value.data if isinstance(value, Raw) else np.ascontiguousarray(value).tobytes()
-    if per_byte == 2:
-        return _packed(data, shape, number)
+    if per_byte > 1:
+        return _packed(data, shape, number, per_byte)
     flat = np.frombuffer(data, {1: np.uint8, 2: np.uint16}[SMALL_DTYPES[name]]).reshape(shape)
     return ort.OrtValue.ortvalue_from_numpy_with_onnx_type(flat.copy(), number)
 
 
-def _packed(data: bytes, shape: List[int], number: int) -> Any:
-    """A tensor of two items a byte, the first one in the low half (onnx.proto)."""
+def _packed(data: bytes, shape: List[int], number: int, per_byte: int) -> Any:
+    """A tensor of several items a byte, the first one in the lowest bits (onnx.proto)."""
     import ctypes
 
     import onnxruntime as ort
 
-    items = np.frombuffer(data, np.uint8) & 0x0F
-    items = np.concatenate([items, np.zeros(len(items) % 2, np.uint8)])
-    halves = (items[0::2] | (items[1::2] << 4)).tobytes()
+    places, mask = _places(per_byte)
+    items = np.frombuffer(data, np.uint8) & mask
+    items = np.concatenate([items, np.zeros(-len(items) % per_byte, np.uint8)])
+    packed = np.bitwise_or.reduce(items.reshape(-1, per_byte) << places, axis=1).astype(np.uint8).tobytes()
     value = ort.OrtValue.ortvalue_from_shape_and_type(shape, number)
-    ctypes.memmove(value.data_ptr(), halves, len(halves))
+    ctypes.memmove(value.data_ptr(), packed, len(packed))
     return value
+
+
+def _places(per_byte: int) -> Tuple[np.ndarray, int]:
+    """By how many bits each item of a byte is moved, and the bits of one."""
+    bits = 8 // per_byte
+    return np.arange(per_byte, dtype=np.uint8) * np.uint8(bits), (1 << bits) - 1
 
 
 def _from_ort_value(value: Any) -> Value:
@@ -233,13 +244,13 @@ def _from_ort_value(value: Any) -> Value:
     shape = tuple(value.shape())
     count = int(np.prod(shape, dtype=np.int64))
     per_byte = _SMALL_TYPES[name][1]
-    size = (count + 1) // 2 if per_byte == 2 else count * SMALL_DTYPES[name]
+    size = -(-count // per_byte) if per_byte > 1 else count * SMALL_DTYPES[name]
     data = ctypes.string_at(value.data_ptr(), size)
-    if per_byte == 2:
-        halves = np.frombuffer(data, np.uint8)
-        items = np.stack([halves & 0x0F, halves >> 4], axis=1).ravel()[:count]
-        signed = np.where(items > 7, items | 0xF0, items).astype(np.uint8) if name == "int4" else items
-        data = signed.astype(np.uint8).tobytes()
+    if per_byte > 1:
+        places, mask = _places(per_byte)
+        items = ((np.frombuffer(data, np.uint8)[:, None] >> places) & mask).ravel()[:count]
+        negative = name.startswith("int") & (items > mask >> 1)
+        data = np.where(negative, items | (0xFF ^ mask), items).astype(np.uint8).tobytes()
     return _named(Raw(name, shape, data))
 
 
