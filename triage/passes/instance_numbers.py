@@ -33,14 +33,17 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
 def _with(instance: Instance, chosen: list[Place], change: Callable[[list[int]], list[int] | int]) -> Instance:
     for place in chosen:
         given = place.of(instance)
-        items = _whole(given)
-        simpler = change(items)
-        if simpler == items:
-            continue
-        if isinstance(given, int) and isinstance(simpler, list):
-            simpler = simpler[0]
-        instance = changed(instance, place, {"tuple": simpler} if _is_tuple(given, simpler) else simpler)
+        instance = changed(instance, place, _encoded(given, change(_whole(given))))
     return instance
+
+
+def _encoded(given: Any, simpler: list[int] | int) -> Any:
+    """Simpler numbers in the form that the argument has: a tuple, a list or a number."""
+    if isinstance(simpler, int):
+        return simpler
+    if isinstance(given, int):
+        return simpler[0]
+    return {"tuple": simpler} if isinstance(given, dict) else simpler
 
 
 def _ones(items: list[int]) -> list[int]:
@@ -53,10 +56,6 @@ def _zeros(items: list[int]) -> list[int]:
 
 def _once(items: list[int]) -> list[int] | int:
     return items[0] if len(set(items)) == 1 else items
-
-
-def _is_tuple(given: Any, simpler: list[int] | int) -> bool:
-    return isinstance(given, dict) and isinstance(simpler, list)
 
 
 def _whole(given: Any) -> list[int]:
