@@ -10,7 +10,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -41,7 +42,8 @@ _End = BaseException | None
 def serve(module: str, tasks: Sequence[dict[str, Any]], jobs: int, seconds: float) -> Iterator[tuple[int, Answer]]:
     """Answers to `tasks` as they come, each with the task's position, from up to `jobs` children of `module`.
 
-    A task may take `seconds`, where it keeps that limit itself, and some more, after which its child is killed.
+    From one answer to the next a task may take `seconds`, where it keeps that limit itself, and some more, after which
+    its child is killed.
     Raises ChildFailed for a fault of the child's own.
     """
     waiting: queue.SimpleQueue[tuple[int, dict[str, Any]]] = queue.SimpleQueue()
@@ -69,6 +71,42 @@ def environment() -> dict[str, str]:
     ours = str(Path(fuzz.__file__).parent.parent)
     path = os.pathsep.join(filter(None, [ours, os.environ.get("PYTHONPATH", "")]))
     return {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+class _Limit:
+    """Calls something unless it is restarted or ended within `seconds` (None: never)."""
+
+    def __init__(self, seconds: float | None, late: Callable[[], None]) -> None:
+        self._seconds, self._late = seconds, late
+        self._last = time.monotonic()
+        self._timer: threading.Timer | None = None
+        self._wait(seconds)
+
+    def _wait(self, seconds: float | None) -> None:
+        if seconds is not None:
+            self._timer = threading.Timer(seconds, self._look)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _look(self) -> None:
+        """A restart only notes the time, since it is frequent: what is left is waited for here."""
+        if self._seconds is None:
+            return
+        left = self._last + self._seconds - time.monotonic()
+        if left > 0:
+            self._wait(left)
+        else:
+            self._late()
+
+    def restart(self) -> None:
+        """Begin anew."""
+        self._last = time.monotonic()
+
+    def end(self) -> None:
+        """No more."""
+        self._seconds = None
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 class _Lane:
@@ -100,9 +138,7 @@ class _Lane:
     def _do(self, at: int, task: dict[str, Any]) -> None:
         child = self._running()
         assert child.stdin is not None and child.stdout is not None
-        limit = threading.Timer(self._seconds + _GRACE, child.kill)
-        if self._seconds:
-            limit.start()
+        limit = _Limit(self._seconds + _GRACE if self._seconds else None, child.kill)
         try:
             child.stdin.write(json.dumps(task) + "\n")
             child.stdin.flush()
@@ -113,10 +149,11 @@ class _Lane:
                 if "done" in answer:
                     return
                 self._answers.put((at, answer))
+                limit.restart()
         except BrokenPipeError:
             pass  # told below
         finally:
-            limit.cancel()
+            limit.end()
         self._child = None
         status = child.wait()
         if status > 0:

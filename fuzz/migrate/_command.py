@@ -17,8 +17,6 @@ from fuzz.migrate._torch_parent import in_order
 from fuzz.migrate._watching import INJECTED, VARIABLE, told
 
 CHILD = "fuzz.migrate._torch_child"
-#: The longest that checking what one process recorded may take, in seconds: no limit that is ever met.
-_NO_LIMIT = 10**6
 
 
 @dataclass
@@ -43,12 +41,10 @@ class Recording:
             self.status = _run(self.command, folder, self.output)
             files = sorted(Path(folder).glob("*.jsonl"), key=lambda path: (path.stat().st_mtime_ns, path.name))
             self.processes = len(files)
-            tasks = [{"file": str(path), "name": "what a process recorded"} for path in files]
-            if tasks:
-                patient = Request(self.request.jobs, self.request.operators, _NO_LIMIT)
-                for item in in_order(CHILD, tasks, patient):
-                    if isinstance(item, Omitted) or self.request.wants(item.operator):
-                        yield item
+            tasks = [{"file": str(path), "first": 0, "name": "a recorded call"} for path in files]
+            for item in in_order(CHILD, tasks, self.request):
+                if isinstance(item, Omitted) or self.request.wants(item.operator):
+                    yield item
 
 
 def _run(command: Sequence[str], folder: str, output: int | None) -> int:

@@ -1,8 +1,9 @@
 """The child process of a migration from PyTorch: runs what tests it is told to, and checks what is recorded.
 
-It reads one task a line on stdin (JSON: ``{"database": "op_db", "test": 3}``, or ``{"file": PATH}`` with what the
-recorder wrote in a user's process) and answers on stdout with one JSON object a line: ``{"instance", "source",
-"flags", "version"}``, ``{"omitted", "count", "test"}``, and ``{"done"}`` after each task.
+It reads one task a line on stdin (JSON: ``{"database": "op_db", "test": 3}``, or ``{"file": PATH, "first": 0}`` with
+what the recorder wrote in a user's process, from that line on) and answers on stdout with one JSON object a line:
+``{"instance", "source", "flags", "version"}``, ``{"omitted", "count", "test"}``, and ``{"done"}`` after each task. Of a
+file, ``{"line"}`` says which line comes next, so that a call that kills this process costs no other.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Late(BaseException):
 class Answers:
     """The log that the recorder writes to here: checks each instance and sends it to the parent."""
 
-    def __init__(self, send: Callable[[object], None]) -> None:
-        self._send = send
+    def __init__(self, send: Callable[[object], None], flush: Callable[[], None]) -> None:
+        self._send, self._hand_over = send, flush
         self._checker = Checker()
         self._omitted: Counter[tuple[str, str]] = Counter()
         self._waiting: list[tuple[dict[str, Any], dict[str, str]]] = []
@@ -70,6 +71,12 @@ class Answers:
         version = document.get("version", "")
         self._send({"instance": content, "source": self.source, "flags": sorted(found.flags), "version": version})
         return True
+
+    def reach(self, line: int) -> None:
+        """Hand over what was found before the line, since its call may end this process."""
+        self.flush()
+        self._send({"line": line})
+        self._hand_over()
 
     def flush(self) -> None:
         """Send the counts."""
@@ -203,20 +210,34 @@ def listed() -> dict[str, list[str]]:
 # ---------------------------------------------------------------- what a user's processes recorded
 
 
-def check_file(answers: Answers, path: str) -> None:
-    """Check the instances that the recorder wrote to a file; a line that a killed process cut off is counted."""
+def check_file(answers: Answers, path: str, first: int, seconds: float, reach: Callable[[int], None]) -> None:
+    """Check the instances that the recorder wrote to a file, from its line `first` on, each for at most `seconds`.
+
+    `reach` is told each line before it is checked. A line that a killed process cut off is counted.
+    """
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            try:
-                told = json.loads(line)
-            except ValueError:
-                answers.omitted("the process was killed while it wrote this")
+        for number, line in enumerate(file):
+            if number < first:
                 continue
-            answers.source = told["source"]
-            if "omitted" in told:
-                answers.omitted(told["omitted"], told["count"])
-            else:
-                answers.check_one(told["instance"])
+            reach(number)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            try:
+                _check_line(answers, line)
+            except Late:
+                answers.omitted(f"a call that took longer than {seconds:.0f} s")
+
+
+def _check_line(answers: Answers, line: str) -> None:
+    try:
+        told = json.loads(line)
+    except ValueError:
+        answers.omitted("the process was killed while it wrote this")
+        return
+    answers.source = told["source"]
+    if "omitted" in told:
+        answers.omitted(told["omitted"], told["count"])
+    else:
+        answers.check_one(told["instance"])
 
 
 # ---------------------------------------------------------------- the process
@@ -228,15 +249,14 @@ Task = dict[str, Any]
 class Tasks:
     """Does the tasks of a migration from PyTorch's tests."""
 
-    def __init__(self, answers: Answers) -> None:
-        self._answers = answers
+    def __init__(self, answers: Answers, seconds: float) -> None:
+        self._answers, self._seconds = answers, seconds
         self._tests: Tests | None = None
 
     def do(self, task: Task) -> None:
         """Run a test of PyTorch's, or check what a user's process recorded."""
         if "file" in task:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            check_file(self._answers, task["file"])
+            check_file(self._answers, task["file"], task["first"], self._seconds, self._answers.reach)
             return
         self._tests = self._tests or Tests(self._answers)
         self._tests.run(task["database"], task["test"])
@@ -257,8 +277,8 @@ def main(
         send(listing())
         channel.flush()
         return
-    answers = Answers(send)
-    _serve(answers, tasks(answers) if tasks else Tasks(answers).do, send, channel.flush, float(sys.argv[1]))
+    answers, seconds = Answers(send, channel.flush), float(sys.argv[1])
+    _serve(answers, tasks(answers) if tasks else Tasks(answers, seconds).do, send, channel.flush, seconds)
 
 
 def _serve(

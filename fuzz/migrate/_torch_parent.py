@@ -25,10 +25,23 @@ def listed(child: str) -> Any:
 
 
 def in_order(child: str, tasks: list[dict[str, Any]], request: Request) -> Iterator[Stored | Omitted]:
-    """What the children answer, in the order of the tasks: which of two equal instances comes first is not chance."""
+    """What the children answer, in the order of the tasks: which of two equal instances comes first is not chance.
+
+    A child that tells which line of a task it has reached, and dies there, is followed by one that goes on behind it.
+    """
     held: dict[int, list[Stored | Omitted]] = {}
-    for at, answer in serve(child, tasks, request.jobs, request.seconds):
-        held.setdefault(at, []).append(_item(answer, tasks[at]))
+    waiting = dict(enumerate(tasks))
+    while waiting:
+        numbers, reached, again = list(waiting), dict[int, int](), dict[int, dict[str, Any]]()
+        for position, answer in serve(child, list(waiting.values()), request.jobs, request.seconds):
+            at = numbers[position]
+            if not isinstance(answer, Died) and "line" in answer:
+                reached[at] = answer["line"]
+                continue
+            held.setdefault(at, []).append(_item(answer, tasks[at]))
+            if isinstance(answer, Died) and at in reached:
+                again[at] = {**tasks[at], "first": reached[at] + 1}
+        waiting = again
     for at in sorted(held):
         yield from held[at]
 

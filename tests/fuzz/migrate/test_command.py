@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 from fuzz.instance import parse
 from fuzz.instance_store import Stored
 from fuzz.migrate import MigrationFailed, Omitted, Request
-from fuzz.migrate._command import Recording
+from fuzz.migrate._command import CHILD, Recording
+from fuzz.migrate._torch_parent import in_order
 
 PROGRAM = Path(__file__).with_name("recorded.py")
 #: The fork of a process whose OpenMP threads have run hangs in PyTorch, recorded or not.
@@ -209,3 +211,35 @@ def test_the_orders_name_no_more_than_the_recorder_needs() -> None:
     from fuzz.migrate._watching import told
 
     assert set(json.loads(json.dumps(told("x")))) == {"folder", "namespaces", "refused", "properties"}
+
+
+def recorded_call(api: str, tensors: list[dict[str, Any]], **arguments: Any) -> str:
+    """A line as the recorder writes it."""
+    instance = {"library": "torch", "version": "2.13.0", "api": api, "args": [{"tensor": 0}], "kwargs": arguments}
+    return json.dumps({"source": {"kind": "script", "test": "t.py"}, "instance": {**instance, "tensors": tensors}})
+
+
+FLOATS = {"dtype": "float32", "shape": [3], "values": [1.0, 2.0, 3.0]}
+RELU, TANH = (recorded_call(f"torch.{name}", [FLOATS]) for name in ("relu", "tanh"))
+#: PyTorch reads a thousand million elements of three.
+DEADLY = recorded_call(
+    "torch.segment_reduce",
+    [FLOATS, {"dtype": "int64", "shape": [1], "values": [10**9]}],
+    reduce="sum",
+    lengths={"tensor": 1},
+    unsafe=True,
+)
+
+
+@pytest.mark.parametrize(
+    "lines", [(RELU, DEADLY, TANH), (DEADLY, RELU, DEADLY, TANH, DEADLY)], ids=["one", "three of five"]
+)
+def test_a_recorded_call_that_kills_the_process_that_checks_it_costs_itself_alone(
+    lines: Sequence[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "process.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    found = list(in_order(CHILD, [{"file": str(path), "first": 0, "name": "a recorded call"}], Request(jobs=1)))
+    assert [item.operator for item in found if isinstance(item, Stored)] == ["torch.relu", "torch.tanh"]
+    deaths = [item for item in found if isinstance(item, Omitted)]
+    assert deaths == [Omitted("the process died: SIGSEGV", "a recorded call")] * lines.count(DEADLY)

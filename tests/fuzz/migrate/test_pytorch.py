@@ -87,6 +87,14 @@ def test_a_child_that_dies_costs_its_task_alone() -> None:
     assert isinstance(died, Died) and died.how == "SIGSEGV"
 
 
+def test_a_child_may_take_its_time_as_long_as_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fuzz.migrate._children._GRACE", 0.0)
+    tasks = [{"do": "answer slowly"}, {"do": "hang"}, {"do": "answer"}]
+    answers = list(serve(CHILD, tasks, 1, 5))
+    assert [at for at, answer in answers if answer == {"answered": 1}] == [0, 2]
+    assert [answer.how for at, answer in answers if isinstance(answer, Died)] == ["SIGKILL"]
+
+
 def test_a_fault_of_the_childs_own_is_raised() -> None:
     with pytest.raises(ChildFailed, match="ValueError: a fault"):
         list(serve(CHILD, [{"do": "fail"}], 2, 60))
