@@ -47,6 +47,9 @@ _SMALL = 8
 _HOPEFUL = 0.4
 #: ... as long as it is at least so likely that what is simplified does not matter; at first it is `_HARMLESS`.
 _TRUSTED, _HARMLESS = 0.75, 0.9
+#: So likely once a simplified cut was seen to fail: every small cut is simplified then, and one that is refused lacks
+#: nodes.
+_SURE = 0.95
 #: Up to this many nodes, the simplified form is asked about before nodes that are probably needed.
 _LAST = 3
 
@@ -318,7 +321,7 @@ class NodeSearch:
                 self._tried[part] = True
                 self._prefer(bare[part] is not None or (self._prefers_bare and simple[part] is not None))
                 failing.append((part, case))
-            elif simple[part] is not None:
+            elif simple[part] is not None and self._harmless < _SURE:
                 self._cloud(part, hopes[part])
             else:
                 self._tried[part] = False
@@ -361,8 +364,14 @@ class NodeSearch:
     # ------------------------------------------------------------ simplified forms
 
     def _in_simple_form(self, part: Kept, hope: float) -> Case | None:
-        """The cut with everything else simplified, where one run is likely to tell that both are possible."""
-        if len(part) > _SMALL or hope < _HOPEFUL or self._harmless < _TRUSTED or part in self._clouded:
+        """The cut with everything else simplified, where one run is likely to tell that both are possible.
+
+        Once that was told it costs nothing, and what is found then needs no run to be made simple; but the other way
+        to cut keeps its turns.
+        """
+        if len(part) > _SMALL or self._harmless < _TRUSTED or part in self._clouded:
+            return None
+        if hope < _HOPEFUL and (self._harmless < _SURE or self._in_bare_form(part) is not None):
             return None
         return next(iter(self._simple(part)), None)
 
@@ -375,7 +384,7 @@ class NodeSearch:
 
     def _clear(self) -> None:
         """Simplifying is seen to be harmless: what was refused in simplified form lacked nodes."""
-        self._harmless = 1.0 - 0.05
+        self._harmless = _SURE
         for part in self._clouded:
             self._refuse(part)
         self._clouded.clear()

@@ -263,6 +263,22 @@ def test_simplifying_along_with_the_last_cuts_costs_less_than_one_run_more() -> 
     assert together < alone + len(searches)
 
 
+def test_once_a_simplified_cut_fails_all_later_ones_are_simplified() -> None:
+    later = list[bool]()
+    for seed in range(12):
+        runs, order = Runs(all_of(7, 8, 9)), list[tuple[bool, bool]]()
+
+        def ask(cases: Sequence[Case], runs: Runs = runs, order: list[tuple[bool, bool]] = order) -> list[bool]:
+            answers = [runs.answer(case) for case in cases]
+            order += [(case.model.startswith(b"simple"), fails) for case, fails in zip(cases, answers, strict=True)]
+            return answers
+
+        NodeSearch(graph(60, seed), runs.build, ask, lambda case: None, simple=runs.simple).run()
+        hit = order.index((True, True)) if (True, True) in order else len(order)
+        later += [simple for simple, _ in order[hit + 1 :]]
+    assert len(later) > 12 and all(later)
+
+
 @pytest.mark.parametrize("seed", [6, 13, 17, 23, 37])
 def test_a_node_that_only_seems_needed_goes(seed: int) -> None:
     """One more node hides the bug unless another one is there, too: what was refused with it fails without it."""
