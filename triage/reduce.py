@@ -197,7 +197,8 @@ class _Search:
             self._simplifier.run(self.best, self._accepted.append)
             while self.best.kind == "onnx" and self._first(LAST):
                 self._simplifier.run(self.best, self._accepted.append)
-            self._neighbourhood.offer(self._simplifier.passing)
+            nodes = node_count(self.best)  # what was refused with more of them may pass for what it lacked besides
+            self._neighbourhood.offer(case for case in self._simplifier.passing if node_count(case) == nodes)
         except Over:
             return False
         return True

@@ -80,6 +80,8 @@ _FEW_NUMBERS = 4
 _LARGE = frozenset({"shapes", "extents"})
 #: So many refusals before sizes are left as they are, where runs are dear.
 _PATIENT = 2
+#: Passes with odds up to this are suspected no more than sizes are.
+_INNOCENT = 0.05
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,8 @@ class Simplifier:
         """Simplify until nothing is left to propose, or the runs are spent; what is kept goes to `accept`."""
         begun, stack = self._trials.runs - self._spent, self._rounds(case, STACK)
         while stack and ((limit := self._limit(begun, stack)) is None or self._trials.runs < limit):
+            if self._sizes_matter(case, stack, accept):
+                break
             kept, refused = self._longest(stack, self._patience(limit, stack))
             if kept:
                 case = stack[kept - 1].case
@@ -117,8 +121,7 @@ class Simplifier:
                 self._refused.add((culprit.name, culprit.change))
                 self.passing.append(culprit.case)
             elif not kept and self._most_runs is not None:
-                self._given_up |= _LARGE
-                self._last(case, accept)
+                self._keeps_sizes(case, accept)
                 break
             stack = self._rounds(case, STACK)
         self._spent = self._trials.runs - begun
@@ -135,11 +138,30 @@ class Simplifier:
             return limit
         return min(limit, self._trials.runs + _PATIENT)
 
-    def _last(self, case: Case, accept: Callable[[Case], None]) -> None:
-        """One more run, on what is still thought to be harmless."""
+    def _sizes_matter(self, case: Case, stack: Sequence[Step], accept: Callable[[Case], None]) -> bool:
+        """Whether the stack is refused, but not what is harmless in it with the sizes as they are, which is kept.
+
+        Where runs are dear, sizes are blamed before anything that is suspected no more than they are.
+        """
+        names = {step.name for step in stack}
+        if self._most_runs is None or not names & _LARGE or any(_ODDS.get(name, 0.0) > _INNOCENT for name in names):
+            return False
+        if self._trials.ask([stack[-1].case], stack[-1].name)[0]:
+            return False
+        if self._keeps_sizes(case, accept):
+            self.passing += [stack[-1].case] if "ranks" not in names else []  # an axis less tells nothing of sizes
+            return True
+        self._given_up -= _LARGE
+        return False
+
+    def _keeps_sizes(self, case: Case, accept: Callable[[Case], None]) -> bool:
+        """Give the sizes up; whether the failure survives all else that is still thought to be harmless, in one run."""
+        self._given_up |= _LARGE
         simpler = self.harmless(case)
-        if simpler.id != case.id and self._trials.ask([simpler], HARMLESS[-1])[0]:
-            accept(simpler)
+        if simpler.id == case.id or not self._trials.ask([simpler], HARMLESS[-1])[0]:
+            return False
+        accept(simpler)
+        return True
 
     def harmless(self, case: Case) -> Case:
         """The case with everything simpler that hardly a failure needs; the predicate is not asked."""

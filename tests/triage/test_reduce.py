@@ -376,6 +376,23 @@ def test_where_runs_are_dear_and_sizes_matter_the_rest_is_made_simpler_all_the_s
     assert not np.array_equal(np.asarray(found.case.inputs["image"]), image)
 
 
+def test_where_runs_are_dear_and_only_sizes_are_suspected_their_refusal_is_the_passing_neighbour() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[5,7] image) => (float[5,7] result)
+        { result = Sigmoid(image) }"""
+    image = np.linspace(-2, 3, 35, dtype=np.float32).reshape(5, 7)
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"image": image}, Origin("test"))
+    stages = list[str]()
+
+    def needs(case: Case) -> bool:
+        return all(np.asarray(value).shape[-1] >= 5 for value in case.inputs.values())
+
+    tell = lambda name, runs: stages.append(name)  # noqa: E731
+    found = reduce(case, needs, values=record, valid=valid, simplifying=4, neighbours=2, fed=False, progress=tell)
+    [(name, value)] = found.case.inputs.items()
+    assert not np.array_equal(np.asarray(value), image) and len(stages) == 2
+    assert found.min_good is not None and found.min_good.difference.startswith(f"shape of {name}: [5, 7] -> ")
+
+
 def test_a_node_that_is_idle_on_plain_numbers_only_is_not_idle_for_a_command() -> None:
     text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y)
         { t = Floor(x) u = Ceil(t) y = Neg(u) }"""
