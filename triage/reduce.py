@@ -212,7 +212,7 @@ class _Search:
             continue
         at = 0
         while at < len(places := inner_places(self.best)):
-            self._nodes(places[at])
+            self._nodes(places[at], last=at == len(places) - 1)
             if len(places[at].find(load(self.best)).node) > 1:
                 at += 1  # else it is no longer among the places, and the next one has moved up
 
@@ -246,7 +246,8 @@ class _Search:
         """
         return self._values(with_odd_inputs(self.best) if name in BY_VALUE and not self._fed else self.best)
 
-    def _nodes(self, place: Place) -> None:
+    def _nodes(self, place: Place, *, last: bool = True) -> None:
+        """The nodes that are needed at one place; at the `last` one all else is final before they are doubted."""
         case = self.best
         part = place.find(load(case))
         if len(part.node) < 2:
@@ -268,8 +269,8 @@ class _Search:
         settled = place is MAIN or self._simplifier.harmless(case).id == case.id
         simple = cuts.simple if settled else (lambda kept: [])
         bare = cuts.bare if place is MAIN else (lambda kept: [])
-        last = polish if place is MAIN and not graph.composite else None
-        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple, last, bare).run()
+        final = polish if last and not graph.composite else None
+        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple, final, bare).run()
 
     def confirm(self, confirm: Interesting) -> None:
         """Go back to the last accepted case that is confirmed once more, looked for in growing steps.

@@ -196,6 +196,26 @@ def test_an_operator_that_gives_another_type_or_several_results_has_a_valid_neig
     assert found.min_good.difference == f"Identity in the place of {operator}" and valid(found.min_good.case)
 
 
+def test_the_last_node_that_is_doubted_in_a_body_is_the_neighbour() -> None:
+    text = """g (float[2] x) => (float[2] y) <bool c = {1}> {
+        y = If(c) <then_branch = t () => (float[2] p) { a = Abs(x) b = Exp(a) d = Neg(b) p = Tanh(d) },
+                   else_branch = e () => (float[2] q) <float[2] q = {1, 1}> { }> }"""
+    stages = list[str]()
+
+    def feeds(case: Case) -> bool:
+        nodes = list(walk(load(case).graph))
+        makers = {name: node.op_type for node in nodes for name in node.output}
+        inner = any(node.op_type == "Neg" and makers.get(node.input[0]) == "Exp" for node in nodes)
+        return op_types(case) == ["If"] and inner
+
+    tell = lambda name, runs: stages.append(name)  # noqa: E731
+    case = case_of(text, x=np.array([0.3, 0.7], np.float32))
+    found = reduce(case, feeds, values=record, valid=valid, neighbours=2, progress=tell)
+    assert [node.op_type for node in walk(load(found.case).graph)] == ["If", "Exp", "Neg"]
+    assert found.min_good is not None and found.min_good.difference == "without Exp"
+    assert "neighbour" not in stages
+
+
 CALL = """g (float[2] x) => (float[2] y) { y = local.f<by = 0.5>(x) }
     <opset_import: ["": 21], domain: "local"> f<by>(a) => (b) { b = Elu<alpha: float = @by>(a) }"""
 
