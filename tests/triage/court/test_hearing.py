@@ -23,6 +23,7 @@ from triage.court.hearing import ORDER, Court
 from triage.court.lines import lines
 from triage.court.thresholds import tie_rules
 
+SLIPS = str(Path(__file__).with_name("slips.py"))
 UNSTEADY = str(Path(__file__).with_name("unsteady.py"))
 FAULTY_WORKER = Path(__file__).parents[2] / "faulty" / "faulty.py"
 
@@ -384,3 +385,17 @@ def test_what_the_library_itself_dies_of_in_the_same_way_is_no_compilers_fault(r
         accused = catalogue.target(str(tmp_path / f"{name.lower()}.py"))
         found = Court(runner, catalogue.target("reference"), 5.0).hear(case, accused)
         assert found.verdict is verdict, found.reason
+
+
+def test_of_equal_values_float64_tells_nothing_where_no_order_of_them_explains_the_result(court: Court) -> None:
+    infos = [helper.make_tensor_value_info("x", TensorProto.UINT8, [2])]
+    results = [helper.make_tensor_value_info("y", TensorProto.INT64, [1])]
+    graph = helper.make_graph([helper.make_node("ArgMax", ["x"], ["y"])], "g", infos, results)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+    case = Case("onnx", model.SerializeToString(), {"x": np.uint8([0, 0])}, Origin("test"))
+    below = court.hear(case, catalogue.target(SLIPS, {"slip": "one less"}))
+    assert below.verdict is Ruling.COMPILER_BUG
+    assert find(below.evidence, "float64") is None
+    assert find(below.evidence, "ties").figures["breaks"]
+    other = court.hear(case, catalogue.target(SLIPS, {"slip": "one more"}))
+    assert other.verdict is Ruling.UNDEFINED

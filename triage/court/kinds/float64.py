@@ -8,6 +8,7 @@ from dataclasses import replace
 from triage.court import measure
 from triage.court.evidence import Evidence, Side
 from triage.court.hearing import Hearing, Widened
+from triage.court.kinds import ties
 from triage.court.measure import Worst
 from triage.court.thresholds import thresholds
 
@@ -17,14 +18,20 @@ _MOST_ULP = 1e8
 
 
 def gather(hearing: Hearing) -> Evidence | None:
-    """Absent where the case has no float64 form, or dtypes or shapes differ for which rounding is no reason."""
+    """Absent where the case has no float64 form, or dtypes or shapes differ for which rounding is no reason.
+
+    Absent, too, where equal values may stand in another order, but in none that gives the compiler's result: that is no
+    matter of rounding.
+    """
     if not measure.comparable(hearing.actual, hearing.expected):
         return _shapes(hearing)
     widened = hearing.widened
     if widened is None or len(widened.wide) != len(hearing.actual):
         return None
     found = measure.worst(hearing.actual, hearing.expected, widened.truth, widened.noise)
-    return None if found is None else _with_pattern(hearing, widened, found, _evidence(found, widened))
+    if found is None or (math.isinf(found.noise) and ties.broken(hearing)):
+        return None
+    return _with_pattern(hearing, widened, found, _evidence(found, widened))
 
 
 def _with_pattern(hearing: Hearing, widened: Widened, found: Worst, told: Evidence) -> Evidence:

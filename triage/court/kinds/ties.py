@@ -53,6 +53,14 @@ def gather(hearing: Hearing) -> Evidence | None:
     return None if found else _substituted(hearing) or _downstream(hearing)
 
 
+def broken(hearing: Hearing) -> bool:
+    """Whether a node whose results differ picks what no order of equal values allows, or another than it must."""
+    if not hearing.compares_values or hearing.case.kind != "onnx":
+        return False
+    told = next(filter(None, map(_judged, _picks(hearing))), None)
+    return told is not None and bool(told.figures.get("breaks"))
+
+
 def _of_call(hearing: Hearing) -> Evidence | None:
     """PyTorch's functions, whatever their words say of the order: ties are among what is never reported (issue 2)."""
     told = openness.of_equal_values(hearing.outcome, hearing.case, hearing.expected)
