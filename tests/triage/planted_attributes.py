@@ -2,7 +2,7 @@
 
 LeakyRelu takes 1 - alpha for alpha, Softmax and its kin do not look at the axis, ArgMax looks at select_last_index only
 where there are more than two elements, LayerNormalization gives zeros for what it computes on the way, Elu is three
-times too large between -2 and 0, Selu is always zero, and Reciprocal is refused.
+times too large between -2 and 0, Selu is always zero, Sub gives its first input, and Reciprocal is refused.
 """
 
 import numpy as np
@@ -45,6 +45,8 @@ def execute(job, enter):
     if node.op_type == "Elu":
         given = next(iter(job.inputs.values()))
         found = [np.where((given < 0) & (given > -2), 3 * found[0], found[0])]
+    if node.op_type == "Sub":
+        found = [job.inputs[node.input[0]]]
     if node.op_type == "Selu":
         found = [np.zeros_like(found[0])]
     return list(zip(evaluator.output_names, found, strict=True))

@@ -62,6 +62,40 @@ def test_something_takes_the_place_of_nothing_where_it_fails_in_the_same_way(jud
     assert given.size and np.isposinf(given).all() and found.symptom == failure.symptom
 
 
+def scattered(data: np.ndarray[Any, Any], updates: np.ndarray[Any, Any]) -> Case:
+    """ScatterElements along the last axis, with constant updates in fewer rows than the data have."""
+    node = helper.make_node("ScatterElements", ["data", "indices", "updates"], ["output"], axis=-1)
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, data.shape) for name in ("data", "output")]
+    indices = np.broadcast_to(np.arange(updates.shape[-1]), updates.shape)
+    constants = [numpy_helper.from_array(indices, "indices"), numpy_helper.from_array(updates, "updates")]
+    graph = helper.make_graph([node], "g", infos[:1], infos[1:], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    return Case("onnx", model.SerializeToString(), {"data": data}, Origin("test"))
+
+
+def test_data_that_only_seem_to_be_returned_unchanged_get_other_numbers_than_the_rest(judge: Judge) -> None:
+    """TVM writes the updates of the first batch, which are the numbers that stand there already."""
+    pytest.importorskip("tvm")
+    data = np.arange(1, 13, dtype=np.float32).reshape(2, 3, 2)
+    case = scattered(data, np.arange(1, 9, dtype=np.float32).reshape(2, 2, 2))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    assert wrong(case, failure.outcome, failure.reference) == "returns its input data unchanged"
+    found = better(judge, failure)
+    assert "unchanged" not in wrong(found.case, found.outcome, found.reference)
+    told = numpy_helper.to_array(load(found.case).graph.initializer[1])
+    assert not np.isin(told, np.asarray(found.case.inputs["data"])).any()
+
+
+def test_data_that_are_returned_unchanged_whatever_the_numbers_keep_theirs(judge: Judge) -> None:
+    given = {"x": np.float32([[1, 2, 3]]), "y": np.float32([[1, 2, 3]])}
+    failure = failure_of(judge, PLANTED, "Sub", given, [("z", [1, 3])])
+    found = better(judge, failure)
+    assert wrong(found.case, found.outcome, found.reference).endswith("unchanged")
+    for array in found.case.inputs.values():
+        assert np.asarray(array).max() <= 3
+
+
 def test_results_that_are_wrong_as_well_are_returned(judge: Judge) -> None:
     given = {"x": np.float32([[1, 2]]), "scale": np.float32([1, 2])}
     failure = failure_of(judge, PLANTED, "LayerNormalization", given, [("y", [1, 2]), ("", []), ("inv", [1, 1])])
