@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fuzz.case import Outcome, Status
+from fuzz.case import Case, Outcome, Status
 from fuzz.oracles import refusal
 from triage.differ import describe, shown
 from triage.frames import without_harness
+from triage.mended import mended
+from triage.wording import enumerated
 
 #: Whose result is the expected one: by the kind of case, and of what the reference itself gets wrong.
 REFERENCES = {
@@ -34,14 +36,15 @@ class Behaviour:
     both: str = ""
 
 
-def compared_with(backend: str, kind: str) -> str:
-    """The key of `REFERENCES` for a bug of this backend that a case of this kind shows."""
-    return backend if backend in REFERENCES else kind
+def compared_with(backend: str, case: Case) -> str:
+    """Whose result a bug of this backend, which this case shows, is compared with, in words."""
+    by = REFERENCES[backend if backend in REFERENCES else case.kind]
+    names = mended(case) if by == REFERENCES["onnx"] else ()
+    return f"{by}, with its {enumerated(names)} mended to do what the specification says" if names else by
 
 
-def behaviour(kind: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float) -> Behaviour:
-    """The behaviour of a failing case; `kind` is from `compared_with`, `timeout` the limit of a hang in seconds."""
-    by = REFERENCES[kind]
+def behaviour(by: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float) -> Behaviour:
+    """The behaviour of a failing case; `by` is from `compared_with`, `timeout` the limit of a hang in seconds."""
     if symptom.startswith(refusal.ON_INVALID):
         return Behaviour(
             "The model is invalid. The compiler should refuse it with a clear error.", "", *_refused(outcome, timeout)

@@ -133,7 +133,7 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
 
     error = facts.outcome.error
     seen = behaviour(
-        compared_with(facts.target.backend, facts.case.kind),
+        compared_with(facts.target.backend, facts.case),
         facts.outcome,
         facts.reference,
         facts.symptom,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fuzz.case import Status
 from triage import extent, likeness
-from triage.behaviour import REFERENCES, compared_with
+from triage.behaviour import compared_with
 from triage.facts import Facts
 from triage.operators import node_count
 from triage.projects import project
@@ -57,7 +57,7 @@ def _sentences(facts: Facts, happening: str) -> Iterator[str]:
 def _reference(facts: Facts) -> str:
     if facts.reference is None or facts.reference.status is not Status.OK:
         return ""
-    by = REFERENCES[compared_with(facts.target.backend, facts.case.kind)]
+    by = compared_with(facts.target.backend, facts.case)
     if facts.outcome.status is Status.WRONG:
         return f"The expected result is that of {by}."
     if facts.target.backend == "reference":
