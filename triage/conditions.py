@@ -180,13 +180,13 @@ def _resized(inquiry: Inquiry, variant: Variant) -> Condition | None:
     """
     if variant.kind != "attribute" or inquiry.failure.case.kind != "onnx":
         return None
-    with_option = {one.said: one.case for one in other_sizes(inquiry.failure.case)}
+    with_option = {one.change: one.case for one in other_sizes(inquiry.failure.case)}
     for mutant in islice(other_sizes(variant.cases[0]), MOST_SIZES):
         if inquiry.over():
             break
         if not inquiry.passes(mutant.case):
             continue
-        if inquiry.passes(with_option[mutant.said]):
+        if inquiry.passes(with_option[mutant.change]):
             return None
         sentence = variant.sentence.replace(" the same model passes.", f", on {mutant.said}, the model passes.")
         return Condition(variant.kind, variant.text, sentence, needed=True)

@@ -74,11 +74,11 @@ def shape_too(inquiry: Inquiry, variant: Variant) -> Condition | None:
     """
     if inquiry.failure.symptom != "wrong:values":
         return None
-    without = {one.said: one.case for one in sizes(variant.cases[0])}
+    without = {one.change: one.case for one in sizes(variant.cases[0])}
     for mutant in islice(sizes(inquiry.failure.case), MOST_SIZES):
         verdict = inquiry.verdict(mutant.case)
         found = verdict.failure if verdict else None
-        if found and found.symptom == "wrong:shape" and inquiry.passes(without[mutant.said]):
+        if found and found.symptom == "wrong:shape" and inquiry.passes(without[mutant.change]):
             sentence = f"With {mutant.said} even the shape is wrong: {found.detail}."
             return Condition(SHAPE, mutant.said, sentence, needed=False)
     return None

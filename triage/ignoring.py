@@ -27,7 +27,7 @@ def is_ignored(inquiry: Inquiry, variant: Variant) -> bool:
     here = inquiry.verdict(variant.cases[0])
     if here is None or here.outcome is None or not identical(here.outcome, failure.outcome):
         return False
-    without = {one.said: one.case for one in mutants(variant.cases[0])}
+    without = {one.change: one.case for one in mutants(variant.cases[0])}
     others = list(mutants(failure.case))
     sized = _heard(inquiry, [one for one in others if not one.name], without, OTHER_SIZES, failing=False)
     return sized is not None and _heard(inquiry, others, without, WITNESSES) is not None
@@ -42,7 +42,7 @@ def _heard(
     """
     heard = 0
     for mutant in others:
-        other = without.get(mutant.said)
+        other = without.get(mutant.change)
         if heard >= wanted or inquiry.over():
             break
         one, two = inquiry.verdict(mutant.case), inquiry.verdict(other) if other else None

@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
+from typing import TypeAlias
 
 import numpy as np
 
 from fuzz.case import Case
 from triage.literals import Array
 from triage.passes import _instances
-from triage.submodel import initializer_names, load, open_shapes, tensors, with_tensors
+from triage.submodel import load, open_shapes, tensors, with_tensors
+from triage.wording import enumerated
+
+Shape: TypeAlias = tuple[int, ...]
 
 #: Tensors of more elements are data whatever they are for.
 _MOST_PARAMETERS = 8
@@ -28,12 +32,14 @@ _FRACTIONS = (0.6, 1.5, 2.4)
 class Mutant:
     """A case that differs in numbers or sizes only, and what it has instead, in words.
 
-    `name` is the tensor whose numbers differ, "" where sizes do.
+    `name` is the tensor whose numbers differ, "" where sizes do. `change` is what was done: it is the same where the
+    same was done to a case that lacks an input of this one.
     """
 
     said: str
     case: Case
     name: str = ""
+    change: str = ""
 
 
 def mutants(case: Case) -> Iterator[Mutant]:
@@ -69,7 +75,8 @@ def _numbers(case: Case) -> Iterator[Mutant]:
     """Each tensor of data with negative numbers, fractions and halves, of integers with negative numbers."""
     for name, array in tensors(case, load(case)).items():
         for said, other in _other_numbers(array):
-            yield Mutant(f"{said} in `{name}`", with_tensors(case, load(case), {name: other}), name)
+            told = f"{said} in `{name}`"
+            yield Mutant(told, with_tensors(case, load(case), {name: other}), name, told)
 
 
 def _other_numbers(array: Array) -> Iterator[tuple[str, Array]]:
@@ -120,11 +127,12 @@ def moved_on(case: Case, name: str) -> Case | None:
 
 def _renumbered(case: Case, name: str, other: Array) -> Mutant:
     text = np.array2string(other, separator=", ", formatter={"float_kind": lambda number: f"{number:.3g}"})
-    return Mutant(f"`{name} = {text}`", with_tensors(case, load(case), {name: other}), name)
+    said = f"`{name} = {text}`"
+    return Mutant(said, with_tensors(case, load(case), {name: other}), name, said)
 
 
 def sizes(case: Case, joint_to: Sequence[int] = ()) -> Iterator[Mutant]:
-    """Larger tensors of a model: each size in all tensors of data that share it, then single axes of single tensors.
+    """Larger tensors of a model: in turn a size in all tensors of data that share it, and one axis of a single tensor.
 
     A size that tensors share grows by one, to twice its size and one more, and to those of `joint_to`.
     """
@@ -132,15 +140,32 @@ def sizes(case: Case, joint_to: Sequence[int] = ()) -> Iterator[Mutant]:
         return
     arrays = _data(case)
     shapes = {name: array.shape for name, array in arrays.items()}
+    for one in chain.from_iterable(zip_longest(_jointly(shapes, joint_to), _axis_by_axis(shapes))):
+        if one is not None:
+            yield _resized(case, arrays, *one)
+
+
+def _jointly(shapes: Mapping[str, Shape], joint_to: Sequence[int]) -> Iterator[tuple[str, dict[str, Shape]]]:
+    """Each size larger in all tensors that share it."""
     for size in sorted({size for shape in shapes.values() for size in shape if size}):
         for larger in dict.fromkeys((*(to for to in joint_to if to > size), size + 1, 2 * size + 1)):
             grown = {n: tuple(larger if one == size else one for one in shape) for n, shape in shapes.items()}
-            yield _resized(case, arrays, grown)
-    for name, shape in shapes.items():
-        for axis, size in enumerate(shape):
-            for other in (size + 1, size + 2, size - 1):
-                if size and other > 0:
-                    yield _resized(case, arrays, {name: (*shape[:axis], other, *shape[axis + 1 :])})
+            yield f"{size} to {larger}", grown
+
+
+def _axis_by_axis(shapes: Mapping[str, Shape]) -> Iterator[tuple[str, dict[str, Shape]]]:
+    """One axis of one tensor larger, then much larger, then smaller: the last axes of all tensors before others.
+
+    A tensor that outgrows another one in the innermost axis shows most of what compilers do wrong with strides.
+    """
+    deepest = max((len(shape) for shape in shapes.values()), default=0)
+    for change in (1, 2, -1):
+        for back in range(1, deepest + 1):
+            for name, shape in shapes.items():
+                axis = len(shape) - back
+                if axis >= 0 and shape[axis] and shape[axis] + change > 0:
+                    other = (*shape[:axis], shape[axis] + change, *shape[axis + 1 :])
+                    yield f"{name} {axis} {change}", {name: other}
 
 
 def _configures(array: Array) -> bool:
@@ -148,13 +173,19 @@ def _configures(array: Array) -> bool:
     return array.dtype == object or not array.ndim or (array.ndim == 1 and array.dtype.kind in "iu")
 
 
-def _resized(case: Case, arrays: Mapping[str, Array], shapes: Mapping[str, tuple[int, ...]]) -> Mutant:
+def _resized(case: Case, arrays: Mapping[str, Array], change: str, shapes: Mapping[str, Shape]) -> Mutant:
     changed = {name: _filled(arrays[name], shape) for name, shape in shapes.items() if arrays[name].shape != shape}
-    fed = [name for name in changed if name not in initializer_names(load(case).graph)] or list(changed)
     model = load(case)
     open_shapes(model)
-    said = " and ".join(f"`{name}` of shape {tuple(shapes[name])}" for name in fed[:2])
-    return Mutant(said, with_tensors(case, model, changed))
+    return Mutant(_of_shapes(changed), with_tensors(case, model, changed), change=change)
+
+
+def _of_shapes(changed: Mapping[str, Array]) -> str:
+    """All resized tensors in words, constants too, or nobody could try the same."""
+    named: dict[Shape, list[str]] = {}
+    for name, array in changed.items():
+        named.setdefault(array.shape, []).append(f"`{name}`")
+    return enumerated([f"{enumerated(names)} of shape {shape}" for shape, names in named.items()])
 
 
 def _filled(array: Array, shape: tuple[int, ...]) -> Array:
@@ -174,11 +205,11 @@ def _fractions_on_wide(case: Case) -> Iterator[Mutant]:
     matrices = {name: array for name, array in arrays.items() if array.ndim > 1}
     for chosen in (matrices, arrays) if len(matrices) < len(arrays) else (arrays,):
         shapes = {n: tuple(2 * one + 1 if one > 1 else one for one in a.shape) for n, a in chosen.items()}
-        wide = _resized(case, arrays, shapes)
+        wide = _resized(case, arrays, "all" if chosen is arrays else "matrices", shapes)
         if not wide.said:
             continue  # nothing grows
         for one in _parameters(wide.case):
-            yield Mutant(f"{one.said} and {wide.said}", one.case, one.name)
+            yield Mutant(f"{one.said} and {wide.said}", one.case, one.name, f"{one.change} {wide.change}")
 
 
 def _data(case: Case) -> dict[str, Array]:
@@ -191,4 +222,5 @@ def _instance_numbers(case: Case) -> Iterator[Mutant]:
         if not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1:
             continue
         for said, other in _other_numbers(value):
-            yield Mutant(f"{said} in `{name}`", _instances.with_values(case, name, other), name)
+            told = f"{said} in `{name}`"
+            yield Mutant(told, _instances.with_values(case, name, other), name, told)

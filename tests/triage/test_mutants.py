@@ -57,6 +57,32 @@ def test_shared_sizes_grow_together_and_single_axes_alone() -> None:
     assert (1, 1, 4, 4) in [given(one.case, "x").shape for one in sizes(resize(), joint_to=(4,))]
 
 
+def scatter() -> Case:
+    node = helper.make_node("ScatterElements", ["data", "indices", "updates"], ["y"], axis=-1)
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in ("data", "y")]
+    held = [
+        onnx.numpy_helper.from_array(np.zeros((2, 2), np.int64), "indices"),
+        onnx.numpy_helper.from_array(np.ones((2, 2), np.float32), "updates"),
+    ]
+    model = helper.make_model(helper.make_graph([node], "g", infos[:1], infos[1:], held))
+    return Case("onnx", model.SerializeToString(), {"data": np.zeros((2, 3), np.float32)}, Origin("test"))
+
+
+def test_all_that_is_resized_is_named_constants_too() -> None:
+    """ "With `data` of shape (3, 3) it passes" would be false: with the indices as they were it fails."""
+    told = [one.said for one in sizes(scatter())]
+    assert "`data`, `indices` and `updates` of shape (3, 3)" in told and "`data` of shape (2, 4)" in told
+    assert "`data` of shape (5, 3) and `indices` and `updates` of shape (5, 5)" in told
+
+
+def test_a_change_is_the_same_in_a_case_that_lacks_an_input() -> None:
+    without = onnx.load_from_string(scatter().model)
+    del without.graph.initializer[1]
+    bare = Case("onnx", without.SerializeToString(), dict(scatter().inputs), Origin("test"))
+    shared = [one.change for one in sizes(bare)]
+    assert len(set(shared)) == len(shared) and set(shared) < {one.change for one in sizes(scatter())}
+
+
 def test_counted_numbers_are_counted_on() -> None:
     larger = next(one.case for one in sizes(resize()) if given(one.case, "x").shape == (1, 1, 3, 3))
     assert given(larger, "x").ravel().tolist() == list(range(1, 10))
