@@ -215,6 +215,10 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
             yield Condition("dtype", one.name, f"In {name} instead of {one.name} the same model fails as well.", False)
             continue
         passes = f"In {name} instead of {one.name} the same model passes" if ordinary else ""
+        if ordinary and one.limits and inquiry.passes(one.limits[1]) is False:
+            refuted = f"{passes}, but with the {one.limits[0]} of {name} in the place of {one.name}'s it fails as well."
+            yield Condition("dtype", one.name, refuted, needed=False, refuted=True)
+            continue
         answers = {other: inquiry.passes(changed) for other, changed in one.kin}
         fails = tuple(other for other, answer in answers.items() if answer is False)
         right = [other for other, answer in answers.items() if answer]

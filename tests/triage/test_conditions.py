@@ -706,3 +706,32 @@ def test_an_argument_of_a_layer_is_a_condition_and_so_are_its_values(judge: Judg
     assert titles.subject(failure.case, ["keras.layers.Dense"], found) == 'keras.layers.Dense with activation="relu"'
     assert any("With no NaN in `input_0` the same call passes" in one.sentence for one in found), found
     assert severity(failure.symptom, found)[0] == "medium"
+
+
+def test_a_type_is_no_condition_where_another_fails_at_its_own_limits(judge: Judge) -> None:
+    """TVM's largest starts from the least number of the type: nothing is larger than a 0 in uint8."""
+    pytest.importorskip("tvm")
+    node = helper.make_node("ArgMax", ["x"], ["y"])
+    infos = [helper.make_tensor_value_info("x", TensorProto.UINT8, [2])]
+    outs = [helper.make_tensor_value_info("y", TensorProto.INT64, [1])]
+    graph = helper.make_graph([node], "g", infos, outs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+    case = Case("onnx", model.SerializeToString(), {"x": np.zeros(2, np.uint8)}, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "tvm"))
+    [told] = [one for one in found if one.kind == "dtype"]
+    assert told.refuted and told.sentence == (
+        "In int32 instead of uint8 the same model passes, "
+        "but with the smallest number of int32 in the place of uint8's it fails as well."
+    )
+    assert titles.subject(case, ["ArgMax"], found) == "ArgMax"
+
+
+def test_limits_are_looked_at_where_numbers_are_at_them() -> None:
+    fed = {"x": np.array([255, 7, 0], np.uint8)}
+    [one] = dtypes.alternatives(case_of("Identity", fed, [3]))
+    assert one.limits is not None and one.limits[0] == "smallest number and largest number"
+    assert one.limits[1].inputs["x"].tolist() == [2**31 - 1, 7, -(2**31)]  # type: ignore[union-attr]
+    [one] = dtypes.alternatives(case_of("Identity", {"x": np.array([7], np.uint8)}, [1]))
+    assert one.limits is None
+    [one] = dtypes.alternatives(case_of("Identity", {"x": np.array([0], np.float16)}, [1]))
+    assert one.limits is None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from onnx import TensorProto
+import numpy as np
+from onnx import TensorProto, helper
 
 from fuzz.case import Case
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.passes.dtypes import with_element_types
+from triage.submodel import load, tensors, with_tensors
 
 _PLAIN = {
     **dict.fromkeys((TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE), TensorProto.FLOAT),
@@ -30,11 +32,16 @@ _KINDS = (
 
 @dataclass(frozen=True)
 class Alternatives:
-    """An unusual type of a case, and the cases with others in its place: the plain one, if any, and its `kin`."""
+    """An unusual type of a case, and the cases with others in its place: the plain one, if any, and its `kin`.
+
+    `limits` is the plain one with its own limits where numbers are at those of the unusual type, and what these are in
+    words; None where no number is.
+    """
 
     name: str
     plain: tuple[str, Case] | None
     kin: tuple[tuple[str, Case], ...]
+    limits: tuple[str, Case] | None = None
 
 
 def alternatives(case: Case) -> Iterator[Alternatives]:
@@ -48,8 +55,26 @@ def alternatives(case: Case) -> Iterator[Alternatives]:
         if kin:
             plain = _with(case, unusual, _PLAIN[unusual]) if unusual in _PLAIN else None
             others = tuple(_with(case, unusual, other) for other in kin)
-            yield Alternatives(dtype_text(unusual), plain, others)
+            limits = _at_limits(case, unusual, plain[1]) if plain else None
+            yield Alternatives(dtype_text(unusual), plain, others, limits)
 
 
 def _with(case: Case, old: int, new: int) -> tuple[str, Case]:
     return dtype_text(new), with_element_types(case, {old: new})
+
+
+def _at_limits(case: Case, old: int, plain: Case) -> tuple[str, Case] | None:
+    """A maximum that starts from the least number of its type goes wrong on 0 in uint8 alone, and yet in all types."""
+    kind = helper.tensor_dtype_to_np_dtype(old)
+    if kind.kind not in "iu":
+        return None
+    was, model = tensors(case, load(case)), load(plain)
+    moved, said = {}, set()
+    for name, array in tensors(plain, model).items():
+        if was[name].dtype != kind or array.dtype == kind:
+            continue
+        least, most = was[name] == np.iinfo(kind).min, was[name] == np.iinfo(kind).max
+        said |= {word for word, places in (("smallest number", least), ("largest number", most)) if places.any()}
+        ends = np.iinfo(array.dtype)
+        moved[name] = np.where(least, ends.min, np.where(most, ends.max, array)).astype(array.dtype)
+    return (" and ".join(sorted(said, reverse=True)), with_tensors(plain, model, moved)) if said else None
