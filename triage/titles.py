@@ -140,19 +140,26 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     called = [one.text for one in types if one.needed][:1] if case.kind == "instance" else []
     for text in (*called, *(one.text for one in conditions if one.kind == extent.KIND)):
         named = f"{named.removesuffix(')')}; {text})" if named.endswith(")") else f"{named} ({text})"
+    needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]
     ignored = next((one for one in conditions if one.ignored), None)
     if ignored:
-        return f"{named}{IGNORES}{_LIST.sub('', ignored.text.removeprefix('optional '))}"
+        return f"{named}{IGNORES}{_looked_over(ignored, needed)}"
     mistaken = next((one for one in conditions if one.kind == likeness.KIND), None)
     if mistaken:
         return f"{named}{ACTS}{mistaken.text}"
-    needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]
     settings = [one.text for one in conditions if one.kind == "setting"]
     options = any(one.needed and one.kind == "attribute" for one in conditions)
     silent = not needed and not any(one.refuted for one in conditions)
     telling = _fitting([*needed, *(settings if options or silent else [])])
     bounded = any(one.partly and one.text in telling for one in conditions)
     return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named
+
+
+def _looked_over(ignored: Condition, needed: Sequence[str]) -> str:
+    """``layout=1``, ``input P``; ``constant_value as an input`` where it is heeded if it comes in another way."""
+    name = ignored.text.removeprefix(OPTIONAL_INPUT)
+    fed = next((text for text in (_spoken(f"{how} {name}") for how in _FED) if text in needed), "")
+    return fed or _LIST.sub("", ignored.text.removeprefix("optional "))
 
 
 def _joined(operators: Sequence[str]) -> str:

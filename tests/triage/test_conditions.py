@@ -735,3 +735,18 @@ def test_limits_are_looked_at_where_numbers_are_at_them() -> None:
     assert one.limits is None
     [one] = dtypes.alternatives(case_of("Identity", {"x": np.array([0], np.float16)}, [1]))
     assert one.limits is None
+
+
+def test_what_is_ignored_only_as_an_input_is_not_said_to_be_ignored(judge: Judge) -> None:
+    """OpenVINO fills with a constant value that is a constant."""
+    pytest.importorskip("openvino")
+    fed = {"x": float32(1, 2), "constant_value": np.array(1, np.float32)}
+    pads = numpy_helper.from_array(np.array([1, 1]), "pads")
+    node = helper.make_node("Pad", ["x", "pads", "constant_value"], ["y"])
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape) for name, value in fed.items()]
+    outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])]
+    graph = helper.make_graph([node], "g", infos, outs, [pads])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    case = Case("onnx", model.SerializeToString(), fed, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    assert titles.subject(case, ["Pad"], found) == "Pad ignores constant_value as an input"
