@@ -12,14 +12,14 @@ from itertools import chain, islice, zip_longest
 
 import numpy as np
 
-from fuzz.case import Case, Outcome, Status
+from fuzz.case import Case, Failure, Outcome, Status
 from fuzz.judge import values
 from fuzz.oracles import differential
 from fuzz.wire import Raw, Value
 from triage.contrasts import changed
 from triage.inquiry import Inquiry, with_true_shapes
 from triage.literals import as_array
-from triage.mutants import Mutant, moved_on, mutants, rearranged
+from triage.mutants import Mutant, moved_on, mutants, rearranged, sizes
 from triage.variants import Variant
 
 Makers = Sequence[Callable[[Case], Iterator[Variant]]]
@@ -35,7 +35,7 @@ def passing(inquiry: Inquiry, variant: Variant, stated: Sequence[Variant], maker
     this one included; `makers` find them again in other cases.
     """
     runs = 0
-    for mutant in islice(_others(inquiry.failure.case, variant), MOST_PROPOSED):
+    for mutant in islice(_others(inquiry.failure, variant), MOST_PROPOSED):
         if runs >= MOST_RUNS or inquiry.over():
             break
         without = [again for one in stated if (again := _found_again(mutant.case, one, makers))]
@@ -62,12 +62,15 @@ def is_option(kind: str, text: str) -> bool:
     return kind == "attribute" or text.startswith("optional input ")
 
 
-def _others(case: Case, variant: Variant) -> Iterator[Mutant]:
+def _others(failure: Failure, variant: Variant) -> Iterator[Mutant]:
     """Other sizes, and other numbers in the tensor that the condition speaks of; in any where it speaks of none.
 
-    Numbers elsewhere may hide any bug, so of a condition on one tensor they prove nothing.
+    Numbers elsewhere may hide any bug, so of a condition on one tensor they prove nothing. A wrong shape hangs on
+    sizes before all: on numbers the few runs would be lost.
     """
+    case = failure.case
     if is_option(variant.kind, variant.text):
+        yield from sizes(case) if failure.symptom == "wrong:shape" else ()
         yield from mutants(case)
         return
     name = _tensor(case, variant)

@@ -140,3 +140,23 @@ def test_numbers_are_moved_on_in_data_alone() -> None:
     text = b'{"api": "torch.relu", "args": [{"dtype": "float32", "values": [1.0, 2.0, 3.0]}]}'
     other = moved_on(Case("instance", text, {}, Origin("test")), "x0")
     assert other is not None and b"[3.0,1.0,2.0]" in other.model
+
+
+def test_a_wrong_shape_is_tried_with_other_sizes_before_other_numbers(judge: Judge) -> None:
+    """OpenVINO is wrong about the padding of a kernel of one pixel, and of no other, and not of all images."""
+    pytest.importorskip("openvino")
+    scales = {name: np.array(1, np.float32) for name in ("x_scale", "w_scale", "y_scale")}
+    zeros = {name: np.array(0, np.int8) for name in ("x_zero", "w_zero", "y_zero")}
+    w = np.array([2, 3], np.int8).reshape(1, 2, 1, 1)
+    order = ("x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero")
+    held = [numpy_helper.from_array(value, name) for name, value in {**scales, **zeros, "w": w}.items()]
+    node = helper.make_node("QLinearConv", order, ["y"], strides=[1, 2], pads=[0, 0, 0, 1])
+    infos = [helper.make_tensor_value_info("x", TensorProto.INT8, [1, 2, 2, 1])]
+    outs = [helper.make_tensor_value_info("y", TensorProto.INT8, [1, 1, 2, 1])]
+    graph = helper.make_graph([node], "g", infos, outs, held)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 10)], ir_version=5)
+    fed = {"x": np.array([[[[1], [2]], [[3], [4]]]], np.int8)}
+    case = Case("onnx", model.SerializeToString(), fed, Origin("test"))
+    found = found_in(judge, case, "openvino")
+    assert all(one.partly for one in found if one.needed)
+    assert titles.subject(case, ["QLinearConv"], found) == "QLinearConv with pads and strides on some inputs"
