@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import onnx
 
 from fuzz.case import Case
+from fuzz.wire import Raw, Value
 from triage import severity
 from triage.conditions import CUT
 from triage.construct_meaning import parsed
@@ -54,12 +56,22 @@ def _grade(facts: Facts) -> tuple[str, str]:
 
 
 def _harmful(facts: Facts) -> bool:
-    """Whether a wrong type comes with wrong values."""
+    """Whether a wrong type comes with wrong values or shapes, of whichever output."""
     if facts.reference is None:
         return False
     pairs = zip(facts.reference.outputs, facts.outcome.outputs, strict=False)
-    masks = (differing_beyond_type(want, got) for (_, want), (_, got) in pairs)
-    return any(mask is not None and bool(mask.any()) for mask in masks)
+    return any(_is_harmful(want, got) for (_, want), (_, got) in pairs)
+
+
+def _is_harmful(want: Value, got: Value) -> bool:
+    if (
+        isinstance(want, np.ndarray | Raw)
+        and isinstance(got, np.ndarray | Raw)
+        and tuple(want.shape) != tuple(got.shape)
+    ):
+        return True
+    mask = differing_beyond_type(want, got)
+    return mask is not None and bool(mask.any())
 
 
 def graded(facts: Facts) -> str:

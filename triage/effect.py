@@ -55,11 +55,11 @@ def effect(want: Value, got: Value, inputs: Mapping[str, Value]) -> str:
 def _type(want: Array | Raw, got: Array | Raw) -> str:
     """``returns int32 instead of int64``, with the first numbers that are others where the type does harm.
 
-    Another shape as well is told: it is hardly due to the type.
+    With the shapes where these are others, too: who mends the type alone has mended little.
     """
     if tuple(want.shape) != tuple(got.shape):
-        found, wanted = (f"{dtype_name(one)} of shape {_shape(one)}" for one in (got, want))
-        return f"returns {found} instead of {wanted}"
+        other, right = f"{dtype_name(got)} of shape {_shape(got)}", f"{dtype_name(want)} of shape {_shape(want)}"
+        return f"returns {other} instead of {right}"
     mask = differing_beyond_type(want, got)
     if mask is None or not mask.any() or not isinstance(want, np.ndarray) or not isinstance(got, np.ndarray):
         return f"returns {dtype_name(got)} instead of {dtype_name(want)}"

@@ -494,6 +494,13 @@ def test_the_reason_for_the_severity_is_given() -> None:
     assert "Severity: high, since the result is wrong" in draft(assumed(relu(), X, X + 1)).body
 
 
+def test_a_wrong_type_of_another_shape_is_no_mere_matter_of_type() -> None:
+    typed = dataclasses.replace(assumed(relu(), X, X.astype(np.float64)), symptom="wrong:dtype")
+    assert "Severity: medium, since the result has another type" in draft(typed).body
+    shaped = dataclasses.replace(assumed(relu(), X, X.astype(np.float64)[None]), symptom="wrong:dtype")
+    assert "Severity: high, since the result is wrong" in draft(shaped).body
+
+
 @pytest.mark.parametrize(
     ("part", "function", "told"),
     [

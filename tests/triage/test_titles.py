@@ -24,9 +24,6 @@ def array(*values: Any, dtype: Any = np.float32) -> np.ndarray[Any, Any]:
 SQUARE = array([1, 2], [3, 4])
 
 
-_OF_OTHER_SHAPE = "returns int32 of shape (1, 1) instead of int64 of shape (1,)"
-
-
 @pytest.mark.parametrize(
     ("want", "got", "words"),
     [
@@ -47,7 +44,7 @@ _OF_OTHER_SHAPE = "returns int32 of shape (1, 1) instead of int64 of shape (1,)"
         (array(2, 0), array([0, 0]), "returns zeros of shape (1, 2) instead of numbers of shape (2,)"),
         (array(0, 0), array([0, 0]), "returns shape (1, 2) instead of (2,)"),
         (array(1, dtype=np.int64), array(1, dtype=np.int32), "returns int32 instead of int64"),
-        (array(1, dtype=np.int64), array([1], dtype=np.int32), _OF_OTHER_SHAPE),
+        (array(dtype=np.int64), array(1), "returns float32 of shape (1,) instead of int64 of shape (0,)"),
         (array(True, False, dtype=bool), array(True, True, dtype=bool), "returns True instead of False"),
         (array(1, dtype=ml_dtypes.bfloat16), array(3, dtype=ml_dtypes.bfloat16), "returns 3 instead of 1"),
         (array("a", dtype=object), array("b", dtype=object), "returns b instead of a"),
