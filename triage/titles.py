@@ -132,6 +132,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     needed and not enough is said to be "some".
     """
     conditions = [replace(one, text=_spoken(one.text)) for one in conditions]
+    operators = _but_wiring(case, operators)
     named = _within(case, operators) or _joined([_SPOKEN.get(name, name) for name in operators]) or "the model"
     types = [one for one in conditions if one.kind == "dtype"]
     mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
@@ -165,6 +166,13 @@ def _looked_over(ignored: Condition, needed: Sequence[str]) -> str:
 def _joined(operators: Sequence[str]) -> str:
     """``Conv + Relu``; the first three of more."""
     return " + ".join(operators[:3]) + (" + …" if len(operators) > 3 else "")
+
+
+def _but_wiring(case: Case, operators: Sequence[str]) -> Sequence[str]:
+    """``Scan`` for ``Scan + Identity`` where the copy stands in the body, which must hold something."""
+    outer = [node.op_type for node in parsed(case.model).graph.node] if case.kind == "onnx" else []
+    kept = [name for name in operators if name in outer or name not in _WIRING]
+    return kept if kept and outer else operators
 
 
 def _within(case: Case, operators: Sequence[str]) -> str:

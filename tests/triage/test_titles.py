@@ -175,6 +175,18 @@ def test_an_operator_in_a_body_is_told_with_what_stands_there() -> None:
     assert titles.subject(case, ["If"]) == "If"
 
 
+def test_what_a_body_only_copies_is_no_operator_of_the_bug() -> None:
+    """OpenVINO's Scan is wrong about a result that is the same in every round, whatever else the body does."""
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (float[3,2] x) => (float[3,2] y, int64[3,1] z) {
+        y, z = Scan (x) <body: graph = b (float[2] r) => (float[2] s, int64[1] t) <int64[1] t = {1}> {
+            s = Identity (r) }, num_scan_inputs = 1> }"""
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {}, Origin("test"))
+    assert titles.subject(case, ["Scan", "Identity"]) == "Scan"
+    assert titles.subject(case, ["Identity"]) == "Identity"
+    outside = case_of("Identity", TensorProto.FLOAT, TensorProto.FLOAT)
+    assert titles.subject(outside, ["Identity"]) == "Identity"
+
+
 def test_a_condition_that_does_not_hold_is_told_though_it_has_no_words() -> None:
     case = case_of("Relu", TensorProto.FLOAT, TensorProto.FLOAT)
     outcome = Outcome(Status.EXCEPTION, Stage.RUN, error=Error("RuntimeError", "u0 <= 100"))
