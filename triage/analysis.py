@@ -16,6 +16,7 @@ from triage.differ import differing_beyond_type
 from triage.facts import Facts
 from triage.localize import Part
 from triage.schemas import needed_opset
+from triage.unsupported import KIND as UNSUPPORTED
 
 _MOST_EXAMPLES = 5
 #: How backends call functions that are not a frontend's, which a fault behind the frontend does not clear.
@@ -84,7 +85,7 @@ def sentences(facts: Facts) -> Iterator[str]:
     """What was found out about the bug, a sentence or two each."""
     yield from (one.sentence for one in facts.conditions if one.needed)
     others = (one for one in facts.conditions if not one.needed)
-    yield from (one.sentence for one in others if one.kind in ("dtype", CUT) or one.refuted)
+    yield from (one.sentence for one in others if one.kind in ("dtype", UNSUPPORTED, CUT) or one.refuted)
     known = any(one.needed for one in facts.conditions)
     yield from filter(None, ("" if known else facts.min_good, *facts.findings))
     if "MALLOC_PERTURB_" in facts.environment:

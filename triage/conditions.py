@@ -36,6 +36,7 @@ from triage.operators import value_names
 from triage.schemas import CASTS
 from triage.seen import same_operator
 from triage.sufficiency import passing
+from triage.unsupported import unsupported
 from triage.variants import Variant, arguments, attributes, declared, dtypes, inputs, relations, sizes, values
 from triage.wording import enumerated, telling
 
@@ -122,7 +123,7 @@ def conditions(
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
     reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
-    wider = [one for one in (like, reach) if one]
+    wider = [*(one for one in (like, reach) if one), *unsupported(beside)]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
     return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
