@@ -40,7 +40,7 @@ def compared_with(backend: str, case: Case) -> str:
     """Whose result a bug of this backend, which this case shows, is compared with, in words."""
     by = REFERENCES[backend if backend in REFERENCES else case.kind]
     names = mended(case) if by == REFERENCES["onnx"] else ()
-    return f"{by}, with its {enumerated(names)} mended to do what the specification says" if names else by
+    return f"{by} (its {enumerated(names)} mended to do what the specification says)" if names else by
 
 
 def behaviour(by: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float) -> Behaviour:

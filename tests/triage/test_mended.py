@@ -56,7 +56,7 @@ def test_onnx_itself_gives_another_result_so_the_report_says_whose_it_is() -> No
     [ours] = _evaluator.Evaluator(case.model).run(None, case.inputs)  # type: ignore[arg-type]
     if plain.tolist() == ours.tolist():
         pytest.fail("onnx has mended OneHot: take it out of the evaluator")
-    told = "the ONNX reference evaluator, with its OneHot mended to do what the specification says"
+    told = "the ONNX reference evaluator (its OneHot mended to do what the specification says)"
     assert compared_with("onnxruntime", case) == told
 
 
