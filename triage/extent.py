@@ -31,13 +31,15 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
     """The operators that fail as well; None where there are none, or none could be tried.
 
     `variant` makes the failure go away, if anything does: then it must do so for the other operators too, else the
-    wrong values must be the same. Where the failure hangs `on_type`, a type's name, all operators of one tensor are of
-    the family; "" means that it hangs on none.
+    wrong values must be the same. So must they where it is numbers that make it go away: on infinities the reference
+    itself may be wrong about another operator. Where the failure hangs `on_type`, a type's name, all operators of one
+    tensor are of the family; "" means that it hangs on none.
     """
     failure = inquiry.failure
     if failure.case.kind != "onnx" or failure.outcome.status not in (Status.WRONG, Status.EXCEPTION):
         return None
-    without = dict(siblings(variant.cases[0])) if variant else {}
+    special = variant is not None and variant.kind == "value" and failure.outcome.status is Status.WRONG
+    without = dict(siblings(variant.cases[0])) if variant and not special else {}
     failing = []
     for name, case in _others(failure.case, on_type):
         if inquiry.over():
