@@ -95,12 +95,14 @@ def _found_again(case: Case, variant: Variant, makers: Makers) -> Variant | None
 def _tells(inquiry: Inquiry, case: Case, without: Sequence[Variant]) -> bool:
     """Whether a pass proves that the conditions are not enough.
 
-    A constant or a copy of an input comes out right by chance, and so does what an option does not change.
+    A constant or a copy of an input comes out right by chance, but for its shape, and so does what an option does not
+    change.
     """
     if not inquiry.failure.symptom.startswith("wrong:"):
         return True
     right = _reference(inquiry, case)
-    if right is None or all(_plain(value, case) for value in values(right)):
+    shaped = inquiry.failure.symptom == "wrong:shape"
+    if right is None or (not shaped and all(_plain(value, case) for value in values(right))):
         return False
     options = [one.cases[0] for one in without if is_option(one.kind, one.text)]
     others = [_reference(inquiry, one) for one in options]

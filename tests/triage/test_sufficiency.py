@@ -142,12 +142,13 @@ def test_numbers_are_moved_on_in_data_alone() -> None:
     assert other is not None and b"[3.0,1.0,2.0]" in other.model
 
 
-def test_a_wrong_shape_is_tried_with_other_sizes_before_other_numbers(judge: Judge) -> None:
+@pytest.mark.parametrize("weights", [(2, 3), (0, 0)], ids=["numbers", "zeros, which prove enough of a shape"])
+def test_a_wrong_shape_is_tried_with_other_sizes_before_other_numbers(judge: Judge, weights: tuple[int, int]) -> None:
     """OpenVINO is wrong about the padding of a kernel of one pixel, and of no other, and not of all images."""
     pytest.importorskip("openvino")
     scales = {name: np.array(1, np.float32) for name in ("x_scale", "w_scale", "y_scale")}
     zeros = {name: np.array(0, np.int8) for name in ("x_zero", "w_zero", "y_zero")}
-    w = np.array([2, 3], np.int8).reshape(1, 2, 1, 1)
+    w = np.array(weights, np.int8).reshape(1, 2, 1, 1)
     order = ("x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero")
     held = [numpy_helper.from_array(value, name) for name, value in {**scales, **zeros, "w": w}.items()]
     node = helper.make_node("QLinearConv", order, ["y"], strides=[1, 2], pads=[0, 0, 0, 1])
