@@ -105,6 +105,7 @@ class Simplifier:
         self._given_up: set[str] = set()  # passes
         self.passing: list[Case] = []
         self._spent = 0  # runs
+        self._in_vain = 0  # runs that blamed the sizes for nothing, which happens once
 
     def run(self, case: Case, accept: Callable[[Case], None]) -> None:
         """Simplify until nothing is left to propose, or the runs are spent; what is kept goes to `accept`."""
@@ -130,7 +131,8 @@ class Simplifier:
         """The number of runs to stop at: half as many are enough where the sizes are human already."""
         if self._most_runs is None:
             return None
-        return begun + (self._most_runs if any(step.name in _LARGE for step in stack) else self._most_runs // 2)
+        most = self._most_runs if any(step.name in _LARGE for step in stack) else self._most_runs // 2
+        return begun + most + self._in_vain
 
     def _patience(self, limit: int | None, stack: Sequence[Step]) -> int | None:
         """The number of runs after which sizes, which a failure needs more often than all else, are given up for it."""
@@ -144,14 +146,18 @@ class Simplifier:
         Where runs are dear, sizes are blamed before anything that is suspected no more than they are.
         """
         names = {step.name for step in stack}
-        if self._most_runs is None or not names & _LARGE or any(_ODDS.get(name, 0.0) > _INNOCENT for name in names):
+        if self._most_runs is None or self._in_vain or not names & _LARGE:
+            return False
+        if any(_ODDS.get(name, 0.0) > _INNOCENT for name in names):
             return False
         if self._trials.ask([stack[-1].case], stack[-1].name)[0]:
             return False
+        before = self._trials.runs
         if self._keeps_sizes(case, accept):
             self.passing += [stack[-1].case] if "ranks" not in names else []  # an axis less tells nothing of sizes
             return True
         self._given_up -= _LARGE
+        self._in_vain = self._trials.runs - before
         return False
 
     def _keeps_sizes(self, case: Case, accept: Callable[[Case], None]) -> bool:
