@@ -11,6 +11,9 @@ from fuzz.wire import Raw, Value, dtype_name
 from triage.differ import differing, differing_beyond_type, is_inexact, widened
 from triage.literals import Array, as_array
 
+#: What is said of all elements together; it may only seem so where two tensors hold the same numbers.
+PATTERNS = ("unchanged", "zeros", "swapped", "the wrong sign")
+
 
 @dataclass(frozen=True)
 class _Wrong:

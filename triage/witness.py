@@ -22,7 +22,7 @@ from fuzz.wire import Raw
 from triage import handwritten
 from triage.causal import said
 from triage.differ import differing, is_inexact
-from triage.effect import effect
+from triage.effect import PATTERNS, effect
 from triage.inquiry import Inquiry
 from triage.literals import Array, as_array
 from triage.localize.trial import COSTLY
@@ -342,9 +342,6 @@ def _elements(failure: Failure) -> int:
 
 # ---------------------------------------------------------------- numbers that tell where they come from
 
-#: What `effect` says of all elements together: it may seem so where two tensors hold the same numbers.
-_PATTERNS = ("unchanged", "zeros", "swapped", "the wrong sign")
-
 
 def _apart(inquiry: Inquiry) -> Failure | None:
     """Other numbers in each tensor, if the result then looks wrong in another way.
@@ -352,13 +349,13 @@ def _apart(inquiry: Inquiry) -> Failure | None:
     Half of a ScatterElements seems to leave its data as they are where the updates are 1, 2, 3, as the data are.
     """
     case, told = inquiry.failure.case, _told(inquiry.failure)
-    changed = _renumbered(tensors(case, load(case))) if any(each in told for each in _PATTERNS) else {}
+    changed = renumbered(tensors(case, load(case))) if any(each in told for each in PATTERNS) else {}
     if not changed:
         return None
     return _seen(inquiry, with_tensors(case, load(case), changed), lambda found: _told(found) != told)
 
 
-def _renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
+def renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The tensors that share numbers with one before them, each from the next multiple of ten on."""
     found: dict[str, Array] = {}
     seen: dict[np.dtype[Any], Array] = {}
@@ -367,8 +364,10 @@ def _renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
             continue
         before = seen.get(array.dtype, array[:0].ravel())
         if np.isin(array, before).any():
-            step = 10 * (int(np.abs(np.nan_to_num(before.astype(np.float64))).max()) // 10 + 1)
-            array = found[name] = (array + np.array(step).astype(array.dtype)).astype(array.dtype)
+            amounts = np.abs(before.astype(np.float64))
+            step = 10 * (amounts[np.isfinite(amounts)].max(initial=0.0) // 10 + 1)
+            with np.errstate(all="ignore"):  # what is too large for the type is only tried
+                array = found[name] = (array.astype(np.float64) + step).astype(array.dtype)
         seen[array.dtype] = np.concatenate([before, array.ravel()])
     return found
 

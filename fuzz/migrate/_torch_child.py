@@ -210,21 +210,22 @@ def listed() -> dict[str, list[str]]:
 # ---------------------------------------------------------------- what a user's processes recorded
 
 
-def check_file(answers: Answers, path: str, first: int, seconds: float, reach: Callable[[int], None]) -> None:
+def check_file(answers: Answers, path: str, first: int, seconds: float) -> None:
     """Check the instances that the recorder wrote to a file, from its line `first` on, each for at most `seconds`.
 
-    `reach` is told each line before it is checked. A line that a killed process cut off is counted.
+    A line that a killed process cut off is counted.
     """
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file):
             if number < first:
                 continue
-            reach(number)
+            answers.reach(number)
             signal.setitimer(signal.ITIMER_REAL, seconds)
             try:
                 _check_line(answers, line)
             except Late:
                 answers.omitted(f"a call that took longer than {seconds:.0f} s")
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _check_line(answers: Answers, line: str) -> None:
@@ -256,7 +257,7 @@ class Tasks:
     def do(self, task: Task) -> None:
         """Run a test of PyTorch's, or check what a user's process recorded."""
         if "file" in task:
-            check_file(self._answers, task["file"], task["first"], self._seconds, self._answers.reach)
+            check_file(self._answers, task["file"], task["first"], self._seconds)
             return
         self._tests = self._tests or Tests(self._answers)
         self._tests.run(task["database"], task["test"])

@@ -18,7 +18,7 @@ from triage import titles
 from triage.conditions import conditions
 from triage.submodel import load
 from triage.titles import wrong
-from triage.witness import better
+from triage.witness import better, renumbered
 
 PLANTED = str(Path(__file__).with_name("planted_attributes.py"))
 
@@ -85,6 +85,11 @@ def test_data_that_only_seem_to_be_returned_unchanged_get_other_numbers_than_the
     assert "unchanged" not in wrong(found.case, found.outcome, found.reference)
     told = numpy_helper.to_array(load(found.case).graph.initializer[1])
     assert not np.isin(told, np.asarray(found.case.inputs["data"])).any()
+
+
+def test_numbers_that_two_tensors_share_move_on_by_finite_ones() -> None:
+    moved = renumbered({"x": np.float32([1, np.inf]), "y": np.float32([1, 2]), "n": np.int64([1])})
+    assert moved.keys() == {"y"} and moved["y"].tolist() == [11, 12]
 
 
 def test_data_that_are_returned_unchanged_whatever_the_numbers_keep_theirs(judge: Judge) -> None:
