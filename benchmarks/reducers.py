@@ -4,7 +4,9 @@ Run: ``python -m benchmarks.reducers [--kinds A,B] [--sizes 60,200] [--seeds N] 
 are this project's reducer (its count includes the simplification of shapes, values, attributes and names, and
 the run for the passing neighbour), a plain delta debugging of the node list, picire if it can be imported, the
 minifier of PyTorch FX, and `polygraphy debug reduce` (bisect, then linear) if a command is given. Only the first
-one simplifies anything but nodes. The models are those of `benchmarks.planting`.
+one simplifies anything but nodes. The models are those of `benchmarks.planting`. With `--shuffled N` delta debugging
+goes through the nodes of each model on which it needs fewer runs in N other orders as well: what is left of its lead
+then is no luck of one order.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import argparse
 import importlib.util
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -58,6 +61,16 @@ class Found:
 
     runs: int
     nodes: int
+
+
+@dataclass(frozen=True)
+class Lead:
+    """A model on which delta debugging needs fewer runs than ours: both, and its runs in other orders of the nodes."""
+
+    kind: str
+    ours: int
+    dd: int
+    others: list[int]
 
 
 #: A reducer with what the reference evaluator says of cases.
@@ -110,10 +123,12 @@ class _Subsets:
         return node_count(parts(self._planted.case, frozenset(kept), self._values)[-1])
 
 
-def plain_dd(planted: Planted, reference: Recorded) -> Found:
-    """ddmin of Zeller and Hildebrandt on the list of nodes, with a cache."""
+def plain_dd(planted: Planted, reference: Recorded, order: int | None = None) -> Found:
+    """ddmin of Zeller and Hildebrandt on the list of nodes, with a cache; in the order of a seed where one is given."""
     test = _Subsets(planted, reference)
     kept = list(range(len(load(planted.case).graph.node)))
+    if order is not None:
+        random.Random(order).shuffle(kept)
     test(kept)
     count = 2
     while len(kept) >= 2:
@@ -276,6 +291,7 @@ def main() -> int:
     parser.add_argument("--sizes", default="60,200", help="nodes of the random models")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--polygraphy", default="", help="the command, in an environment of its own")
+    parser.add_argument("--shuffled", type=int, default=0, metavar="N", help="delta debugging in N other orders")
     parser.add_argument("--without", default="", help="reducers to leave out, e.g. fx,picire")
     chosen = parser.parse_args()
     reducers: dict[str, Reducer] = {"ours": ours, "dd": plain_dd}
@@ -289,13 +305,17 @@ def main() -> int:
     kinds, planter = _models(chosen)
     with Runner(Limits(seconds=60), jobs=1) as runner:
         reference = recorded(runner, catalogue.target("reference"))
-        found = {}
+        found, leads = {}, list[Lead]()
         for kind in kinds:
-            found[kind] = rows = _measured(kind, planter, reducers, reference, chosen)
+            found[kind] = rows = _measured(kind, planter, reducers, reference, chosen, leads)
             print(kind, {name: [(f.runs, f.nodes) for f, _ in each] for name, each in rows.items()}, flush=True)
     Console(width=150).print(_table(found, list(reducers)))
     if "dd" in reducers:
         print(_beside_dd(found))
+    for lead in leads:
+        print(lead)
+    if leads:
+        print(_without_luck(leads))
     return 0
 
 
@@ -309,9 +329,14 @@ def _models(chosen: argparse.Namespace) -> tuple[Sequence[str], Planter]:
 
 
 def _measured(
-    kind: str, planter: Planter, reducers: Mapping[str, Reducer], reference: Recorded, chosen: argparse.Namespace
+    kind: str,
+    planter: Planter,
+    reducers: Mapping[str, Reducer],
+    reference: Recorded,
+    chosen: argparse.Namespace,
+    leads: list[Lead],
 ) -> dict[str, list[tuple[Found, int]]]:
-    """What each reducer finds in the models of one kind, beside the ideal."""
+    """What each reducer finds in the models of one kind, beside the ideal; delta debugging's leads join `leads`."""
     found: dict[str, list[tuple[Found, int]]] = defaultdict(list)
     for size in map(int, chosen.sizes.split(",")):
         for seed in range(chosen.seeds):
@@ -320,6 +345,11 @@ def _measured(
                 for name, reducer in reducers.items():
                     if name == "ours" or (kind not in _INNER and (name != "fx" or kind not in _NOT_IN_FX)):
                         found[name].append((reducer(planted, reference), planted.ideal))
+                if chosen.shuffled and found["dd"] and kind not in _INNER:
+                    mine, theirs = found["ours"][-1][0].runs, found["dd"][-1][0].runs
+                    orders = range(chosen.shuffled if mine > theirs else 0)
+                    others = [plain_dd(planted, reference, order).runs for order in orders]
+                    leads += [Lead(kind, mine, theirs, others)] if others else []
     return dict(found)
 
 
@@ -344,6 +374,17 @@ def _beside_dd(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]]) -> st
     sums = [sum(pair[at][0].runs for pair in pairs) for at in (0, 1)]
     more = sorted(mine.runs - theirs.runs for (mine, _), (theirs, _) in pairs if mine.runs > theirs.runs)
     return f"{len(pairs)} models: {sums[0]} runs, dd {sums[1]}; more than dd on {len(more)}, by {more}"
+
+
+def _without_luck(leads: Sequence[Lead]) -> str:
+    """What is left of delta debugging's leads in other orders of the same nodes."""
+    kept = [lead for lead in leads if statistics.mean(lead.others) < lead.ours]
+    sums = [sum(lead.ours for lead in leads), sum(lead.dd for lead in leads)]
+    mean = sum(statistics.mean(lead.others) for lead in leads)
+    return (
+        f"{len(leads)} models where dd is ahead: {sums[0]} runs, dd {sums[1]}, {mean:.0f} in the mean of other orders;"
+        f" still ahead on {len(kept)}"
+    )
 
 
 def _cell(results: Sequence[tuple[Found, int]]) -> str:

@@ -13,6 +13,7 @@ from triage.inquiry import Condition, Inquiry
 from triage.messages import core
 from triage.mutants import sizes
 from triage.operators import value_names
+from triage.related_calls import related
 from triage.siblings import siblings, unary
 from triage.signature import normalise
 from triage.variants import Variant
@@ -36,10 +37,10 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
     tensor are of the family; "" means that it hangs on none.
     """
     failure = inquiry.failure
-    if failure.case.kind != "onnx" or failure.outcome.status not in (Status.WRONG, Status.EXCEPTION):
+    if failure.outcome.status not in (Status.WRONG, Status.EXCEPTION):
         return None
     special = variant is not None and variant.kind == "value" and failure.outcome.status is Status.WRONG
-    without = dict(siblings(variant.cases[0])) if variant and not special else {}
+    without = dict(_others(variant.cases[0])) if variant and not special else {}
     failing = []
     for name, case in _others(failure.case, on_type):
         if inquiry.over():
@@ -105,7 +106,10 @@ def _text(names: Sequence[str]) -> str:
     return f"also {names[0]} and {len(names) - 1} more"
 
 
-def _others(case: Case, on_type: str) -> Iterator[tuple[str, Case]]:
+def _others(case: Case, on_type: str = "") -> Iterator[tuple[str, Case]]:
+    if case.kind != "onnx":
+        yield from related(case)
+        return
     yield from siblings(case)
     if on_type:
         yield from unary(case, on_type)

@@ -116,10 +116,19 @@ def needed(title: str) -> str:
     return found[1] if found else ""
 
 
+def result(title: str) -> str:
+    """What a title says comes out: ``returns zeros``; "" where it says no such thing."""
+    found = re.search(r" returns .*", title)
+    return found[0].strip() if found else ""
+
+
 def tells_of(title: str, operator: str) -> bool:
-    """Whether a title says of another operator that it fails as well: ``Elu (int8; also Selu)``."""
+    """Whether a title says of another operator that it fails as well: ``Elu (int8; also Selu)``.
+
+    Functions of a library stand there by their last names: ``torch.sub (also add)``.
+    """
     found = re.search(r"[(;] ?also ([^();]*)\)", title)
-    return found is not None and operator in re.split(r", | and ", found[1])
+    return found is not None and operator.rpartition(".")[2] in re.split(r", | and ", found[1])
 
 
 def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition] = (), *, typed: bool = True) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 
 import onnx
 
 from fuzz import sequences
-from fuzz.data import data_path
 from fuzz.runner import Runner
 from triage import crash_site, titles
 from triage.court.evidence import Judgement, find
+from triage.kinship import families_of
 from triage.lifecycle import WITH_DRAFT, State
 from triage.records import Bug
 from triage.signature import CRASH_SITE, Signature
@@ -89,11 +86,12 @@ def kin(store: Store, bug: Bug, judgement: Judgement) -> Bug | None:
 def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     """A bug with a draft that ignores what this one ignores by its `title`, in the same operator, in one of its family,
     or in one that the same function converts; or one of the same operator, where all drafts together ignore everything
-    that the operator can be told. What an attribute does wrong in a family is one bug, too."""
+    that the operator can be told. What an attribute does wrong in a family is one bug, too, and so is what comes out of
+    one operator of a family where the title says it of the other."""
     wanted, families = titles.ignored(title), _families(bug)
     others = _drafted(store, bug)
     if not wanted:
-        return _of_family(bug, titles.needed(title), families, others)
+        return _of_family(bug, titles.needed(title), families, others) or _told_of(bug, title, families, others)
     for other in others:
         converted = _function(bug) != "" and _function(bug) == _function(other)
         related = converted or families & _families(other) or bug.operators == other.operators
@@ -111,6 +109,19 @@ def _of_family(bug: Bug, needed: str, families: set[str], others: Sequence[Bug])
     for other in others:
         alike = other.symptom.startswith("wrong:") and titles.needed(other.title or "") == needed
         if alike and families & _families(other):
+            return other
+    return None
+
+
+def _told_of(bug: Bug, title: str, families: set[str], others: Sequence[Bug]) -> Bug | None:
+    """A bug of another operator of the family with the same result, where one title says so of the other."""
+    for other in others:
+        theirs = other.title or ""
+        lone = len(bug.operators) == len(other.operators) == 1 and bug.operators != other.operators
+        alike = bug.symptom == other.symptom and titles.result(title) == titles.result(theirs) != ""
+        if not (lone and alike and families & _families(other)):
+            continue
+        if titles.tells_of(theirs, bug.operators[0]) or titles.tells_of(title, other.operators[0]):
             return other
     return None
 
@@ -175,20 +186,7 @@ def _reads_anything(judgement: Judgement) -> bool:
 
 
 def _families(bug: Bug) -> set[str]:
-    """The families of the bug's operators: those of ONNX by a list, those of PyTorch by their names."""
-    known = {name for name, members in _known_families().items() if set(bug.operators) & set(members)}
-    return known | {_without_dimensions(name) for name in bug.operators if name.startswith("torch.")}
-
-
-def _without_dimensions(api: str) -> str:
-    """``torch avgpool`` of ``torch.nn.AvgPool3d`` and of ``torch.nn.functional.avg_pool2d``."""
-    name = api.rpartition(".")[2].lower().replace("_", "")
-    return f"torch {re.sub(r'[123]d$', '', name)}"
-
-
-@cache
-def _known_families() -> dict[str, list[str]]:
-    return tomllib.loads(data_path("operators", "families.toml").read_text("utf-8"))
+    return {family for name in bug.operators for family in families_of(name)}
 
 
 def give(store: Store, runner: Runner, bug: Bug, twin: Bug) -> None:

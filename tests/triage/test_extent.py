@@ -171,3 +171,27 @@ def test_a_default_that_a_compiler_must_be_told_is_in_the_title(judge: Judge) ->
     found = conditions(judge, failure_of(judge, pool, "mnn"), seen=[other])
     assert titles.subject(pool, ["MaxPool"], found) == "MaxPool (also AveragePool) with strides left out"
     assert "With its default, `strides=[1]`, spelled out the same model passes." in [one.sentence for one in found]
+
+
+# ---------------------------------------------------------------- calls
+
+
+def call(text: str) -> Case:
+    return Case("instance", text.encode(), {}, Origin("test"))
+
+
+def reach_of(judge: Judge, case: Case) -> str:
+    found = conditions(judge, failure_of(judge, case, "tvm"))
+    return next((one.sentence for one in found if one.kind == "siblings"), "")
+
+
+def test_what_a_call_ignores_is_asked_of_its_family_and_must_be_the_reason_there_too(judge: Judge) -> None:
+    given = '{"dtype": "float32", "values": [1, 2]}'
+    case = call(f'{{"api": "torch.sub", "args": [{given}, {given}], "kwargs": {{"alpha": 3}}}}')
+    assert reach_of(judge, case) == "In its place add and rsub fail in the same way."
+
+
+def test_a_wrong_type_is_asked_of_the_same_function_in_other_dimensions(judge: Judge) -> None:
+    given = '{"dtype": "float32", "shape": [1, 2, 2], "values": [1, 2, 3, 4]}'
+    case = call(f'{{"api": "torch.nn.functional.max_pool2d_with_indices", "args": [{given}, [1, 1]]}}')
+    assert reach_of(judge, case).startswith("In its place max_pool1d_with_indices and max_pool3d_with_indices fail")

@@ -128,6 +128,23 @@ def test_an_attribute_that_a_family_ignores_is_one_bug(store: Store) -> None:
     assert twins.sibling(store, bug(store, "c", ("Conv",)), "[ONNX] Conv ignores layout=1: returns 0") is None
 
 
+def test_one_wrong_result_in_several_numbers_of_dimensions_is_one_bug_where_a_title_says_so(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("torch.max_pool2d_with_indices",), "_max_pool2d", "wrong:dtype"))
+    title = (
+        "[PyTorch] torch.max_pool2d_with_indices (also max_pool3d_with_indices) returns float32 0 instead of int64 1"
+    )
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(title, "", "", ()), report_path="x")
+    other = bug(store, "b", ("torch.max_pool3d_with_indices",), "_max_pool3d", "wrong:dtype")
+    found = twins.sibling(store, other, "[PyTorch] torch.max_pool3d_with_indices returns float32 0 instead of int64 1")
+    assert found is not None and found.id == first.id
+    assert twins.sibling(store, other, "[PyTorch] torch.max_pool3d_with_indices returns zeros") is None
+    untold = bug(store, "c", ("torch.max_pool1d_with_indices",), "_max_pool1d", "wrong:dtype")
+    title = "[PyTorch] torch.max_pool1d_with_indices returns float32 0 instead of int64 1"
+    assert twins.sibling(store, untold, title) is None
+    values = bug(store, "d", ("torch.max_pool3d_with_indices",), "_max_pool3d", "wrong:values")
+    assert twins.sibling(store, values, title.replace("1d", "3d")) is None
+
+
 def test_what_an_attribute_does_wrong_in_a_family_is_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("ReduceLogSum",), "log"))
     title = "[ONNX] ReduceLogSum (also ReduceSumSquare) with noop_with_empty_axes=1 returns its input data unchanged"
