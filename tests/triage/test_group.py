@@ -56,6 +56,32 @@ def test_values_in_an_assertion_do_not_make_bugs() -> None:
     assert groups(*({"message": message, **at} for message in messages)) == [{0, 1, 2}]
 
 
+def gcc(number: int, *complaints: str) -> dict[str, Any]:
+    """An error of inductor's C++ code, as one machine and model or another shows it."""
+    home, unit = f"/home/user{number}/lib/torch/", f"/tmp/torchinductor_user{number}/ab/c{number}.cpp"
+    kernel = ", ".join(["const float*"] * number)
+    said = [f"{unit}: In function 'void kernel({kernel})':", *(complaint.format(unit=unit) for complaint in complaints)]
+    message = "\n".join(["C++ compile error", "", "Command:", f"g++ {unit} -O3 -o {unit}.so", "", "Output:", *said])
+    frames = [
+        ("_inductor/graph.py", "codegen"),
+        ("_inductor/codecache.py", "future"),
+        ("_inductor/cpp_builder.py", "r"),
+    ]
+    lines = [f'  File "{home}{file}", line {100 + number}, in {name}' for file, name in frames]
+    trace = "\n".join(["Traceback (most recent call last):", *lines, f"torch._inductor.exc.InductorError: {message}"])
+    return {"message": message, "trace": trace}
+
+
+def test_what_a_c_compiler_says_of_generated_code_first_tells_the_bug_and_nothing_else_of_its_output() -> None:
+    minimum = "{unit}:7:37: error: no matching function for call to 'minimum(at::vec::Vectorized<long>&)'"
+    note = "/usr/include/vec.h:33:1: note: candidate: template<class T> T minimum(T)"
+    scope = "{unit}:9:12: error: 'tmp%d' was not declared in this scope\n   9 |   auto x = tmp1;\n     |       ^~~~"
+    linker = "/usr/bin/ld: /tmp/cc.o: in function `k':\nc.cpp:(.text+0x7): undefined reference to `GOMP_parallel'"
+    ended = "collect2: error: ld returned 1 exit status"
+    lines = [gcc(1, minimum), gcc(2, minimum, note, scope % 4), gcc(1, scope % 3), gcc(3, scope % 11, minimum)]
+    assert groups(*lines, gcc(2, linker, ended), gcc(3, linker, ended)) == [{0, 1}, {2, 3}, {4, 5}]
+
+
 def test_one_bug_says_three_things_whatever_the_operator() -> None:
     at = {"trace": native("ns::Fold", "ns::Run")}
     lines = [
