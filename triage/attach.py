@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from triage.cells import Cell
 from triage.families import family
 from triage.partition import alike
+from triage.wrongness import wrong
 
 #: One place is pointed to when this part of the like failures is there.
 _CLEAR = 0.8
@@ -159,8 +160,8 @@ class Index:
             candidates = (
                 Counter({name: with_operator[name] for name in candidates if with_operator[name]}) or candidates
             )
-        elif cell.empty:
-            return ""  # a message that says nothing needs the operator beside it
+        elif cell.empty or (cell.operator and (cell.weak or wrong(cell.symptom))):
+            return ""  # a message that says nothing, or what is said of any fault, needs the operator beside it
         found = _clear(candidates)
         return "" if found and self._of_another(cell, found) else found
 

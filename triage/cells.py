@@ -41,6 +41,8 @@ class Cell:
     quoted: bool
     shared: bool = False
     way: str = ""
+    weak: bool = False
+    site: str = ""
     files: frozenset[str] = frozenset()
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
@@ -74,6 +76,7 @@ class Cell:
             self.cut,
             self.quoted,
             self.way,
+            self.site,
         )
 
 
@@ -94,13 +97,14 @@ def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
             each.cut,
             each.quoted,
             each.way,
+            each.site,
         )
         cell = found.get(key)
         if cell is None:
             place = each.stack[0] if each.stack else ""
             cell = found[key] = Cell(
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
-                each.cut, each.quoted, each.shared, each.way, place=place,
+                each.cut, each.quoted, each.shared, each.way, each.weak, each.site, place=place,
             )  # fmt: skip
         cell.members.append(name)
         if not each.files <= cell.files:

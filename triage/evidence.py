@@ -36,7 +36,8 @@ class Evidence(NamedTuple):
     failed; `names_operator` if it named the operator; `cut` if the innermost frames are known to be lost; `quoted` if
     there are no frames and the message alone names the place; `shared` if many conversions come by the place;
     `plain` is the message with the operator's name left in; `way` is in what way the numbers of a wrong result are
-    wrong; `files` are those of the native frames; `clipped` if the message looks as if somebody had clipped it.
+    wrong; `files` are those of the native frames; `clipped` if the message looks as if somebody had clipped it;
+    `weak` if the language says so of any fault, which `site` tells apart where there is no stack.
     """
 
     stack: tuple[str, ...]
@@ -54,6 +55,8 @@ class Evidence(NamedTuple):
     way: str = ""
     files: frozenset[str] = frozenset()
     clipped: bool = False
+    weak: bool = False
+    site: str = ""
 
 
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
@@ -62,7 +65,8 @@ def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
     reverse = inner_last([report.frames for report in reports], lambda: _traced(reports))
     found = spread(partial(_read, reverse=reverse), reports, jobs)
     stacks = [each.named for each in found]
-    usual = _Usual(on_every_path(map(tuple, stacks)), often_shared(stacks))
+    callers = frozenset().union(*(each.callers for each in found))
+    usual = _Usual(on_every_path(map(tuple, stacks)) | callers, often_shared(stacks))
     evidence = [_evidence(report, each, usual) for report, each in zip(reports, found, strict=True)]
     known = _with_operators(evidence)
     return [_recognised(each, known) for each in evidence]
@@ -80,7 +84,7 @@ def _read(reports: Sequence[Report], reverse: bool) -> list[Read]:
 
 @dataclass(frozen=True)
 class _Usual:
-    """What the frames of a batch have shown: those on every path, and those that many conversions reach."""
+    """What the frames of a batch have shown: those on every path or before it, and those that many conversions reach."""
 
     wide: frozenset[str]
     helpers: frozenset[str]
@@ -104,6 +108,8 @@ def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
         shared=at.shared,
         files=_files(read.named) if at.stack and not at.quoted else frozenset(),
         clipped=read.clipped,
+        weak=read.weak,
+        site="" if at.stack else read.site,
         way=way(read.message) if wrong(read.symptom) or (not at.stack and says_wrong(read.message)) else "",
     )
 

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from fuzz.case import Frame
+from triage.caller import without_the_caller
 from triage.stack import known, sites, spot
 
 #: More frames than these tell nothing new; more are read, since some of them tell nothing in the batch at hand.
@@ -56,6 +57,12 @@ def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
         if len(named) == _READ:
             break
     return named
+
+
+def calling(found: tuple[Frame, ...]) -> frozenset[str]:
+    """The names of the frames that call the compiler and are none of it, as far as this trace alone tells."""
+    outer = found[len(without_the_caller(found)) :]
+    return frozenset(spot(frame.file, frame.function)[0] for frame in outer) - {""}
 
 
 def walking(found: tuple[Frame, ...]) -> dict[str, Spot]:
@@ -136,7 +143,7 @@ def _without_the_script(found: tuple[Frame, ...]) -> Iterator[Frame]:
     """Frames without those of the file that the traceback begins in: it calls the compiler and is none of it."""
     last = found[-1] if found else Frame("", 0, "")
     script = last.file if _of_a_script(last) else ""
-    return (frame for frame in found if not script or frame.file != script)
+    return (frame for frame in without_the_caller(found) if not script or frame.file != script)
 
 
 def quoted_places(message: str) -> dict[str, Spot]:

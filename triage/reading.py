@@ -16,9 +16,9 @@ from fuzz.case import Frame
 from triage import traces
 from triage.hollow import hollow, late
 from triage.messages import WORDS, part, said
-from triage.places import MOST_FRAMES, Spot, quoted_places, telling, walking
+from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.rules import rules
-from triage.wrongness import guilty
+from triage.wrongness import guilty, plainly_wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
@@ -26,6 +26,10 @@ _LONGEST_CONVERTING = 8_000
 _TRACED = re.compile(r"File \"|(?i:trace)|\.py:\d|0x[0-9a-f]{6}")
 #: A message that is nothing but a key that was not found, or another value: only the place can tell.
 _VALUE = re.compile(r"(?:\w+: )?(?:'[^']*'|\"[^\"]*\"|N)")
+#: What goes before the words of a kernel, which may be nobody's.
+_OF_A_NODE = "OP node. "
+#: What is said of any fault: that an assertion does not hold, that a key is missing.
+_OF_ANY = frozenset(("AssertionError", "KeyError"))
 #: What only native code says: a diagnosis, a status, a check.
 _FOREIGN = re.compile(
     r"(?:[\w.]+(?:Error|Exception)\w*: )*(?:\S+:\d+:\d+: )?"
@@ -65,7 +69,8 @@ class Read(NamedTuple):
     more than that something failed; `names_operator` if it named the operator, `converting` if it said that this one's
     conversion or run failed; `cut` if the innermost frames are known to be lost. `blamed` is the pass that the message
     blames, where there are no telling frames. `exception` is a bare class name. `clipped` if the message is as long as
-    somebody may have clipped it.
+    somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
+    language says so of any fault, and `site` where the message itself tells that to have been raised.
     """
 
     named: Mapping[str, Spot]
@@ -84,36 +89,46 @@ class Read(NamedTuple):
     symptom: str
     operator: str
     clipped: bool
+    callers: frozenset[str] = frozenset()
+    weak: bool = False
+    site: str = ""
 
 
 def read(report: Report, reverse: bool) -> Read:
     """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
     found, told, cut = _frames_and_message(report, reverse)
     named = telling(found)
-    message, wrapped = _prefixed(told)
+    message, wrapped, site = _prefixed(told)
+    body = told[_raised_at(told) :]
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
     normal = said(masked)
     value = _VALUE.fullmatch(normal) is not None
+    exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
+    bare = normal.removeprefix(_OF_A_NODE)
+    weak = value or rules().spoken.fullmatch(bare) is not None or (not normal and exception in _OF_ANY)
     if not named and (value or (not normal and (report.exception or wrapped))):
         named = walking(found)
     return Read(
         named,
         _foreign(told) and not any("::" in name or not _OF_PYTHON.match(name) for name in named),
-        quoted_places(told),
+        quoted_places(body),
         told,
         value,
         cut,
         "" if named else guilty(told),
         normal,
         normal.replace("OP", said(spelled)) if spelled else normal,
-        hollow(normal),
+        hollow(bare),
         bool(spelled),
         bool(converting),
-        (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2],
+        exception,
         _symptom(report.symptom, normal),
         operator,
         told is report.message and _clipped(told),
+        calling(found),
+        weak,
+        site if weak else "",
     )
 
 
@@ -173,19 +188,30 @@ def _together(given: tuple[Frame, ...], traced: tuple[Frame, ...]) -> tuple[Fram
 def _symptom(told: str, message: str) -> str:
     """What was noted, in small letters; a program that does not end is told by its message as well."""
     noted = " ".join(told.lower().split())
+    if plainly_wrong(noted):
+        return "wrong result"  # one symptom, however a runner spells it
     return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
 
 
-def _prefixed(message: str) -> tuple[str, str]:
-    """(the message without the exceptions before it, the first of them) as runners wrote them down."""
-    exception = ""
+def _prefixed(message: str) -> tuple[str, str, str]:
+    """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote it down."""
+    exception = site = ""
     for _ in range(_MOST_PREFIXES):
         found = next((hit for pattern in rules().prefixes if (hit := pattern.match(message[:2_000]))), None)
         if found is None:
             break
         message = message[found.end() :]
-        exception = exception or found.groupdict().get("exception", "")
-    return message, exception
+        told = found.groupdict()
+        exception = exception or told.get("exception", "")
+        if told.get("file"):
+            site = f"{told['file'].replace(chr(92), '/').rpartition('/')[2]}:{told['line']}"
+    return message, exception, site
+
+
+def _raised_at(message: str) -> int:
+    """How long what a runner wrote before the sentence is: exception, file and line, joined by underscores."""
+    written = (pattern for pattern in rules().prefixes if "file" in pattern.groupindex)
+    return next((hit.end() for pattern in written if (hit := pattern.match(message[:2_000]))), 0)
 
 
 def _operator(given: str, message: str) -> tuple[str, str, str]:

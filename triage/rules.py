@@ -100,6 +100,7 @@ class Rules:
     parts: tuple[re.Pattern[str], ...]
     operators: tuple[re.Pattern[str], ...]
     empty: re.Pattern[str]
+    spoken: re.Pattern[str]
     chatter: re.Pattern[str]
     end: re.Pattern[str]
     namesakes: re.Pattern[str]
@@ -132,6 +133,7 @@ def read(folder: Path) -> Rules:
         parts=tuple(_naming(path, rule) for path, rule in each("part")),
         operators=tuple(_naming(path, rule) for path, rule in each("operator")),
         empty=re.compile(alternatives("empty"), re.IGNORECASE),
+        spoken=re.compile(alternatives("spoken")),
         chatter=re.compile(alternatives("chatter")),
         namesakes=re.compile(alternatives("namesake")),
         end=re.compile(alternatives("end")),
@@ -140,7 +142,7 @@ def read(folder: Path) -> Rules:
     )
 
 
-_TABLES = frozenset("drop mask prefix converting part operator empty chatter ignore shared namesake end".split())  # noqa: SIM905
+_TABLES = frozenset("drop mask prefix converting part operator empty spoken chatter ignore shared namesake end".split())  # noqa: SIM905
 
 
 def _table(path: Path) -> dict[str, list[dict[str, Any]]]:

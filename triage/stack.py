@@ -135,13 +135,15 @@ def sites(message: str) -> Iterable[Frame]:
     In a chain of rethrown checks (OpenVINO) that is the last one that tells something. Before places without a function
     goes one that names it as TensorRT does; what a logger writes of itself in brackets is none.
     """
+    functions = list(_SITE_TOO.finditer(message))
+    told = {each.start() for each in functions}  # once, with the function
     found = [
         (
             Frame(each["file"], int(each["line"]), each["signature"] or ""),
             _CHECK.search(message, max(each.start() - 40, 0), each.start()) is not None,
         )
         for each in _SITE.finditer(message)
-        if not _LOGGED.search(message, max(each.start() - 40, 0), each.start())
+        if each.start() not in told and not _LOGGED.search(message, max(each.start() - 40, 0), each.start())
     ]
     named = [
         Frame(
@@ -149,7 +151,7 @@ def sites(message: str) -> Iterable[Frame]:
             int(each["line"] or each["line2"] or 0),
             each["function"] or each["function2"] or each["function3"],
         )
-        for each in _SITE_TOO.finditer(message)
+        for each in functions
     ]
     checks = [frame for frame, checked in reversed(found) if checked]
     return checks + named + [frame for frame, checked in found if not checked]

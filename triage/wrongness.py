@@ -36,11 +36,19 @@ _WAYS = (
 _SHOWN = re.compile(r"(?i)\b(?:got|actual|returned|computed)\b[: ]*(?:array)?\(?\[[^\]]*\d")
 _SAID = re.compile(
     r"(?i)\b(?:wrong|incorrect) (?:result|output|value)s?\b|\bnot (?:equal|close) to tolerance\b"
+    r"|\b(?:tensor-likes|scalars|arrays|booleans|tensors|outputs?|results?|values)\b (?:are|is|do) not "
+    r"(?:\w+ ){0,2}(?:equal|close|match|identical)\b|\b(?:nan|inf) location mismatch\b"
+    r"|\ballclose\b.{0,20}\b(?:fail|false)|\b(?:outputs?|results?) (?:mismatch|differ)\b|\binconsistent (?:result|output)s?\b"
+    r"|\bmax(?:imum)? (?:abs|rel)\w*\.? (?:diff|err)\w*[ :=]+\S+ (?:>|exceeds|is above|is larger)"
     r"|\bmismatched elements\b|\b(?:output|result|value)s?\b.{0,12} differs? from\b|\bnumerical? mismatch\b"
 )
 _EXPECTED = re.compile(r"(?i)\b(?:expected|desired|reference|want(?:ed)?)\b[: ]*(?:array)?\(?\[[^\]]*\]")
 _RELATIVE = re.compile(
     r"(?i)\bmax(?:imum)? (?:abs(?:olute)?|rel(?:ative)?)\.? (?:diff(?:erence)?|err(?:or)?)\w*[:= ]+\S+"
+)
+_PLAINLY = re.compile(
+    r"(?:wrong|incorrect|inconsisten\w+|mismatch\w*|different|numeric\w*)"
+    r"(?:[ _-](?:results?|outputs?|values?|numbers?|numerics?|computation|mismatch|errors?|inconsistency))?"
 )
 _LONGEST = 4_000
 
@@ -69,3 +77,8 @@ def says_wrong(message: str) -> bool:
 def wrong(symptom: str) -> bool:
     """Whether a symptom is that of a wrong result."""
     return symptom.startswith(("wrong", "incorrect", "inconsisten", "mismatch", "numeric", "accuracy"))
+
+
+def plainly_wrong(symptom: str) -> bool:
+    """Whether a symptom says that a result is wrong, and not in what way."""
+    return _PLAINLY.fullmatch(symptom) is not None
