@@ -43,6 +43,7 @@ class Cell:
     way: str = ""
     weak: bool = False
     site: str = ""
+    refused: bool = False
     files: frozenset[str] = frozenset()
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
@@ -104,7 +105,7 @@ def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
             place = each.stack[0] if each.stack else ""
             cell = found[key] = Cell(
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
-                each.cut, each.quoted, each.shared, each.way, each.weak, each.site, place=place,
+                each.cut, each.quoted, each.shared, each.way, each.weak, each.site, each.refused, place=place,
             )  # fmt: skip
         cell.members.append(name)
         if not each.files <= cell.files:

@@ -37,7 +37,8 @@ class Evidence(NamedTuple):
     there are no frames and the message alone names the place; `shared` if many conversions come by the place;
     `plain` is the message with the operator's name left in; `way` is in what way the numbers of a wrong result are
     wrong; `files` are those of the native frames; `clipped` if the message looks as if somebody had clipped it;
-    `weak` if the language says so of any fault, which `site` tells apart where there is no stack.
+    `weak` if the language says so of any fault, which `site` tells apart where there is no stack;
+    `refused` if it is said that the named operator is not supported.
     """
 
     stack: tuple[str, ...]
@@ -57,6 +58,7 @@ class Evidence(NamedTuple):
     clipped: bool = False
     weak: bool = False
     site: str = ""
+    refused: bool = False
 
 
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
@@ -110,6 +112,7 @@ def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
         clipped=read.clipped,
         weak=read.weak,
         site="" if at.stack else read.site,
+        refused=read.refused,
         way=way(read.message) if wrong(read.symptom) or (not at.stack and says_wrong(read.message)) else "",
     )
 

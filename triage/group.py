@@ -69,9 +69,9 @@ def _group(reports: Sequence[Report], jobs: int) -> Grouping:
 
 def _placed(found: Sequence[Cell]) -> dict[str, list[Cell]]:
     usual = batch(found)
-    at: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
+    at: defaultdict[tuple[str, str, str], list[Cell]] = defaultdict(list)
     for cell in found:
-        at[cell.symptom, cell.place].append(cell)
+        at[cell.symptom, cell.place, family(cell.operator) if cell.refused else ""].append(cell)
     parts = [part for _, together in sorted(at.items()) for part in partition(together, usual)]
     return {_key(part): part for part in parts}
 

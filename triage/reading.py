@@ -70,7 +70,8 @@ class Read(NamedTuple):
     conversion or run failed; `cut` if the innermost frames are known to be lost. `blamed` is the pass that the message
     blames, where there are no telling frames. `exception` is a bare class name. `clipped` if the message is as long as
     somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
-    language says so of any fault, and `site` where the message itself tells that to have been raised.
+    language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it says that the
+    operator which it names is not supported.
     """
 
     named: Mapping[str, Spot]
@@ -92,6 +93,7 @@ class Read(NamedTuple):
     callers: frozenset[str] = frozenset()
     weak: bool = False
     site: str = ""
+    refused: bool = False
 
 
 def read(report: Report, reverse: bool) -> Read:
@@ -129,6 +131,7 @@ def read(report: Report, reverse: bool) -> Read:
         calling(found),
         weak,
         site if weak else "",
+        bool(spelled) and rules().refusal.search(normal) is not None,
     )
 
 

@@ -101,6 +101,7 @@ class Rules:
     operators: tuple[re.Pattern[str], ...]
     empty: re.Pattern[str]
     spoken: re.Pattern[str]
+    refusal: re.Pattern[str]
     chatter: re.Pattern[str]
     end: re.Pattern[str]
     namesakes: re.Pattern[str]
@@ -134,6 +135,7 @@ def read(folder: Path) -> Rules:
         operators=tuple(_naming(path, rule) for path, rule in each("operator")),
         empty=re.compile(alternatives("empty"), re.IGNORECASE),
         spoken=re.compile(alternatives("spoken")),
+        refusal=re.compile(alternatives("refusal"), re.IGNORECASE),
         chatter=re.compile(alternatives("chatter")),
         namesakes=re.compile(alternatives("namesake")),
         end=re.compile(alternatives("end")),
@@ -142,7 +144,7 @@ def read(folder: Path) -> Rules:
     )
 
 
-_TABLES = frozenset("drop mask prefix converting part operator empty spoken chatter ignore shared namesake end".split())  # noqa: SIM905
+_TABLES = frozenset("drop mask prefix converting part operator empty spoken refusal chatter ignore shared namesake end".split())  # noqa: SIM905
 
 
 def _table(path: Path) -> dict[str, list[dict[str, Any]]]:
