@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 
 from fuzz.case import Frame
@@ -21,11 +21,11 @@ _COMMON = frozenset(
 _HOME = re.compile(r"^(?:[A-Za-z]:)?/(?:home|Users)/[^/]+/")
 
 
-def without_the_caller(found: Sequence[Frame]) -> Sequence[Frame]:
+def without_the_caller(found: tuple[Frame, ...]) -> tuple[Frame, ...]:
     """Frames, innermost first, without the outermost ones that lie in the folder in which the traceback begins.
 
-    Nor those that lead on from there to an installed package: a harness, its threads. Only where what they call lies elsewhere, and nowhere near: the beginning of a trace may be lost, and then a
-    compiler's own frame stands first.
+    Nor those that lead on from there to an installed package: a harness, its threads. Only where what they call lies
+    elsewhere, and nowhere near: the beginning of a trace may be lost, and then a compiler's own frame stands first.
     """
     folder = _outside(found[-1].file) if found else None
     if folder is None:
@@ -40,7 +40,8 @@ def without_the_caller(found: Sequence[Frame]) -> Sequence[Frame]:
         way -= 1
     if way and _PACKAGES.search(found[way - 1].file.replace("\\", "/")):
         end = way
-    if not end or not _telling_parts(folder).isdisjoint(_whose(found[:end])):
+    parts = _telling_parts(folder)
+    if not end or (parts and any(not parts.isdisjoint(_names(each.file, each.function)) for each in found[:end])):
         return found
     return found[:end]
 
@@ -56,7 +57,7 @@ def _outside(file: str) -> str | None:
 
 @lru_cache(maxsize=1 << 12)
 def _on_the_way(file: str) -> bool:
-    """Whether a frame may stand between a script and the package that it calls: a harness, the language's own modules."""
+    """Whether a frame may stand between a script and the package that it calls: of a harness, of the language."""
     path = file.replace("\\", "/")
     return path.endswith((".py", ">")) and not _PACKAGES.search(path)
 
@@ -71,13 +72,9 @@ def _lies_in(file: str, folder: str) -> bool:
     return path.endswith(".py") and (own == folder or (bool(folder) and own.startswith(f"{folder}/")))
 
 
-def _whose(inner: Sequence[Frame]) -> frozenset[str]:
-    """The names of folders and namespaces that the inner frames bear."""
-    return frozenset(name for frame in inner for name in _names(frame.file, frame.function))
-
-
 @lru_cache(maxsize=1 << 14)
 def _names(file: str, function: str) -> frozenset[str]:
+    """The names of folders and namespaces that a frame bears."""
     spaces = function.partition("(")[0].partition("<")[0].split("::")[:-1] if "::" in function else ()
     path = _PACKAGES.split(file.replace("\\", "/"))[-1]  # what an environment is called says nothing
     return _telling_parts(path.rpartition("/")[0]) | {name.lower() for name in spaces}

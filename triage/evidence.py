@@ -86,7 +86,7 @@ def _read(reports: Sequence[Report], reverse: bool) -> list[Read]:
 
 @dataclass(frozen=True)
 class _Usual:
-    """What the frames of a batch have shown: those on every path or before it, and those that many conversions reach."""
+    """What the frames of a batch have shown: those on or before every path, and those that many conversions reach."""
 
     wide: frozenset[str]
     helpers: frozenset[str]

@@ -111,7 +111,11 @@ def _ways(cells: Sequence[Cell]) -> list[list[Cell]]:
 def _topic(cell: Cell) -> tuple[str, str, str]:
     """What a failure without any place is about: its message, or the operator where the message does not tell."""
     if cell.weak and (cell.site or cell.operator):
-        return cell.symptom, f"{cell.message} at {cell.site}", family(cell.operator) if cell.names_operator or not cell.site else ""
+        return (
+            cell.symptom,
+            f"{cell.message} at {cell.site}",
+            family(cell.operator) if cell.names_operator or not cell.site else "",
+        )
     if cell.operator and (cell.empty or wrong(cell.symptom)):
         return cell.symptom, "", family(cell.operator)
     return cell.symptom, cell.message, family(cell.operator) if cell.names_operator else ""

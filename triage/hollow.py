@@ -51,3 +51,9 @@ def hollow(message: str) -> bool:
 def late(message: str) -> bool:
     """Whether a message speaks of a program that did not come to an end."""
     return _LATE.search(message) is not None
+
+
+@lru_cache(maxsize=1 << 14)
+def spoken(message: str) -> bool:
+    """Whether a normalised message is what a language or its standard library says of a fault in anybody's code."""
+    return rules().spoken.fullmatch(message) is not None

@@ -6,12 +6,11 @@ Pure.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 from fuzz.case import Frame
-from triage.caller import without_the_caller
 from triage.stack import known, sites, spot
 
 #: More frames than these tell nothing new; more are read, since some of them tell nothing in the batch at hand.
@@ -59,9 +58,8 @@ def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
     return named
 
 
-def calling(found: tuple[Frame, ...]) -> frozenset[str]:
-    """The names of the frames that call the compiler and are none of it, as far as this trace alone tells."""
-    outer = found[len(without_the_caller(found)) :]
+def calling(outer: Iterable[Frame]) -> frozenset[str]:
+    """The names of frames that call the compiler and are none of it."""
     return frozenset(spot(frame.file, frame.function)[0] for frame in outer) - {""}
 
 
@@ -139,11 +137,10 @@ def place(
     return Place((innermost, *names[1:]), spots[0].line, shared=own < 0, quoted=bool(told))
 
 
-def _without_the_script(found: tuple[Frame, ...]) -> Iterator[Frame]:
+def _without_the_script(found: tuple[Frame, ...]) -> Iterable[Frame]:
     """Frames without those of the file that the traceback begins in: it calls the compiler and is none of it."""
-    last = found[-1] if found else Frame("", 0, "")
-    script = last.file if _of_a_script(last) else ""
-    return (frame for frame in without_the_caller(found) if not script or frame.file != script)
+    script = found[-1].file if found and _of_a_script(found[-1]) else ""
+    return (frame for frame in found if frame.file != script) if script else found
 
 
 def quoted_places(message: str) -> dict[str, Spot]:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from fuzz.case import Frame
 from triage import traces
-from triage.hollow import hollow, late
+from triage.caller import without_the_caller
+from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.rules import rules
@@ -70,8 +71,8 @@ class Read(NamedTuple):
     conversion or run failed; `cut` if the innermost frames are known to be lost. `blamed` is the pass that the message
     blames, where there are no telling frames. `exception` is a bare class name. `clipped` if the message is as long as
     somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
-    language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it says that the
-    operator which it names is not supported.
+    language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it
+    says that the operator which it names is not supported.
     """
 
     named: Mapping[str, Spot]
@@ -98,7 +99,8 @@ class Read(NamedTuple):
 
 def read(report: Report, reverse: bool) -> Read:
     """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
-    found, told, cut = _frames_and_message(report, reverse)
+    every, told, cut = _frames_and_message(report, reverse)
+    found = without_the_caller(every)
     named = telling(found)
     message, wrapped, site = _prefixed(told)
     body = told[_raised_at(told) :]
@@ -108,7 +110,7 @@ def read(report: Report, reverse: bool) -> Read:
     value = _VALUE.fullmatch(normal) is not None
     exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
     bare = normal.removeprefix(_OF_A_NODE)
-    weak = value or rules().spoken.fullmatch(bare) is not None or (not normal and exception in _OF_ANY)
+    weak = value or spoken(bare) or (not normal and exception in _OF_ANY)
     if not named and (value or (not normal and (report.exception or wrapped))):
         named = walking(found)
     return Read(
@@ -128,7 +130,7 @@ def read(report: Report, reverse: bool) -> Read:
         _symptom(report.symptom, normal),
         operator,
         told is report.message and _clipped(told),
-        calling(found),
+        calling(every[len(found) :]),
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
@@ -197,7 +199,7 @@ def _symptom(told: str, message: str) -> str:
 
 
 def _prefixed(message: str) -> tuple[str, str, str]:
-    """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote it down."""
+    """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote them."""
     exception = site = ""
     for _ in range(_MOST_PREFIXES):
         found = next((hit for pattern in rules().prefixes if (hit := pattern.match(message[:2_000]))), None)

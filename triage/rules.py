@@ -144,7 +144,9 @@ def read(folder: Path) -> Rules:
     )
 
 
-_TABLES = frozenset("drop mask prefix converting part operator empty spoken refusal chatter ignore shared namesake end".split())  # noqa: SIM905
+_TABLES = frozenset(
+    "drop mask prefix converting part operator empty spoken refusal chatter ignore shared namesake end".split()  # noqa: SIM905
+)
 
 
 def _table(path: Path) -> dict[str, list[dict[str, Any]]]:

@@ -38,7 +38,8 @@ _SAID = re.compile(
     r"(?i)\b(?:wrong|incorrect) (?:result|output|value)s?\b|\bnot (?:equal|close) to tolerance\b"
     r"|\b(?:tensor-likes|scalars|arrays|booleans|tensors|outputs?|results?|values)\b (?:are|is|do) not "
     r"(?:\w+ ){0,2}(?:equal|close|match|identical)\b|\b(?:nan|inf) location mismatch\b"
-    r"|\ballclose\b.{0,20}\b(?:fail|false)|\b(?:outputs?|results?) (?:mismatch|differ)\b|\binconsistent (?:result|output)s?\b"
+    r"|\ballclose\b.{0,20}\b(?:fail|false)|\b(?:outputs?|results?) (?:mismatch|differ)\b"
+    r"|\binconsistent (?:result|output)s?\b"
     r"|\bmax(?:imum)? (?:abs|rel)\w*\.? (?:diff|err)\w*[ :=]+\S+ (?:>|exceeds|is above|is larger)"
     r"|\bmismatched elements\b|\b(?:output|result|value)s?\b.{0,12} differs? from\b|\bnumerical? mismatch\b"
 )
