@@ -19,6 +19,7 @@ from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.rules import rules
+from triage.unescaped import unescaped
 from triage.wrongness import guilty, plainly_wrong
 
 #: So far into a message is read what was being converted.
@@ -152,16 +153,17 @@ def _clipped(text: str) -> bool:
 def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...], str, bool]:
     """The frames, innermost first, the message, and whether the innermost frames are lost."""
     trace = traces.read(report.trace) if report.trace else traces.Trace()
-    message = report.message or trace.said
-    if "\n" in report.message and (not report.trace or _TRACED.search(report.message)):
-        inside = traces.read(report.message)  # some compilers, and some reporters, put the trace into the message
+    words = unescaped(report.message)
+    message = words or trace.said
+    if "\n" in words and (not report.trace or _TRACED.search(words)):
+        inside = traces.read(words)  # some compilers, and some reporters, put the trace into the message
         if inside.frames:
             message = inside.closing or inside.text
             trace = trace if trace.frames or report.frames else inside
         elif not report.trace:
-            message = _without_chatter(report.message)
-    elif report.message and trace.said:
-        message = _whole(report.message, trace.said)
+            message = _without_chatter(words)
+    elif words and trace.said:
+        message = _whole(words, trace.said)
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
     given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]

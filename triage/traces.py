@@ -19,6 +19,7 @@ from triage import trace_chain, trace_forms, trace_lines, trace_shapes
 from triage.headline import headline
 from triage.rules import rules
 from triage.trace_native import NUMBERED, native, unnumbered
+from triage.unescaped import unescaped
 
 #: Of a longer trace, the beginning and the end are read: either may be the inner one.
 _MOST = 60_000
@@ -95,6 +96,7 @@ class _Reading:
 
 def read(raw: str) -> Trace:
     """The frames and the other lines of a trace."""
+    raw = unescaped(raw)
     if len(raw) > 2 * _MOST:
         raw = f"{raw[:_MOST]}\n{raw[-_MOST:]}"
     reading = _Reading()
