@@ -19,6 +19,7 @@ from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.rules import rules
+from triage.stack import shared
 from triage.unescaped import unescaped
 from triage.wrongness import guilty, plainly_wrong
 
@@ -103,8 +104,7 @@ def read(report: Report, reverse: bool) -> Read:
     every, told, cut = _frames_and_message(report, reverse)
     found = without_the_caller(every)
     named = telling(found)
-    message, wrapped, site = _prefixed(told)
-    body = told[_raised_at(told) :]
+    message, wrapped, site, body = _prefixed(told)
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
     normal = said(masked)
@@ -131,7 +131,7 @@ def read(report: Report, reverse: bool) -> Read:
         _symptom(report.symptom, normal),
         operator,
         told is report.message and _clipped(told),
-        calling(every[len(found) :]),
+        calling(every[len(found) :]) if len(found) < len(every) else frozenset(),
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
@@ -200,25 +200,26 @@ def _symptom(told: str, message: str) -> str:
     return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
 
 
-def _prefixed(message: str) -> tuple[str, str, str]:
-    """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote them."""
+def _prefixed(message: str) -> tuple[str, str, str, str]:
+    """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote them.
+
+    Last the message without where it was raised alone: other places that it begins with are read besides.
+    """
     exception = site = ""
+    body = message
     for _ in range(_MOST_PREFIXES):
-        found = next((hit for pattern in rules().prefixes if (hit := pattern.match(message[:2_000]))), None)
+        begun = message[:2_000]
+        found = next((hit for pattern in rules().prefixes if (hit := pattern.match(begun))), None)
         if found is None:
             break
         message = message[found.end() :]
         told = found.groupdict()
         exception = exception or told.get("exception", "")
-        if told.get("file"):
-            site = f"{told['file'].replace(chr(92), '/').rpartition('/')[2]}:{told['line']}"
-    return message, exception, site
-
-
-def _raised_at(message: str) -> int:
-    """How long what a runner wrote before the sentence is: exception, file and line, joined by underscores."""
-    written = (pattern for pattern in rules().prefixes if "file" in pattern.groupindex)
-    return next((hit.end() for pattern in written if (hit := pattern.match(message[:2_000]))), 0)
+        if file := told.get("file"):
+            body = message
+            if not shared(file, ""):  # of a library, who called it tells
+                site = f"{file.replace(chr(92), '/').rpartition('/')[2]}:{told['line']}"
+    return message, exception, site, body
 
 
 def _operator(given: str, message: str) -> tuple[str, str, str]:

@@ -12,6 +12,8 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[part]]``      the first line of an operator's part of a log of several failures
 ``[[operator]]``  where a sentence names the operator itself
 ``[[empty]]``     normalised messages that say no more than that something failed
+``[[spoken]]``    normalised messages that a language or its standard library has for a fault in anybody's code
+``[[refusal]]``   where a normalised message says that the operator which it names (OP) is not supported
 ``[[chatter]]``   lines of a trace that are neither frames nor about the failure: headlines, warnings, logs
 ``[[ignore]]``    frames that tell nothing, by `file` or `function`, which are alternatives unless both are given;
                   `kind` is panic (how it died), runtime (the language's own), framework (on every path) or reporter

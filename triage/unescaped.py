@@ -7,9 +7,9 @@ import re
 
 #: What a page makes of the signs that it needs itself.
 _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|#39|#x27|#34);")
-#: Two line breaks at least, each written as in a string, and nothing but one line.
-_WRITTEN = re.compile(r"\\r?\\n|\\n")
-_LEAST_BREAKS = 2
+#: Line breaks as they are written in a string; where a trace goes on behind one, it is no path of Windows.
+_WRITTEN = re.compile(r"(?:\\r)?\\n")
+_GOES_ON = re.compile(r"\\n(?: {2}|\\t|#\d|@ |[\w.]+(?:Error|Exception)\b)")
 #: Job, step and clock time before each line.
 _OF_CI = re.compile(r"^(?:[^\t\n]{1,80}\t){1,3}\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ?", re.MULTILINE)
 
@@ -18,7 +18,7 @@ def unescaped(text: str) -> str:
     """The text without that; nearly all come as they are."""
     if "&" in text and _ENTITY.search(text):
         text = html.unescape(text)
-    if "\\n" in text and "\n" not in text.strip() and text.count("\\n") >= _LEAST_BREAKS:
+    if "\\n" in text and "\n" not in text.strip() and _GOES_ON.search(text):
         text = _WRITTEN.sub("\n", text).replace('\\"', '"').replace("\\t", "\t")
     if "\t" in text and "Z" in text:
         text = _OF_CI.sub("", text)

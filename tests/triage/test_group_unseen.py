@@ -67,6 +67,14 @@ def test_what_a_language_says_of_any_fault_is_told_by_where_it_was_raised(messag
     assert groups(*lines) == [{0, 1}, {2, 3}]
 
 
+def test_raised_in_a_library_it_is_told_by_the_operator() -> None:
+    lines = [
+        {"message": "IndexError_/numpy/core/fromnumeric.py_57_list index out of range", "operator": name}
+        for name in ("Fold", "Fold", "Pad", "Pad")
+    ]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
 def test_without_that_the_operator_tells_it() -> None:
     lines = [
         {"message": "list index out of range", "operator": name} for name in ("Fold", "Fold", "Pad", "Pad", "fold")
