@@ -28,7 +28,7 @@ def without_the_caller(found: tuple[Frame, ...]) -> tuple[Frame, ...]:
     elsewhere, and nowhere near: the beginning of a trace may be lost, and then a compiler's own frame stands first.
     """
     folder = _outside(found[-1].file) if found else None
-    if folder is None:
+    if folder is None or found[0].function == "<module>":  # a list in the other order
         return found
     end = len(found)
     while end and _lies_in(found[end - 1].file, folder):

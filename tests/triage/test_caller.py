@@ -56,3 +56,11 @@ def test_a_trace_that_lies_in_one_folder_stays_as_it_is() -> None:
     found = (Frame("/srv/nimbus/lower/conv.py", 8, "lower_conv"), Frame("/srv/nimbus/cli.py", 3, "main"))
     assert without_the_caller(found) == found
     assert without_the_caller(()) == ()
+
+
+def test_a_list_in_the_other_order_stays_as_it_is() -> None:
+    found = (
+        Frame("/home/ann/work/bug.py", 3, "<module>"),
+        Frame("/home/ann/halcyon/convert/pool.py", 80, "convert_pool"),
+    )
+    assert without_the_caller(found) == found

@@ -32,6 +32,14 @@ def test_the_script_of_a_reporter_is_no_place() -> None:
     assert groups(*lines) == [{0, 1, 2}, {3, 4, 5}]
 
 
+@pytest.mark.parametrize(
+    ("one", "other"), [("Conv1DTranspose", "Conv2DTranspose"), ("MaxPool-11", "MaxPool"), ("nn.Conv2d", "conv3d")]
+)
+def test_spellings_of_one_operator(one: str, other: str) -> None:
+    wrong = {"message": "wrong result", "symptom": "wrong results"}
+    assert groups({**wrong, "operator": one}, {**wrong, "operator": other}) == [{0, 1}]
+
+
 def test_a_comparison_is_no_place_and_its_numbers_are_no_message() -> None:
     numpy = (
         "Not equal to tolerance rtol=1e-05, atol=0\nMismatched elements: 3 / 12 (25%)\nMax absolute difference: 0.5\n"
