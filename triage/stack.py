@@ -35,6 +35,8 @@ _LONGEST_CODE = 100
 _ISA = re.compile(
     r"(?<=[a-z0-9])(?:_(?:x86|arm(?:82)?|riscv|mips|loongarch|sse[\d_]*|avx\w*?|fma|neon|asimd\w*?|sve|rvv|vnni))+(?=::|$)"
 )
+#: What a method raises that was handed the words.
+_PASSED_ON = re.compile(r"raise [\w.]+\(\w+\)(?: from \w+)?")
 _CHECK = re.compile(r"failed at\s+$")
 #: ONNX Runtime's logger: severity, category, and the place that logs.
 _LOGGED = re.compile(r"\[[VIWEF]:\w+:[\w.-]*, $")
@@ -78,6 +80,8 @@ def spot(file: str, function: str, code: str = "") -> tuple[str, str]:
     """
     name, kind, _, _ = known(file, function)
     if code and not kind and rules().namesakes.search(function):
+        if _PASSED_ON.fullmatch(code):
+            return name, "panic"
         name = f"{name}: {' '.join(code.split())[:_LONGEST_CODE]}"
     return name, kind
 

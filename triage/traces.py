@@ -41,6 +41,7 @@ _JULIA_PLACE = re.compile(r"@ [\w.]+ (?P<file>\S+?):(?P<line>\d+)$")
 _CUT = re.compile(
     r"\.\.\.|…|[\[<(](?:\.\.\. ?)?(?:\w+ ){0,3}(?:truncated|snip(?:ped)?|omitted|cut|elided)", re.IGNORECASE
 )
+_ARROW = re.compile(r"-{2,}> *(?P<line>\d{1,7}) (?P<code>.*\S)")
 _FINAL = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:: .*|(?<=Error):|(?<=Exception):)?$")
 _BEGINS = ("Traceback (most recent", "Current thread", "Thread 0x")
 #: Rust's chain of reasons, which goes without numbers where there is one.
@@ -152,6 +153,8 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         reading.skipped = True
     if _other(reading, line) or _chained(reading, line):
         return
+    if line.startswith("--") and _pointed_at(reading, line):
+        return
     if rules().chatter.match(line):
         return
     if rules().end.match(line):
@@ -165,6 +168,15 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         reading.ended |= _FINAL.match(line) is not None
     if not (indented and reading.python[-1] and not reading.ended) and len(reading.text) < _MOST_READ:
         reading.text.append(line)
+
+
+def _pointed_at(reading: _Reading, line: str) -> bool:
+    """Whether a notebook shows by an arrow the line of code that was running in the frame above, which it is given."""
+    found, section = _ARROW.match(line), reading.python[-1]
+    if not found or not section or section[-1].code or section[-1].line != int(found["line"]):
+        return False
+    section[-1] = PythonFrame(section[-1].file, section[-1].line, section[-1].function, found["code"].strip())
+    return True
 
 
 def _next(reading: _Reading) -> int:

@@ -10,6 +10,7 @@ _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|#39|#x27|#34);")
 #: Line breaks as they are written in a string; where a trace goes on behind one, it is no path of Windows.
 _WRITTEN = re.compile(r"(?:\\r)?\\n")
 _GOES_ON = re.compile(r"\\n(?: {2}|\\t|#\d|@ |[\w.]+(?:Error|Exception)\b)")
+_INDENTED = re.compile(r"(?<=[\n\t])\\t")
 #: Job, step and clock time before each line.
 _OF_CI = re.compile(r"^(?:[^\t\n]{1,80}\t){1,3}\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ?", re.MULTILINE)
 
@@ -19,7 +20,7 @@ def unescaped(text: str) -> str:
     if "&" in text and _ENTITY.search(text):
         text = html.unescape(text)
     if "\\n" in text and "\n" not in text.strip() and _GOES_ON.search(text):
-        text = _WRITTEN.sub("\n", text).replace('\\"', '"').replace("\\t", "\t")
+        text = _INDENTED.sub("\t", _WRITTEN.sub("\n", text)).replace('\\"', '"')
     if "\t" in text and "Z" in text:
         text = _OF_CI.sub("", text)
     return text

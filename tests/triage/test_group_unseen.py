@@ -11,6 +11,7 @@ import pytest
 from tests.triage import synthetic
 from tests.triage.test_group import groups, reports
 from triage.group import group
+from triage.traces import PythonFrame, read
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "grouping"
 
@@ -152,6 +153,25 @@ def test_an_exception_without_a_sentence_has_no_message() -> None:
         for each in (*frames, *frames)
     ]
     assert groups(*lines) == [{0, 2}, {1, 3}]
+
+
+def test_a_constructor_that_raises_what_it_was_handed_is_no_place() -> None:
+    checks = ["tensors.count(input_name)", "_importer_ctx.tensors().at(output.name()).is_tensor()"]
+    frame = '  File "/opt/venv/lib/python3.11/site-packages/onnx_tensorrt/backend.py", line 86, in __init__'
+    lines = [
+        {"trace": f"Traceback (most recent call last):\n{frame}\n    raise RuntimeError(msg)\nRuntimeError: {words}"}
+        for check in checks
+        for words in [f"ModelImporter.cpp:296 In function importModel:\n[5] Assertion failed: {check}"] * 2
+    ]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
+def test_an_arrow_of_a_notebook_shows_the_code_of_a_frame() -> None:
+    path = "File ~/venv/lib/python3.11/site-packages/halcyon/convert.py"
+    shown = (
+        f"ValueError Traceback (most recent call last)\n{path}:7, in forward(x)\n      6 y = x\n----> 7 return pool(y)"
+    )
+    assert [frame.code for frame in read(shown).frames if isinstance(frame, PythonFrame)] == ["return pool(y)"]
 
 
 #: The index of each part when it was last read; a part is grouped alone.
