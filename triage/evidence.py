@@ -6,6 +6,7 @@ tell: which end of a bare list of frames is the inner one, which frames are on e
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -67,8 +68,7 @@ def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
     reverse = inner_last([report.frames for report in reports], lambda: _traced(reports))
     found = spread(partial(_read, reverse=reverse), reports, jobs)
     stacks = [each.named for each in found]
-    callers = frozenset().union(*(each.callers for each in found))
-    usual = _Usual(on_every_path(map(tuple, stacks)) | callers, often_shared(stacks))
+    usual = _Usual(on_every_path(map(tuple, stacks)) | _callers(found), often_shared(stacks))
     evidence = [_evidence(report, each, usual) for report, each in zip(reports, found, strict=True)]
     known = _with_operators(evidence)
     return [_recognised(each, known) for each in evidence]
@@ -78,6 +78,13 @@ def _traced(reports: Sequence[Report]) -> Iterator[tuple[Frame, ...]]:
     """The frames of traces, innermost first: of no more than are needed, and the same in whatever order they come."""
     for trace in nsmallest(_MOST_TRACED, {report.trace for report in reports if report.trace}):
         yield traces.read(trace).frames
+
+
+def _callers(found: Sequence[Read]) -> frozenset[str]:
+    """What calls the compiler in some traces, unless others end in it more often: names may coincide."""
+    calling = Counter(name for each in found for name in each.callers)
+    ending = Counter(next(iter(each.named)) for each in found if each.named)
+    return frozenset(name for name, times in calling.items() if times >= ending[name])
 
 
 def _read(reports: Sequence[Report], reverse: bool) -> list[Read]:

@@ -26,7 +26,7 @@ _DIGITS = re.compile(r"\d+")
 _STAMP = re.compile(
     r"(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=\S+:\d+\])"  # glog, Abseil
     r"|\[?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4})[T -]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:? ?"
-    r"(?:(?:ERROR|CRITICAL|FATAL) (?=[ \tA-Za-z]))?"
+    r"(?:(?:ERROR|CRITICAL|FATAL) (?=[ \tA-Za-z#@]))?"
     r"(?:std(?:out|err) [FP] )?"  # containers
     r"|#\d+ \d+\.\d{1,3} "  # the steps of a build
     r"|\[\d\d:\d\d:\d\d(?:\.\d+)?\] "

@@ -33,6 +33,16 @@ def test_the_script_of_a_reporter_is_no_place() -> None:
     assert groups(*lines) == [{0, 1, 2}, {3, 4, 5}]
 
 
+def test_a_script_may_be_called_as_a_file_of_the_compiler_is() -> None:
+    inner = ("halcyon/pads.py", 40, "pad"), ("halcyon/fold.py", 20, "fold")
+    lines = [
+        {"trace": raised(script, function, frame, error="IndexError: list index out of range")}
+        for frame in inner
+        for script, function in [("/home/ann/pads.py", "pad"), ("/home/ann/bug.py", "check"), ("bug.py", "check")]
+    ]
+    assert groups(*lines) == [{0, 1, 2}, {3, 4, 5}]
+
+
 @pytest.mark.parametrize(
     ("one", "other"), [("Conv1DTranspose", "Conv2DTranspose"), ("MaxPool-11", "MaxPool"), ("nn.Conv2d", "conv3d")]
 )
@@ -185,6 +195,7 @@ LEAST = {
         "wrong": 0.94,
         "provoked": 0.9,
     },
+    "unseen_third": {"tvm-onnx": 0.94, "onnxruntime": 0.97, "invented": 0.94, "dressed": 0.86},
     "unseen_second": {
         "tvm-onnx": 0.95,
         "inductor": 0.98,
