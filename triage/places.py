@@ -23,6 +23,8 @@ MOST_FRAMES = 2_000
 _ENDINGS = (".c", ".h", ".rs:", ".inl:", ".m:", ".mm:", ".swift:", ".go:", ".zig:", ".kt:", ".java:")
 #: Frames that stand at the outer end.
 _OUTER_KINDS = ("framework", "reporter")
+#: What a reporter's own function may be called as well as a helper that only checks: no end of a list is told by it.
+_OF_ANYBODY = frozenset(("check", "verify", "validate", "ensure", "require"))
 
 
 class Place(NamedTuple):
@@ -178,14 +180,16 @@ def inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable
 
 def _vote(first: Frame, last: Frame) -> int:
     """How many of the two ends speak for the inner one being last, less those that speak against it."""
-    first_kind, last_kind = (spot(frame.file, frame.function)[1] for frame in (first, last))
+    first_kind, last_kind = (
+        "" if frame.function in _OF_ANYBODY else spot(frame.file, frame.function)[1] for frame in (first, last)
+    )
     spoken = (first_kind in _OUTER_KINDS or _of_a_script(first)) + (last_kind == "panic")
     return spoken - (last_kind in _OUTER_KINDS or _of_a_script(last)) - (first_kind == "panic")
 
 
 def _of_a_script(frame: Frame) -> bool:
     """Whether a frame is the body of a file of Python, in which a program begins; native code has such names, too."""
-    return frame.function == "<module>" and frame.file.endswith((".py", ">"))
+    return frame.function == "<module>" and (not frame.file or frame.file.endswith((".py", ">")))
 
 
 def _telling(found: Sequence[Frame]) -> str:

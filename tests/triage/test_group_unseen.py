@@ -165,6 +165,17 @@ def test_an_exception_without_a_sentence_has_no_message() -> None:
     assert groups(*lines) == [{0, 2}, {1, 3}]
 
 
+def test_lists_of_bare_names_of_functions_begin_where_a_program_does() -> None:
+    lists = [
+        ["<module>", "import_model", "handle_pad"],
+        ["check", "import_model", "handle_pad"],
+        ["check", "main", "import_model", "handle_fold"],
+        ["<module>", "import_model", "handle_fold"],
+    ]
+    message = "IndexError: tuple index out of range"
+    assert groups(*({"message": message, "frames": frames} for frames in lists)) == [{0, 1}, {2, 3}]
+
+
 def test_a_constructor_that_raises_what_it_was_handed_is_no_place() -> None:
     checks = ["tensors.count(input_name)", "_importer_ctx.tensors().at(output.name()).is_tensor()"]
     frame = '  File "/opt/venv/lib/python3.11/site-packages/onnx_tensorrt/backend.py", line 86, in __init__'
