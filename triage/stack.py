@@ -36,7 +36,7 @@ _ISA = re.compile(
     r"(?<=[a-z0-9])(?:_(?:x86|arm(?:82)?|riscv|mips|loongarch|sse[\d_]*|avx\w*?|fma|neon|asimd\w*?|sve|rvv|vnni))+(?=::|$)"
 )
 #: What a method raises that was handed the words.
-_PASSED_ON = re.compile(r"raise [\w.]+\(\w+\)(?: from \w+)?")
+_PASSED_ON = re.compile(r"raise [\w.]+\(\w*(?:msg|message|text|reason|what|errors?)\)(?: from \w+)?")
 _CHECK = re.compile(r"failed at\s+$")
 #: ONNX Runtime's logger: severity, category, and the place that logs.
 _LOGGED = re.compile(r"\[[VIWEF]:\w+:[\w.-]*, $")
