@@ -144,6 +144,8 @@ def test_the_importer_for_all_that_has_none_is_no_place() -> None:
             "Type 'tensor(bool)' of input parameter (x) of operator (TopK) is invalid.",
             "Type 'tensor(string)' of input parameter (y_1) of operator (TopK) is invalid.",
         ),
+        ("E   ValueError: no such axis", "no such axis"),
+        ("[rank0]: ValueError: no such axis", "> ValueError: no such axis"),
         ("no such dtype: numpy.float16", "no such dtype: ml_dtypes.bfloat16"),
         ("Error on hashing <function f.<locals>.<lambda> at 0x7f5d>", "Error on hashing <function main at 0x11>"),
         ("Shapes must be concrete.\nSee https://docs.example.dev/errors.html#one", "Shapes must be concrete."),
