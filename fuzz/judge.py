@@ -145,7 +145,7 @@ class Judge:
         found: str,
         recorded: Mapping[str, Value],
     ) -> str:
-        """Why this failure of a valid case is not the compiler's, else "". A death is never excused."""
+        """Why this failure of a valid case is not the compiler's, else "". Of deaths it may be a processor's trap."""
         if found in ("wrong:count", "wrong:dtype"):
             return ""  # whatever the values
         if found.startswith("wrong:"):
@@ -153,7 +153,7 @@ class Judge:
             return validity.undefined_behaviour(case, recorded, differing)
         exited = outcome.error is not None and outcome.error.type == "Exit"
         if outcome.status is not Status.EXCEPTION or exited:
-            return ""
+            return validity.trapping(case, recorded, outcome)
         against = docs.broken(case.origin)  # PyTorch takes the call, but its documentation promises nothing
         if against:
             return f"the call breaks what the documentation says of the {against}"

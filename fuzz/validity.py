@@ -95,6 +95,17 @@ def refusable(case: Case, values: Mapping[str, Value]) -> str:
     return f"may be refused: {_where(objection)}: {objection.reason}" if objection else ""
 
 
+def trapping(case: Case, values: Mapping[str, Value], outcome: Outcome) -> str:
+    """Why a death while the model runs is what the processor makes of a value that is not defined. Else "".
+
+    A compiler that dies while it converts or compiles has computed the value itself: that is never excused.
+    """
+    if outcome.status is not Status.SIGNAL or outcome.stage is not Stage.RUN or outcome.error is None:
+        return ""
+    objection = undefined.trapping(case.kind, case.model, values, outcome.error.signal)
+    return f"may end by {objection.traps}: {_where(objection)}: {objection.reason}" if objection else ""
+
+
 def undefined_behaviour(case: Case, values: Mapping[str, Value], differing: set[str]) -> str:
     """Why a difference in `case` is not a bug: the documented undefined behaviour it runs into, else "".
 

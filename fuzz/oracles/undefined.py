@@ -68,6 +68,7 @@ class Rule:
     since: int = 0
     inputs: tuple[str, ...] = ()
     refusable: bool = False
+    traps: str = ""
     sizes: bool = False
 
     def covers(self, version: int) -> bool:
@@ -77,7 +78,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a case proves nothing. `spec` is "" for a gap of the standard."""
+    """Why a case proves nothing. `spec` is "" for a gap of the standard; `traps` is a signal by which it may end."""
 
     operator: str
     node_name: str
@@ -85,6 +86,7 @@ class Objection:
     reason: str
     spec: str
     refusable: bool = False
+    traps: str = ""
 
 
 class RuleError(ValueError):
@@ -143,6 +145,12 @@ def refusable(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Ob
     """The first node that an implementation may refuse to compute: as `screen`, but only `refusable` rules."""
     found = _objections(_sites(kind, model, intermediates, None), _OPEN)
     return next((objection for objection in found if objection.refusable), None)
+
+
+def trapping(kind: str, model: bytes, intermediates: Mapping[str, Value], signal: str) -> Objection | None:
+    """The first node of which a processor makes that signal: as `screen`, but only rules that name it as a trap."""
+    found = _objections(_sites(kind, model, intermediates, None), _OPEN)
+    return next((objection for objection in found if signal and objection.traps == signal), None)
 
 
 def open_elements(
@@ -248,7 +256,7 @@ def _objections(sites: Iterator[Located], kinds: frozenset[Kind]) -> Iterator[Ob
             if rule.kind not in kinds or not rule.covers(site.version):
                 continue
             if _holds(rule, site):
-                yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec, rule.refusable)
+                yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec, rule.refusable, rule.traps)
 
 
 def _holds(rule: Rule, site: Site) -> bool:

@@ -10,7 +10,7 @@ import pytest
 from onnx import parser
 
 from fuzz import catalogue, validity
-from fuzz.case import Case, Origin, Status, Target
+from fuzz.case import Case, Origin, Outcome, Stage, Status, Target
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.runner import Runner
@@ -101,6 +101,24 @@ def test_refusing_to_divide_by_zero_is_a_fair_answer(judge: Judge, onnxruntime: 
     assert verdict.outcome is not None and verdict.outcome.status is Status.EXCEPTION
     assert verdict.status is Status.SKIPPED
     assert verdict.reason == "may be refused: Div: an integer is divided by zero"
+
+
+def test_the_trap_of_a_processor_that_divides_by_zero_is_a_fair_answer_while_the_model_runs(judge: Judge) -> None:
+    case = case_of(DIVISION, a=i32(7, 7), b=i32(0, 1))
+    verdict = judge.examine(case, catalogue.target("tvm"))
+    assert verdict.outcome is not None and verdict.outcome.error is not None
+    assert (verdict.outcome.stage, verdict.outcome.error.signal) == (Stage.RUN, "SIGFPE")
+    assert verdict.status is Status.SKIPPED
+    assert verdict.reason == "may end by SIGFPE: Div: an integer is divided by zero"
+    for other in (replace(verdict.outcome, stage=Stage.COMPILE), with_signal(verdict.outcome, "SIGSEGV")):
+        assert validity.trapping(case, case.inputs, other) == ""
+    whole = case_of(DIVISION, a=i32(7, 7), b=i32(2, 1))
+    assert validity.trapping(whole, whole.inputs, verdict.outcome) == ""
+
+
+def with_signal(outcome: Outcome, signal: str) -> Outcome:
+    assert outcome.error is not None
+    return replace(outcome, error=replace(outcome.error, signal=signal))
 
 
 def test_dying_of_an_undefined_division_is_still_a_failure(judge: Judge, onnxruntime: Target) -> None:

@@ -21,7 +21,8 @@ def gather(hearing: Hearing) -> Evidence | None:
     case, values = hearing.case, hearing.values
     if hearing.manner == "death":
         exited = hearing.outcome.error is not None and hearing.outcome.error.type == "Exit"
-        refused = hearing.outcome.status is Status.EXCEPTION and not exited and validity.refusable(case, values)
+        raised = hearing.outcome.status is Status.EXCEPTION and not exited
+        refused = validity.refusable(case, values) if raised else validity.trapping(case, values, hearing.outcome)
         return Evidence("undefined", Side.FOR, refused, {}, Ruling.UNDEFINED) if refused else None
     differing = differential.differing(hearing.outcome.outputs, hearing.known.outcome.outputs)
     names = differing or {name for name, _ in hearing.known.outcome.outputs}
