@@ -363,6 +363,23 @@ def weights_unlike_hidden_size(site: Site) -> bool:
     return weights is not None and weights.ndim == 3 and weights.shape[1] != gates
 
 
+#: Of the bias and the peepholes of a recurrent cell whose evaluation takes any, how many numbers there are for each hidden one.
+_PER_HIDDEN = {("RNN", "B"): 2, ("LSTM", "B"): 8, ("LSTM", "P"): 3}
+
+
+def parameters_unlike_hidden_size(site: Site) -> bool:
+    """Numpy splits a vector into as many parts whatever their length is, and broadcasts those of one number."""
+    recurrence = site.array("R")
+    if recurrence is None or recurrence.ndim != 3:
+        return False
+    directions, hidden = recurrence.shape[0], recurrence.shape[2]
+    found = {name: site.array(name) for name in site.subject}
+    return any(
+        array is not None and array.shape != (directions, _PER_HIDDEN[site.op_type, name] * hidden)
+        for name, array in found.items()
+    )
+
+
 def boxes_of_wrong_shape(site: Site) -> bool:
     boxes, scores = site.array("boxes"), site.array("scores")
     if boxes is None or scores is None:

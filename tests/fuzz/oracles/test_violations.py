@@ -110,6 +110,27 @@ PAIRS = [
     Pair("not_scalar", "Trilu", [f(2, 2), i([1])], [f(2, 2), i(1)]),
     Pair("not_scalar", "Dropout", [f(2), a([0.0])], [f(2), a(0.0)]),
     Pair(
+        "parameters_unlike_hidden_size",
+        "LSTM",
+        [f(3, 2, 1), ones(1, 8, 1), ones(1, 8, 2), None, None, None, None, ones(1, 3)],
+        [f(3, 2, 1), ones(1, 8, 1), ones(1, 8, 2), None, None, None, None, ones(1, 6)],
+        attributes={"hidden_size": 2},
+    ),
+    Pair(
+        "parameters_unlike_hidden_size",
+        "LSTM",
+        [f(3, 2, 1), ones(1, 8, 1), ones(1, 8, 2), ones(1, 2)],
+        [f(3, 2, 1), ones(1, 8, 1), ones(1, 8, 2), ones(1, 16)],
+        attributes={"hidden_size": 2},
+    ),
+    Pair(
+        "parameters_unlike_hidden_size",
+        "RNN",
+        [f(3, 2, 1), ones(1, 2, 1), ones(1, 2, 2), ones(1, 2)],
+        [f(3, 2, 1), ones(1, 2, 1), ones(1, 2, 2), ones(1, 4)],
+        attributes={"hidden_size": 2},
+    ),
+    Pair(
         "not_scalar",
         "ConvInteger",
         [u8(1, 1, 3, 3), u8(2, 1, 2, 2), a([1], "uint8")],
