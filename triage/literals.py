@@ -122,6 +122,8 @@ _SPELL_ELEMENT: dict[str, Callable[[Any], tuple[str, Any]]] = {
     "b": lambda element: (str(bool(element)), bool(element)),
     "i": _spell_integer,
     "u": _spell_integer,
+    "U": _spell_string,  # numpy makes these of a string of an object array
+    "S": _spell_string,
     "c": _spell_complex,
     "O": _spell_string,
 }
