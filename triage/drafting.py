@@ -31,6 +31,7 @@ from triage.scrub import leaks
 from triage.signing import Signer, without_overload
 from triage.store import Store
 from triage.symptom import Kind, classify
+from triage.unsupported import refused
 from triage.wording import telling
 
 _MOST_EXAMPLES = 6
@@ -193,6 +194,7 @@ def _failing_test(facts: Facts) -> Regression | None:
             [replace(one, partly=False) for one in facts.conditions if one.kind != extent.KIND],
         ),
         _agreeing(facts),
+        refused(facts.conditions),
     )
     python = facts.target.revision.python
     message = facts.outcome.error.message if facts.outcome.error else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fuzz.case import Case, Outcome, Status
@@ -21,11 +21,14 @@ from triage.projects import described
 from triage.regression_idioms import IDIOMS, Failing
 from triage.regression_rendering import FOLDER, Regression, rendered, runner_of
 from triage.script import subject_code
+from triage.wording import enumerated
 
 __all__ = ["FOLDER", "Regression", "regressions", "support"]
 
 #: Failures that a test suite cannot live with: they would stop it for all tests behind.
 _NO_TEST = (refusal.ASSERTS, "hang", "oom", "dies-on-invalid:hang", "dies-on-invalid:oom")
+#: Where a backend's ``reproduce()`` sets the result.
+_RESULT = re.compile(r"^\s*actual\b", re.MULTILINE)
 _RAISES = {"pytest": "with pytest.raises(Exception):", "unittest": "with self.assertRaises(Exception):"}
 
 
@@ -50,18 +53,21 @@ def regressions(
     snippet: str,
     subject: str,
     agreeing: Collection[str] = (),
+    refused: Sequence[str] = (),
 ) -> Iterator[Regression]:
     """The tests of a failure, those in the project's own idiom first; the last needs nothing of the project's.
 
     None where the project has no template or the failure would stop a test suite. `snippet` is the backend's
     ``reproduce()``, `subject` what the bug is about in a title's words, `agreeing` the backends that give the
-    reference's result. Which of the tests fails must be tried.
+    reference's result, `refused` the operators that the compiler refuses by themselves as not supported: then a test
+    passes once it refuses the model. Which of the tests fails must be tried.
     """
     if symptom.startswith(_NO_TEST):
         return
-    failing = Failing(case, outcome, reference, symptom, snippet, subject, agreeing)
+    failing = Failing(case, outcome, reference, symptom, snippet, subject, agreeing, refused)
     name = Path(backend).stem
-    idiom = IDIOMS.get((name, case.kind)) if not symptom.startswith(refusal.ON_INVALID) else None
+    helped = not refused and not symptom.startswith(refusal.ON_INVALID)  # no helper takes a refusal for right
+    idiom = IDIOMS.get((name, case.kind)) if helped else None
     if idiom:
         yield from idiom(failing)
     plain = f"{name}_{case.kind}.py.j2"
@@ -93,9 +99,20 @@ def _plain(template: str, backend: str, failing: Failing) -> Regression:
 
 
 def _trial(failing: Failing) -> list[str]:
-    """The call of the compiler, and what is expected of its result where that is known."""
-    reference = failing.reference
+    """The call of the compiler, and what is expected of its result where that is known and there is one to compare."""
+    reference, call = failing.reference, _or_refused(failing.snippet, failing.refused)
     if reference is None or reference.status is not Status.OK or failing.symptom.startswith(refusal.ON_INVALID):
-        return [failing.snippet]
+        return [call]
+    if not _RESULT.search(failing.snippet):  # its last lines are left out where they cannot be written
+        return [call]
     found = checks(failing.case, failing.outcome, reference, failing.symptom, failing.snippet)
-    return [failing.snippet, "\n".join(found.lines())]
+    return [call, "\n".join(found.lines())]
+
+
+def _or_refused(snippet: str, refused: Sequence[str]) -> str:
+    """The call of the compiler, which may raise where it refuses some operators by themselves."""
+    if not refused:
+        return snippet
+    imports, call = parted([snippet])
+    said = f"{enumerated(refused)} {'is' if len(refused) == 1 else 'are'} not supported: a refusal is right as well"
+    return f"{imports}\n\ntry:\n{textwrap.indent(call, STEP)}\nexcept Exception:  # {said}\n{STEP}return"

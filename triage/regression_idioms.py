@@ -6,7 +6,7 @@ The helpers are stood in for by files of ``templates/regression/support``, so th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +27,8 @@ _CALL = re.compile(r"vm\[\"main\"\]\(\*\[.*?\]\)")
 @dataclass(frozen=True)
 class Failing:
     """A failure as a test needs it. `snippet` is the backend's ``reproduce()``, `subject` what the bug is about, and
-    `agreeing` are the other backends that give the reference's result."""
+    `agreeing` are the other backends that give the reference's result; `refused` the operators of the model that the
+    compiler refuses by themselves as not supported."""
 
     case: Case
     outcome: Outcome
@@ -36,6 +37,7 @@ class Failing:
     snippet: str
     subject: str
     agreeing: Collection[str] = ()
+    refused: Sequence[str] = ()
 
     @property
     def names(self) -> dict[str, str]:

@@ -23,6 +23,7 @@ from triage.frames import MOST_FRAMES, native_lines, telling_frames
 from triage.projects import described
 from triage.rewritten import rewritten
 from triage.script import script
+from triage.unsupported import refused
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
 #: GitHub refuses longer bodies.
@@ -122,6 +123,7 @@ def _script(facts: Facts, headline: str) -> str:
         timeout=facts.timeout,
         memory_mb=facts.memory_mb,
         environment=facts.environment,
+        refused=refused(facts.conditions),
     )
     plain = [" ".join(scrub.scrub(line, facts.private).split()) for line in header]
     return _templates().get_template("repro.py.j2").render(header=plain, code=code.rstrip("\n"))
@@ -181,7 +183,8 @@ def _gone(facts: Facts) -> str:
         return "the bug is gone"
     if facts.symptom.startswith((refusal.ACCEPTS, refusal.ASSERTS)):
         return "the compiler refuses the model with a clear error"
-    return f"the {'evaluator' if facts.target.backend == 'reference' else 'compiler'} takes the model"
+    takes = f"the {'evaluator' if facts.target.backend == 'reference' else 'compiler'} takes the model"
+    return f"{takes}, or refuses it with an error" if refused(facts.conditions) else takes
 
 
 @cache

@@ -9,7 +9,7 @@ import math
 import re
 import signal
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fuzz.case import Case, Outcome, Status
 from fuzz.oracles import refusal
@@ -18,6 +18,7 @@ from triage.construct import case_code
 from triage.construct_keras import layer_code
 from triage.construct_torch import instance_code
 from triage.layout import STEP, assemble, parted
+from triage.wording import enumerated
 
 #: What people read at a glance (issue 3): a script of more lines has its model in the shortest form.
 MOST_LINES = 30
@@ -42,16 +43,18 @@ def script(
     timeout: float = 60.0,
     memory_mb: int = 0,
     environment: Mapping[str, str] | None = None,
+    refused: Sequence[str] = (),
 ) -> str:
     """The script's code.
 
     `snippet` is the backend's ``reproduce()``: it turns `model` and `inputs` (or `module` and `args`)
     into `actual`, an array or a list of several. `timeout` is in seconds and used for hangs;
     `memory_mb` limits the address space (MiB) for ``oom``. `environment` variables must be set before
-    the process starts (an allocator's fill byte), so the script restarts itself with them.
+    the process starts (an allocator's fill byte), so the script restarts itself with them. `refused` are operators of
+    the model that the compiler refuses by themselves: then an error is right, too.
     """
     around = [*_environment(environment or {}), *_limits(outcome.status, timeout, memory_mb)]
-    trial = _trial(case, outcome, reference, symptom, snippet)
+    trial = _trial(case, outcome, reference, symptom, snippet, refused)
     text = assemble([*around, *subject_code(case, snippet), *trial])
     if code_lines(text) <= MOST_LINES:
         return text
@@ -133,29 +136,38 @@ def _limits(status: Status, timeout: float, memory_mb: int) -> list[str]:
     return []
 
 
-def _trial(case: Case, outcome: Outcome, reference: Outcome | None, symptom: str, snippet: str) -> list[str]:
+def _trial(
+    case: Case, outcome: Outcome, reference: Outcome | None, symptom: str, snippet: str, refused: Sequence[str]
+) -> list[str]:
     """Run, then compare if values are what is wrong."""
     if symptom.startswith(refusal.ON_INVALID):
         return [_expecting_an_error(snippet, symptom)]
     if outcome.status is Status.WRONG and reference is not None:
         return [snippet, _comparison(case, outcome, reference, symptom, snippet)]
+    if refused:
+        are = f"{enumerated(refused)} {'is' if len(refused) == 1 else 'are'} not supported"
+        return [_or_error(snippet, f"{are}: a clear error is right as well") + 'print("PASS")']
     return [snippet + '\nprint("PASS")']
 
 
 def _expecting_an_error(snippet: str, symptom: str) -> str:
     """The model is invalid, so a clear error is the right answer."""
-    imports, use = parted([snippet])
     kind, _, tail = symptom.partition(":")
     name = tail.rpartition(".")[2]
     asserts = f'{STEP}assert type(error).__name__ != "{name}", f"{{error!r}} {_AFTER[refusal.ASSERTS]}"\n'
     accepts = f'else:\n{STEP}raise AssertionError("{_AFTER[refusal.ACCEPTS]}")\n'
+    tried = _or_error(
+        snippet, "the model is invalid: a clear error is right", asserts if kind == refusal.ASSERTS else ""
+    )
+    return f"{tried}{accepts if kind == refusal.ACCEPTS else ''}" + 'print("PASS")'
+
+
+def _or_error(snippet: str, right: str, before: str = "") -> str:
+    """The snippet, which may raise an exception; why that is `right`, and lines `before` it is told."""
+    imports, use = parted([snippet])
     return (
-        f"{imports}\n\ntry:\n{textwrap.indent(use, STEP)}\n"
-        "except Exception as error:  # the model is invalid: a clear error is right\n"
-        f"{asserts if kind == refusal.ASSERTS else ''}"
-        f'{STEP}print("refused:", type(error).__name__)\n'
-        f"{accepts if kind == refusal.ACCEPTS else ''}"
-        'print("PASS")'
+        f"{imports}\n\ntry:\n{textwrap.indent(use, STEP)}\nexcept Exception as error:  # {right}\n"
+        f'{before}{STEP}print("refused:", type(error).__name__)\n'
     )
 
 

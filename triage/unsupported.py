@@ -5,7 +5,7 @@ Who reads "without MaxUnpool it passes" looks for a fault in the conversion of M
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import onnx
 
@@ -31,6 +31,11 @@ def unsupported(inquiry: Inquiry) -> Iterator[Condition]:
                 f"By itself {node.op_type} is refused as not supported, which should be said of this model as well."
             )
             yield Condition(KIND, node.op_type, sentence, needed=False)
+
+
+def refused(conditions: Sequence[Condition]) -> tuple[str, ...]:
+    """The operators of which some conditions say that they are refused by themselves."""
+    return tuple(dict.fromkeys(one.text for one in conditions if one.kind == KIND))
 
 
 def _first_alone(case: Case, at: int) -> Case | None:

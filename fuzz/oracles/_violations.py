@@ -363,7 +363,7 @@ def weights_unlike_hidden_size(site: Site) -> bool:
     return weights is not None and weights.ndim == 3 and weights.shape[1] != gates
 
 
-#: Of the bias and the peepholes of a recurrent cell whose evaluation takes any, how many numbers there are for each hidden one.
+#: How many numbers the bias and the peepholes of a recurrent cell have for each hidden one; a GRU's bias is refused.
 _PER_HIDDEN = {("RNN", "B"): 2, ("LSTM", "B"): 8, ("LSTM", "P"): 3}
 
 

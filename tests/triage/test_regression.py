@@ -175,6 +175,21 @@ def test_an_invalid_model_is_to_be_refused() -> None:
     assert found.status == 1 and "Exception not raised" in found.output
 
 
+def test_nothing_is_compared_where_the_result_cannot_be_written() -> None:
+    """The compiler has no short way to give four bits: its snippet ends where the model is compiled."""
+    pytest.importorskip("openvino")
+    failure = dataclasses.replace(
+        passing("openvino", float32(1)), outcome=Outcome(Status.SIGNAL, Stage.COMPILE), symptom="crash:SIGABRT"
+    )
+    parts = failure.case, failure.outcome, failure.reference, failure.symptom
+    snippet = "import openvino as ov\n\ncore = ov.Core()\n"
+    snippet += 'compiled = core.compile_model(core.read_model(model.SerializeToString()), "CPU")'
+    [test] = regressions("openvino", *parts, snippet, "Relu")
+    assert "expected" not in test.code
+    found = rerun(test)
+    assert found.status == 0, found.output
+
+
 @pytest.mark.parametrize("symptom", ["hang", "oom", "dies-on-invalid:hang"])
 def test_what_would_stop_a_test_suite_gets_no_test(symptom: str) -> None:
     failure = passing("tvm", float32(1))
