@@ -13,6 +13,7 @@ from onnx import helper
 
 from fuzz.case import Case, Failure, Status, Verdict
 from fuzz.judge import Judge, values
+from fuzz.oracles import differential
 from fuzz.wire import Raw, Value
 from triage.construct_meaning import parsed
 from triage.localize.trial import COSTLY
@@ -87,7 +88,8 @@ class Inquiry:
     def passes(self, neighbour: Case) -> bool | None:
         """Whether a case passes (True) or fails with the failure's symptom (False); None for every other answer.
 
-        An exception of the same class with other words is another failure, whatever the case has in common with this.
+        An exception of the same class with other words is another failure, whatever the case has in common with this;
+        so is a wrong result of which other outputs are wrong.
         For a wrong result to pass proves nothing where nothing comes out: that is right whatever was computed.
         """
         verdict = self.verdict(neighbour)
@@ -97,8 +99,23 @@ class Inquiry:
             given = values(verdict.outcome) if verdict.outcome else []
             empty = bool(given) and not any(map(_holds_anything, given))
             return None if empty and self.failure.symptom.startswith("wrong:") else True
-        same = verdict.failure is not None and verdict.failure.symptom == self.failure.symptom
-        return False if same and _words(verdict.failure) == _words(self.failure) else None
+        found = verdict.failure
+        same = found is not None and found.symptom == self.failure.symptom and _words(found) == _words(self.failure)
+        return False if same and found is not None and self._of_the_same_output(found) else None
+
+    def _of_the_same_output(self, found: Failure) -> bool:
+        """Whether one result at least is wrong in both: another operator's may be wrong for reasons of its own."""
+        wrong, other = wrong_outputs(self.failure), wrong_outputs(found)
+        return not wrong or not other or not wrong.isdisjoint(other)
+
+
+def wrong_outputs(failure: Failure) -> set[int]:
+    """The positions of the results that are not the reference's; none where their numbers differ or there are none."""
+    if failure.reference is None or failure.outcome.status is not Status.WRONG:
+        return set()
+    want, got = values(failure.reference), values(failure.outcome)
+    pairs = enumerate(zip(want, got, strict=True)) if len(want) == len(got) else ()
+    return {at for at, (one, other) in pairs if differential.compare([other], [one]) is not None}
 
 
 def _words(failure: Failure | None) -> str:
