@@ -79,10 +79,16 @@ class Inquiry:
         if self.over():
             return None
         case = with_true_shapes(self.judge, neighbour)
-        found = self.judge.examine(case, self.failure.target, fresh=False) if case else None
+        found = self._asked(case, fresh=False) if case else None
+        if case and found and found.status is Status.SIGNAL and self.failure.outcome.status is not Status.SIGNAL:
+            found = self._asked(case, fresh=True)  # what ran before it may have corrupted the worker's memory
+        self._known[neighbour.id] = found
+        return found
+
+    def _asked(self, case: Case, *, fresh: bool) -> Verdict | None:
+        found = self.judge.examine(case, self.failure.target, fresh=fresh)
         if found is not None:
             self._left -= COSTLY_RUN if found.status in COSTLY else 1
-        self._known[neighbour.id] = found
         return found
 
     def passes(self, neighbour: Case) -> bool | None:

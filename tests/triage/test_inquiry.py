@@ -40,7 +40,16 @@ def test_a_neighbour_of_which_only_other_results_are_wrong_says_nothing(
     first: float, second: float, answer: bool | None, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failure, other = two_results(7, 1), two_results(first, second)
-    verdict = Verdict(other.case, other.target, Status.WRONG, other.outcome, failure=other)
+    verdict = Verdict(other.case, other.target, Status.WRONG, "", other.outcome, other)
     monkeypatch.setattr(Judge, "examine", lambda *args, **kwargs: verdict)
     neighbour = dataclasses.replace(failure.case, inputs={**failure.case.inputs, "a": np.zeros(1, np.float32)})
     assert Inquiry(judge, failure, 4).passes(neighbour) is answer
+
+
+def test_a_death_in_a_warm_worker_is_asked_about_again_alone(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenVINO writes beyond a scalar whose shape it gets wrong, and the next case in that worker dies of it."""
+    failure = two_results(7, 1)
+    died = Verdict(failure.case, failure.target, Status.SIGNAL, "died", Outcome(Status.SIGNAL, Stage.RUN))
+    right = Verdict(failure.case, failure.target, Status.OK, "", failure.reference)
+    monkeypatch.setattr(Judge, "examine", lambda *args, fresh: right if fresh else died)
+    assert Inquiry(judge, failure, 4).passes(failure.case) is True
