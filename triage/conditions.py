@@ -37,7 +37,19 @@ from triage.schemas import CASTS
 from triage.seen import same_operator
 from triage.sufficiency import passing
 from triage.unsupported import unsupported
-from triage.variants import Variant, arguments, attributes, declared, dtypes, inputs, relations, sizes, values
+from triage.variants import (
+    Variant,
+    arguments,
+    attributes,
+    declared,
+    dtypes,
+    inputs,
+    relations,
+    sharing,
+    sizes,
+    unread,
+    values,
+)
 from triage.wording import enumerated, telling
 
 __all__ = ["Condition", "conditions"]
@@ -70,6 +82,7 @@ _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
+        *(sharing.variants, unread.variants),
         *(values.variants, inputs.variants, relations.variants),
     ),
     "instance": (arguments.variants,),
@@ -209,7 +222,7 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
     """For each unusual type whether the ordinary one of its kind passes, and its kin."""
     case = inquiry.failure.case
     casts = any(node.op_type in CASTS for node in parsed(case.model).graph.node)
-    for one in dtypes.alternatives(case):
+    for one in chain(dtypes.alternatives(case), () if casts else dtypes.of_data(case)):
         name, plain = one.plain if one.plain else ("", None)
         ordinary = inquiry.passes(plain) if plain else None
         if ordinary is False:

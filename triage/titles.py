@@ -144,7 +144,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     operators = _but_wiring(case, operators)
     named = _within(case, operators) or _joined([_SPOKEN.get(name, name) for name in operators]) or "the model"
     types = [one for one in conditions if one.kind == "dtype"]
-    mixed = any(one.kind == relations.TYPES and one.needed for one in conditions)
+    mixed = any(one.kind == relations.TYPES and (one.needed or one.refuted) for one in conditions)
     if typed and not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
         named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
     called = [one.text for one in types if one.needed][:1] if case.kind == "instance" else []
@@ -280,7 +280,8 @@ def _plain_dtypes(case: Case) -> str:
 def _of_several_types(case: Case) -> str:
     """The first input of the only node that may have more than one type, e.g. `X` of Where; "" where none may.
 
-    Where the specification knows one type alone, that type tells nothing.
+    Where the specification knows one type alone, that type tells nothing, and neither does the first of a list of any
+    types (what a Scan reads).
     """
     model = parsed(case.model)
     node = model.graph.node[0]
@@ -288,7 +289,8 @@ def _of_several_types(case: Case) -> str:
     if not formals:  # an operator that no schema knows
         return next(iter(node.input), "")
     pairs = zip(node.input, formals, strict=False)
-    return next((name for name, formal in pairs if name and len(formal.types) > 1), "")
+    telling = (name for name, formal in pairs if name and len(formal.types) > 1 and formal.is_homogeneous)
+    return next(telling, "")
 
 
 def happening(

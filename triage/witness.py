@@ -19,7 +19,7 @@ from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.wire import Raw
-from triage import handwritten
+from triage import handwritten, hoisting
 from triage.causal import said
 from triage.differ import differing, is_inexact
 from triage.effect import PATTERNS, effect
@@ -94,6 +94,24 @@ def _last_axes(inquiry: Inquiry) -> Failure | None:
     given.ints[:] = last
     open_shapes(model)
     return _seen(inquiry, with_model(case, model), lambda found: True)
+
+
+# ---------------------------------------------------------------- what bodies do not need
+
+
+def _hoisted(inquiry: Inquiry) -> Failure | None:
+    """The branch that fails in the place of its If: then the If has nothing to do with it."""
+    found = (_if_it_fails(inquiry, case) for case in hoisting.hoisted(inquiry.failure.case))
+    return next((one for one in found if one), None)
+
+
+def _bare(inquiry: Inquiry) -> Failure | None:
+    """Bodies that compute nothing: then the operator matters that has them."""
+    case, reference = inquiry.failure.case, inquiry.failure.reference
+    outputs = reference.outputs if reference else ()
+    shapes = {name: tuple(one.shape) for name, one in outputs if isinstance(one, np.ndarray | Raw)}
+    found = (_if_it_fails(inquiry, one) for one in hoisting.bare(case, shapes))
+    return next((one for one in found if one), None)
 
 
 # ---------------------------------------------------------------- what a person would write
@@ -375,11 +393,11 @@ def renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
 #: What is tried, by the kind of case and whether its result is wrong.
 _IMPROVEMENTS = {
     ("onnx", True): (
-        *(_own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named, _spelled),
+        *(_hoisted, _bare, _own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named, _spelled),
         *(_plainly_filled, _apart),
     ),
     ("onnx", False): (
-        *(_own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named, _spelled),
+        *(_hoisted, _bare, _own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named, _spelled),
         _plainly_filled,
     ),
     ("instance", True): (_plain_floats, _plainly_filled),

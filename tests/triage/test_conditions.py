@@ -750,3 +750,25 @@ def test_what_is_ignored_only_as_an_input_is_not_said_to_be_ignored(judge: Judge
     case = Case("onnx", model.SerializeToString(), fed, Origin("test"))
     found = conditions(judge, failure_of(judge, case, "openvino"))
     assert titles.subject(case, ["Pad"], found) == "Pad ignores constant_value as an input"
+
+
+def test_the_type_of_data_is_named_only_where_an_ordinary_one_passes(judge: Judge) -> None:
+    """OpenVINO gives one dimension too many whatever the type; its Where of truth values fails with them alone."""
+    pytest.importorskip("openvino")
+    given = {"input": np.array(True), "shape": np.zeros((0,), np.int64)}
+    case = inputs.frozen(case_of("Expand", given, []), ["shape"])
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    [kind] = [one for one in found if one.kind == "dtype"]
+    assert (kind.text, kind.needed) == ("bool", False) and kind.sentence.endswith("fails as well.")
+    assert "bool" not in titles.subject(case, ["Expand"], found)
+
+
+def test_all_data_of_one_type_become_another_and_sizes_stay() -> None:
+    given = {"x": np.array([2, 3], np.int64), "shape": np.array([2, 2], np.int64)}
+    [one] = dtypes.of_data(case_of("Expand", given, [2, 2]))
+    assert one.plain is not None
+    name, case = one.plain
+    assert (one.name, name, [each for each, _ in one.kin]) == ("int64", "float32", ["int32"])
+    assert [case.inputs[each].dtype.name for each in given] == ["float32", "int64"]  # type: ignore[union-attr]
+    assert onnx.load_from_string(case.model).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
+    assert not list(dtypes.of_data(case_of("Relu", {"x": float32(1)}, [1])))

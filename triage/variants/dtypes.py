@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from onnx import TensorProto, helper
+from onnx.defs import OpSchema
 
 from fuzz.case import Case
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.passes.dtypes import with_element_types
-from triage.submodel import load, tensors, with_tensors
+from triage.schemas import formal_inputs, schema_of
+from triage.submodel import load, open_shapes, tensors, with_tensors
 
 _PLAIN = {
     **dict.fromkeys((TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE), TensorProto.FLOAT),
@@ -28,6 +30,13 @@ _KINDS = (
     (TensorProto.FLOAT8E4M3FN, TensorProto.FLOAT8E4M3FNUZ, TensorProto.FLOAT8E5M2, TensorProto.FLOAT8E5M2FNUZ),
     (TensorProto.UINT4, TensorProto.INT4),
 )
+
+
+#: Types of data that are tried in one that most operators are made for, the first of these that is allowed.
+_OF_DATA = ("int64", "int32", "bool")
+_ORDINARY = ("float32", "int32", "int64")
+#: How the specification's type strings call numpy's types, where not by the same name.
+_SPELLED = {"float32": "float"}
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,47 @@ def alternatives(case: Case) -> Iterator[Alternatives]:
             others = tuple(_with(case, unusual, other) for other in kin)
             limits = _at_limits(case, unusual, plain[1]) if plain else None
             yield Alternatives(dtype_text(unusual), plain, others, limits)
+
+
+def of_data(case: Case) -> Iterator[Alternatives]:
+    """What the only node reads first, and all that must have its type, in the ordinary types that the operator allows.
+
+    Only of types whose change everywhere would change scales, axes and indices as well, and which say something: what
+    a bug needs of int64 data is seldom that they are int64.
+    """
+    model = load(case)
+    formals = formal_inputs(model.graph.node[0], model) if len(model.graph.node) == 1 else []
+    arrays = tensors(case, model)
+    names = [name for name, formal in zip(model.graph.node[0].input, formals, strict=False) if _is_of(formal, formals)]
+    array = next((arrays[name] for name in names if name in arrays), None)
+    if array is None or array.dtype.name not in _OF_DATA or not formals[0].is_homogeneous:
+        return
+    spelled = {f"tensor({_SPELLED.get(name, name)})": name for name in _ORDINARY if name != array.dtype.name}
+    allowed = [name for kind, name in spelled.items() if kind in formals[0].types]
+    others = [(name, _retyped(case, formals[0].type_str, name)) for name in allowed]
+    if others:
+        yield Alternatives(array.dtype.name, others[0], tuple(others[1:]))
+
+
+def _is_of(formal: OpSchema.FormalParameter, formals: Sequence[OpSchema.FormalParameter]) -> bool:
+    return bool(formal.type_str == formals[0].type_str)
+
+
+def _retyped(case: Case, kind: str, dtype: str) -> Case:
+    """The case with all that is of one of the only node's formal types in another type."""
+    model = load(case)
+    open_shapes(model)
+    node = model.graph.node[0]
+    schema, arrays = schema_of(node, model), tensors(case, model)
+    assert schema is not None
+    taken = [
+        name for name, formal in zip(node.input, formal_inputs(node, model), strict=False) if formal.type_str == kind
+    ]
+    given = [name for name, formal in zip(node.output, schema.outputs, strict=False) if formal.type_str == kind]
+    for info in (*model.graph.input, *model.graph.output):
+        if info.name in (*taken, *given):
+            info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return with_tensors(case, model, {name: arrays[name].astype(dtype) for name in taken if name in arrays})
 
 
 def _with(case: Case, old: int, new: int) -> tuple[str, Case]:

@@ -1,0 +1,100 @@
+"""What stands in a body is tried without it, and the body without what it computes, on the real compilers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from triage import hoisting, titles
+from triage.conditions import conditions
+from triage.submodel import load
+from triage.witness import better
+
+HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case_of(text: str, **inputs: np.ndarray) -> Case:
+    model = parser.parse_model(f"{HEAD} {text}")
+    return Case("onnx", model.SerializeToString(), inputs, Origin("test"))
+
+
+def failure_of(judge: Judge, case: Case, backend: str) -> Failure:
+    failure = judge.examine(case, catalogue.target(backend)).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    return failure
+
+
+BRANCHES = """
+g (bool c, double[1] x) => (double[1] y) {
+    y = If (c) <then_branch: graph = then () => (double[1] a) <double[1] k = {1}> { a = Add (x, k) },
+                else_branch: graph = else () => (double[1] b) { b = ThresholdedRelu (x) }>
+}
+"""
+
+
+def test_an_operator_that_fails_by_itself_is_not_shown_in_a_branch(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    case = case_of(BRANCHES, c=np.array(False), x=np.ones(1))
+    found = better(judge, failure_of(judge, case, "tvm"))
+    assert [node.op_type for node in load(found.case).graph.node] == ["ThresholdedRelu"]
+    assert list(found.case.inputs) == ["x"]
+
+
+def test_each_branch_takes_the_place_of_its_if_with_its_constants() -> None:
+    then, other = hoisting.hoisted(case_of(BRANCHES, c=np.array(False), x=np.ones(1)))
+    assert [node.op_type for node in load(then).graph.node] == ["Add"]
+    assert [tensor.name for tensor in load(then).graph.initializer] == ["k"]
+    for each in (then, other):
+        onnx.checker.check_model(load(each), full_check=True)
+
+
+def test_a_branch_that_hands_out_a_value_of_the_outer_model_stays_where_it_is() -> None:
+    text = """
+    g (bool c, float[1] x) => (float[1] y) {
+        y = If (c) <then_branch: graph = then () => (float[1] a) <float[1] a = {1}> {},
+                    else_branch: graph = else () => (float[1] b) { b = Abs (x) }>
+    }
+    """
+    [only] = hoisting.hoisted(case_of(text, c=np.array(False), x=np.ones(1, np.float32)))
+    assert [node.op_type for node in load(only).graph.node] == ["Abs"]
+
+
+SCAN = """
+g (float[1] x) => (float[1,2] y) {
+    y = Scan (x) <num_scan_inputs = 1, body: graph = body (float e) => (float[2] r)
+        <float[3] k = {1,2,3}, bool[3] m = {1,0,1}> { r = Compress (k, m) }>
+}
+"""
+
+
+def test_a_body_that_need_not_compute_anything_holds_constants_and_that_its_input_is_unread_is_told(
+    judge: Judge,
+) -> None:
+    pytest.importorskip("openvino")
+    failure = better(judge, failure_of(judge, case_of(SCAN, x=np.ones(1, np.float32)), "openvino"))
+    [body] = [attribute.g for attribute in load(failure.case).graph.node[0].attribute if attribute.HasField("g")]
+    assert not body.node
+    found = conditions(judge, failure)
+    assert titles.subject(failure.case, ["Scan"], found) == "Scan with an unread body input"
+
+
+def test_the_shapes_of_bodies_are_those_of_their_results() -> None:
+    [bare] = hoisting.bare(
+        case_of(SCAN.replace("(float[2] r)", "(float[n] r)"), x=np.ones(1, np.float32)), {"y": (1, 2)}
+    )
+    onnx.checker.check_model(load(bare), full_check=True)
+    assert not list(hoisting.bare(case_of(SCAN.replace("(float[2] r)", "(float[n] r)"), x=np.ones(1, np.float32)), {}))
