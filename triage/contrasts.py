@@ -60,6 +60,8 @@ def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
     """Cases without what the variant lacks, those that would refute the condition before those that would widen it."""
     for one in relations.wider(case, variant) if case.kind == "onnx" else ():
         yield Contrast(one.said, one.case, one.text)
+    for said, other in relations.of_other_types(case, variant) if case.kind == "onnx" else ():
+        yield Contrast(said, other)
     own = changed(case, variant) if variant.kind == "value" else ""
     if own:
         yield from _other_values(case, variant, own)

@@ -269,3 +269,16 @@ def test_what_is_empty_is_not_said_to_be_empty_twice() -> None:
     case = case_of("ReduceProd", ["data"], {"data": np.zeros((2, 0), np.float32)}, 2)
     [empty] = [variant for variant in values.variants(case) if variant.text == "empty data"]
     assert not [one for one in contrasts(case, empty) if "empty" in one.wider]
+
+
+def test_two_types_are_no_condition_where_both_in_a_third_fail_as_well(judge: Judge) -> None:
+    """TVM gives what OneHot's values are as 64 bits, whatever the indices are."""
+    pytest.importorskip("tvm")
+    given = {"indices": np.array([1, 2])}
+    constants = {"depth": np.array(3), "values": np.float32([0, 1])}
+    case = case_of("OneHot", ["indices", "depth", "values"], given, 2, constants)
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    found = conditions(judge, failure)
+    assert titles.subject(case, ["OneHot"], found) == "OneHot"
+    assert any(one.sentence.endswith("but with both of int32 it fails as well.") for one in found)

@@ -33,6 +33,10 @@ _FACTORS = ("scales", "repeats")
 _SPELLED = {"float32": "float", "float64": "double"}
 
 
+#: What two inputs of different types are tried in, besides each other's.
+_THIRD = ("float32", "int32", "int64")
+
+
 @dataclass(frozen=True)
 class Wider:
     """A case outside of a condition's words that would have to fail for the wider words to hold."""
@@ -80,6 +84,21 @@ def wider(case: Case, variant: Variant) -> Iterator[Wider]:
         said = f"`{data.name}` of {rank + 1} dimensions"
         some = f"{rank - 1} dimension{'s' * (rank > 2)}"
         yield Wider(said, _reranked(case, 1), f"{data.formal} of more than {some}")
+
+
+def of_other_types(case: Case, variant: Variant) -> Iterator[tuple[str, Case]]:
+    """The inputs of a condition on their two types both in a third one, in words and as cases.
+
+    What fails then as well does not hang on their being two.
+    """
+    if variant.kind != TYPES:
+        return
+    for one, two in _pairs_of_types(case):
+        if variant.text != _typed(one, two):
+            continue
+        for dtype in map(np.dtype, _THIRD):
+            if dtype not in (one.array.dtype, two.array.dtype) and one.may_be(dtype) and two.may_be(dtype):
+                yield f"both of {dtype.name}", _retyped(case, {one.name: dtype, two.name: dtype})
 
 
 # ---------------------------------------------------------------- the tensors of the only node
