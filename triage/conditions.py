@@ -123,6 +123,8 @@ def conditions(
             found[key], variants[key] = answer, variant
     types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
     found |= settled(inquiry, found, variants, seen)
+    if case.kind == "instance":
+        found = {key: _with_kin(inquiry, one) if one.kind == "dtype" else one for key, one in found.items()}
     spelled = list(left_out(inquiry))
     found |= {(one.kind, one.text): one for one, _ in spelled}
     tie = equality(inquiry, [one for one in seen if same_operator(case, one)])
@@ -243,6 +245,16 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
         elif passes or right:
             said = passes or f"With {enumerated(right)} in the place of {one.name} the same model passes"
             yield Condition("dtype", one.name, f"{said}.", True)
+
+
+def _with_kin(inquiry: Inquiry, condition: Condition) -> Condition:
+    """A type that a call's failure needs, beside those of its kin that fail as well."""
+    kin = arguments.kin(inquiry.failure.case, condition.text) if condition.needed else ()
+    fails = tuple(name for name, case in kin if inquiry.passes(case) is False)
+    if not fails:
+        return condition
+    also = f"with {enumerated(fails)} in the place of {condition.text} it fails as well."
+    return replace(condition, also=fails, sentence=f"{condition.sentence.rstrip('.')}; {also}")
 
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:

@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuzz import instance, registry
-from fuzz.case import Case, Failure, Stage
+from fuzz.case import Case, Failure, Origin, Stage
 from fuzz.catalogue import package_version, recorded_version
+from fuzz.generators import MUTANT
 from fuzz.judge import Judge, values
 from fuzz.limits import Limits
 from fuzz.wire import dtype_name
@@ -69,7 +70,8 @@ def write(
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure
-    tests = tuple(dict.fromkeys(origin.test for origin in store.origins(bug.id)))
+    origins = store.origins(bug.id)
+    tests, named = (tuple(dict.fromkeys(one.test for one in group)) for group in (origins, filter(_is_test, origins)))
     facts = Facts(
         case=failure.case,
         target=failure.target,
@@ -82,8 +84,8 @@ def write(
         conversion_function=described.conversion_function,
         operators=_named(described.operators, bug.location, failure),
         count=bug.count,
-        tests=len(tests),
-        examples=tuple(test for test in tests if test and not test.isdigit())[:_MOST_EXAMPLES],
+        tests=len(named or tests),
+        examples=named[:_MOST_EXAMPLES],
         versions=_versions(failure, registry.backend(bug.backend).packages_under(dict(failure.target.options))),
         machine=machine(),
         reduced_from=node_count(original.case),
@@ -105,6 +107,11 @@ def write(
         raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
     body = with_section(text.body, bug.bisected)
     return StoredDraft(text.title, body, text.script, text.labels, test.code if test else "")
+
+
+def _is_test(origin: Origin) -> bool:
+    """Whether a project has a test of this name: generated models have numbers, and mutants those of their seeds."""
+    return bool(origin.test) and not origin.test.isdigit() and origin.variant != MUTANT
 
 
 def _named(operators: tuple[str, ...], location: Location | None, failure: Failure) -> tuple[str, ...]:

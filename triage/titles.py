@@ -147,7 +147,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     mixed = any(one.kind == relations.TYPES and (one.needed or one.refuted) for one in conditions)
     if typed and not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
         named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
-    called = [one.text for one in types if one.needed][:1] if case.kind == "instance" else []
+    called = [_with_kin(f"({one.text})", one.also)[1:-1] for one in types if one.needed and case.kind == "instance"][:1]
     for text in (*called, *(one.text for one in conditions if one.kind == extent.KIND)):
         named = f"{named.removesuffix(')')}; {text})" if named.endswith(")") else f"{named} ({text})"
     needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]

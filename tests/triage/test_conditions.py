@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -772,3 +773,13 @@ def test_all_data_of_one_type_become_another_and_sizes_stay() -> None:
     assert [case.inputs[each].dtype.name for each in given] == ["float32", "int64"]  # type: ignore[union-attr]
     assert onnx.load_from_string(case.model).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
     assert not list(dtypes.of_data(case_of("Relu", {"x": float32(1)}, [1])))
+
+
+def test_a_type_of_a_call_is_named_beside_its_kin_that_fail(judge: Judge) -> None:
+    """OpenVINO's logsumexp gives integers of integers, whatever they are."""
+    pytest.importorskip("openvino")
+    tensor = {"dtype": "int64", "shape": [2], "values": [7, 3]}
+    call = {"api": "torch.logsumexp", "args": [tensor, 0], "kwargs": {}}
+    case = Case("instance", json.dumps(call).encode(), {}, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    assert titles.subject(case, ["torch.logsumexp"], found) == "torch.logsumexp (int64, also int32 and 2 more)"

@@ -103,6 +103,15 @@ def test_what_no_short_script_does_has_no_draft_wherever_it_fails() -> None:
             drafting._snippet(replace(BUG, target=target), failure)
 
 
+def test_mutants_of_a_network_are_no_tests_that_a_maintainer_could_look_for() -> None:
+    origins = [
+        Origin("mtdlcomp", "lstm/15", "mutant"),
+        Origin("isra", "12"),
+        Origin("onnx_node", "test_relu", "frozen"),
+    ]
+    assert [origin.test for origin in origins if drafting._is_test(origin)] == ["test_relu"]
+
+
 @pytest.mark.parametrize(("depends", "shown"), [(False, True), (True, False)])
 def test_a_passing_neighbour_is_told_unless_fresh_memory_decides_what_passes(depends: bool, shown: bool) -> None:
     memory = Evidence("memory", Side.AGAINST, "the result follows the byte", {"depends": depends})

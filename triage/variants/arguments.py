@@ -28,6 +28,8 @@ _INDICES = ("int32", "int64")
 _PLAIN = (bool, int, float, str, type(None))
 #: How many elements an axis gets that has none.
 _FILLED = 2
+#: Types that are handled alike, so that a failure in one is to be expected in the others.
+_KIN = (("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64"))
 #: What the numbers of a tensor are, by the kind of its dtype.
 _WORDS = {"f": "values", "i": "integers", "u": "integers"}
 
@@ -56,6 +58,14 @@ def variants(case: Case) -> Iterator[Variant]:
 def of_layers(case: Case) -> Iterator[Variant]:
     """Each argument of a layer left out, and its tensors ordinary or filled; their dimensions follow from its sizes."""
     return (one for one in variants(case) if one.kind in ("attribute", "value"))
+
+
+def kin(case: Case, dtype: str) -> Iterator[tuple[str, Case]]:
+    """Calls with the tensors of one type in the other types that are handled alike, and what these are called."""
+    instance = parsed(case)
+    for name in (one for kind in _KIN if dtype in kind for one in kind if one != dtype):
+        tensors_ = (replace(one, dtype=name) if one.dtype == dtype else one for one in instance.tensors)
+        yield name, with_instance(case, replace(instance, tensors=tuple(tensors_)))
 
 
 def others(case: Case, text: str) -> Iterator[tuple[str, str, Case]]:
