@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fuzz import generators, registry, unsupported, validity
+from fuzz import generators, registry, unsupported, untaken, validity
 from fuzz.case import Case, Failure, Outcome, Status, Target, Verdict, options_from
 from fuzz.generators import docs
 from fuzz.limits import Limits
@@ -100,7 +100,9 @@ class Judge:
         if known.invalid:
             return failed(case, target, outcome, known, found, detail)
         recorded = validity.recorded(self.runner, case, self.reference)
-        broken = validity.violation(case, recorded)
+        broken = validity.violation(case, recorded) or untaken.invalid(
+            self.runner, case, outcome, self.reference, recorded
+        )
         if broken:
             return self._invalid(case, target, outcome, replace(known, invalid=broken))
         excuse = (

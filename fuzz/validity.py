@@ -83,9 +83,9 @@ def recorded(runner: Runner, case: Case, target: Target) -> Mapping[str, Value]:
     return {**dict(runner.run(case, tapped).outputs), **case.inputs}
 
 
-def violation(case: Case, values: Mapping[str, Value]) -> str:
-    """The stated precondition that a case with these `recorded` values breaks, else ""."""
-    broken = undefined.violation(case.kind, case.model, values)
+def violation(case: Case, values: Mapping[str, Value], *, bodies: bool = False) -> str:
+    """The stated precondition that a case with these `recorded` values breaks, else "". With `bodies` in these, too."""
+    broken = undefined.violation(case.kind, case.model, values, bodies=bodies)
     return f"breaks the specification: {_where(broken)}: {broken.reason}" if broken else ""
 
 

@@ -239,15 +239,18 @@ def _mask(rule: Rule, site: Site) -> np.ndarray | None:
     return mask if mask is not None and mask.shape == result.shape else None
 
 
-def violation(kind: str, model: bytes, intermediates: Mapping[str, Value]) -> Objection | None:
+def violation(kind: str, model: bytes, intermediates: Mapping[str, Value], *, bodies: bool = False) -> Objection | None:
     """The first place where an ONNX model or its values break a precondition that the specification states.
 
-    Every declared input and node of the main graph counts, whether it reaches an output or not. Bodies do
-    not: which of them run, and on what, is not known. `intermediates` as for `screen`, same errors.
+    Every declared input and node of the main graph counts, whether it reaches an output or not; those of bodies only
+    on demand, as far as they ran: the standard's own tests are lax there. `intermediates` as for `screen`, same errors.
     """
     if kind != "onnx":
         return None
-    return next(_objections(_executed_sites(model, intermediates), frozenset({Kind.VIOLATION})), None)
+    values = (
+        intermediates if bodies else {name: one for name, one in intermediates.items() if not _tap.runs({name: one})}
+    )
+    return next(_objections(_executed_sites(model, values), frozenset({Kind.VIOLATION})), None)
 
 
 def _objections(sites: Iterator[Located], kinds: frozenset[Kind]) -> Iterator[Objection]:
@@ -281,13 +284,12 @@ def _sites(kind: str, model: bytes, values: Mapping[str, Value], outputs: set[st
 
 
 def _executed_sites(model_bytes: bytes, values: Mapping[str, Value]) -> Iterator[Located]:
-    """The declared inputs and the nodes of the main graph: what every run comes across."""
+    """The declared inputs, the nodes of the main graph, and those of the bodies that ran, once for each recorded run."""
     model = onnx.load_model_from_string(model_bytes)
-    known: dict[str, Value] = {**onnx_graph.constants(model), **values}
-    versions = opsets(model)
-    yield from _declarations(model.graph, known)
-    for node in model.graph.node:
-        yield _site(node, known, versions), node.name
+    scope = replace(_main_scope(model, values), executed=True)
+    yield from _declarations(model.graph, dict(scope.known))
+    for index, node in enumerate(model.graph.node):
+        yield from _node_sites(node, index, scope)
 
 
 def _declarations(graph: onnx.GraphProto, known: Mapping[str, Value]) -> Iterator[Located]:
@@ -352,7 +354,8 @@ def _read_by(graph: onnx.GraphProto) -> set[str]:
 class _Scope:
     """What is known where a node stands: the tensors it can read, and what the bodies of the model computed.
 
-    `run` is the place of the body's run (`fuzz.backends._tap`), `runs` are those of all bodies by their place.
+    `run` is the place of the body's run (`fuzz.backends._tap`), `runs` are those of all bodies by their place. With
+    `executed` nothing counts in bodies that did not run, nor in functions.
     """
 
     known: Mapping[str, Value]
@@ -360,11 +363,12 @@ class _Scope:
     functions: Mapping[tuple[str, str], onnx.FunctionProto]
     runs: Mapping[str, Sequence[tuple[str, Mapping[str, Value]]]]
     run: str = ""
+    executed: bool = False
 
     def bodies_at(self, node: str, part: str) -> Sequence[tuple[str, Mapping[str, Value]]]:
         """Each run of a body with its tensors; one of which nothing is known where none was recorded."""
         body = _tap.body_at(node, part)
-        return self.runs.get(body) or [(f"{body}@", {})]
+        return self.runs.get(body) or ([] if self.executed else [(f"{body}@", {})])
 
 
 def _main_scope(model: onnx.ModelProto, values: Mapping[str, Value]) -> _Scope:
@@ -385,7 +389,7 @@ def _node_sites(node: onnx.NodeProto, index: int, scope: _Scope) -> Iterator[Loc
             inner = replace(scope, known={**outer, **tensors}, run=run)
             yield from _inner_sites(body.node, _outputs(body), inner)
     called = scope.functions.get((node.domain, node.op_type))
-    if called is not None:
+    if called is not None and not scope.executed:
         own = {o.domain: o.version for o in called.opset_import}
         rest = {key: function for key, function in scope.functions.items() if function is not called}
         for run, tensors in scope.bodies_at(at, _tap.CALL):
