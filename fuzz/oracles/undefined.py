@@ -247,9 +247,8 @@ def violation(kind: str, model: bytes, intermediates: Mapping[str, Value], *, bo
     """
     if kind != "onnx":
         return None
-    values = (
-        intermediates if bodies else {name: one for name, one in intermediates.items() if not _tap.runs({name: one})}
-    )
+    main = {name: value for name, value in intermediates.items() if _tap.MARK not in name}
+    values = intermediates if bodies else main
     return next(_objections(_executed_sites(model, values), frozenset({Kind.VIOLATION})), None)
 
 
@@ -284,7 +283,7 @@ def _sites(kind: str, model: bytes, values: Mapping[str, Value], outputs: set[st
 
 
 def _executed_sites(model_bytes: bytes, values: Mapping[str, Value]) -> Iterator[Located]:
-    """The declared inputs, the nodes of the main graph, and those of the bodies that ran, once for each recorded run."""
+    """The declared inputs, the nodes of the main graph, and those of bodies in each recorded run."""
     model = onnx.load_model_from_string(model_bytes)
     scope = replace(_main_scope(model, values), executed=True)
     yield from _declarations(model.graph, dict(scope.known))
