@@ -152,6 +152,17 @@ def rough(size: float) -> str:
     return f"{float(f'{size:.2g}'):g}"
 
 
+def _some_special(wrong: _Wrong) -> str:
+    """Numbers in the place of NaN or infinities, or these in the place of numbers, among smaller faults."""
+    if not is_inexact(wrong.want):
+        return ""
+    special = np.isfinite(widened(wrong.wanted)) != np.isfinite(widened(wrong.gotten))
+    if not special.any():
+        return ""
+    first = int(np.argmax(special))
+    return f"returns wrong values ({number(wrong.gotten[first])} instead of {number(wrong.wanted[first])} among them)"
+
+
 def _distance(wrong: _Wrong) -> str:
     with np.errstate(all="ignore"):
         distances = np.abs(widened(wrong.gotten) - widened(wrong.wanted))
@@ -171,6 +182,7 @@ _TESTS: tuple[Callable[[_Wrong], str], ...] = (
     _transposed,
     _negated,
     _integers,
+    _some_special,
     _distance,
 )
 

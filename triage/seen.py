@@ -25,14 +25,17 @@ def lacks(case: Case, variant: Variant) -> bool:
 
     `variant` is told by its words, the last of which is what the specification calls the input.
     """
-    array = _formal(case).get(variant.text.split()[-1])
+    words, _, formal = variant.text.rpartition(" ")
+    read = _formal(case)
+    array = read.get(formal)
     if array is None or array.dtype.kind not in "fiu" or not np.isfinite(array.astype(np.float64)).any():
         return False
-    return variant.text not in {one.text for one in values.variants(case)}
+    places = (name for name, other in read.items() if other is array)  # it is called by the first of these
+    return not {f"{words} {name}" for name in places} & {one.text for one in values.variants(case)}
 
 
 def _formal(case: Case) -> dict[str, Array]:
-    """The tensors that the only node reads, by the specification's names."""
+    """The tensors that the only node reads, by the specification's names; one that is read twice has two."""
     model = load(case)
     node, arrays = model.graph.node[0], tensors(case, model)
     pairs = zip(node.input, formal_inputs(node, model), strict=False)

@@ -380,7 +380,7 @@ def renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
     for name, array in arrays.items():
         if array.dtype.kind not in "fiu" or not array.size:
             continue
-        before = seen.get(array.dtype, array[:0].ravel())
+        before = seen.get(array.dtype, array.ravel()[:0])
         if np.isin(array, before).any():
             amounts = np.abs(before.astype(np.float64))
             step = 10 * (amounts[np.isfinite(amounts)].max(initial=0.0) // 10 + 1)

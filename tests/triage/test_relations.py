@@ -14,7 +14,7 @@ from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
 from fuzz.runner import Runner
-from triage import equality, titles
+from triage import equality, seen, titles
 from triage.conditions import conditions
 from triage.contrasts import contrasts
 from triage.submodel import load
@@ -282,3 +282,12 @@ def test_two_types_are_no_condition_where_both_in_a_third_fail_as_well(judge: Ju
     found = conditions(judge, failure)
     assert titles.subject(case, ["OneHot"], found) == "OneHot"
     assert any(one.sentence.endswith("but with both of int32 it fails as well.") for one in found)
+
+
+def test_a_tensor_that_is_read_in_two_places_does_not_lack_what_it_is_called_by_the_other() -> None:
+    scalar = {"a": np.array(1, np.uint8), "b": np.array(1, np.uint8)}
+    case = case_of("BitShift", ["a", "b"], scalar, 0, direction="LEFT", kind=TensorProto.UINT8)
+    same = case_of("BitShift", ["a", "a"], {"a": scalar["a"]}, 0, direction="LEFT", kind=TensorProto.UINT8)
+    longer = case_of("BitShift", ["a", "b"], {**scalar, "b": np.ones(1, np.uint8)}, 1, direction="LEFT")
+    [of_y] = [one for one in values.variants(case) if one.text == "scalar Y"]
+    assert not seen.lacks(same, of_y) and seen.lacks(longer, of_y)

@@ -38,6 +38,8 @@ SQUARE = array([1, 2], [3, 4])
         (array(1, 2, 3), array(-1, -2, -3), "returns the wrong sign"),
         (SQUARE, SQUARE.T, "returns the last two axes swapped"),
         (array(1, 2, 3), array(1.5, 2.25, 3), "returns wrong values (off by up to 0.5)"),
+        (array(0, 1, np.nan), array(0.25, 1, 480), "returns wrong values (480 instead of NaN among them)"),
+        (array(0, 1, 5), array(0.25, 1, np.inf), "returns wrong values (inf instead of 5 among them)"),
         (array(1, 2, 3, dtype=np.int8), array(4, 6, 3, dtype=np.int8), "returns wrong values (4 instead of 1 at [0])"),
         (array(1, 2), array([1, 2]), "returns shape (1, 2) instead of (2,)"),
         (array(2), np.array(0, np.float32), "returns 0 of shape () instead of numbers of shape (1,)"),

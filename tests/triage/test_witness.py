@@ -208,3 +208,8 @@ def test_random_numbers_that_do_not_matter_give_way_to_those_of_a_person(judge: 
     failure = failure_of(judge, PLANTED, "Selu", {"X": drawn}, [("Y", [12, 30])])
     found = better(judge, failure)
     assert np.all(np.asarray(found.case.inputs["X"]) == 1) and found.symptom == failure.symptom
+
+
+def test_a_scalar_that_holds_the_number_of_another_gets_its_own() -> None:
+    scalars = {"a": np.array(1, np.float32), "b": np.array(1, np.float32)}
+    assert renumbered(scalars) == {"b": np.float32(11)}
