@@ -352,6 +352,11 @@ def initial_state_of_wrong_shape(site: Site) -> bool:
     return any(state.shape != (*leading, hidden) for state in site.subjects())
 
 
+def weights_unlike_kernel_shape(site: Site) -> bool:
+    kernel, weights = site.attributes.get("kernel_shape"), site.array("W")
+    return kernel is not None and weights is not None and weights.shape[2:] != tuple(kernel)
+
+
 def weights_unlike_hidden_size(site: Site) -> bool:
     hidden, recurrence = site.attributes.get("hidden_size"), site.array("R")
     if hidden is None or recurrence is None or recurrence.ndim != 3:

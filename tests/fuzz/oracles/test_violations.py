@@ -124,6 +124,13 @@ PAIRS = [
         attributes={"hidden_size": 2},
     ),
     Pair(
+        "weights_unlike_kernel_shape",
+        "DeformConv",
+        [f(1, 1, 4, 4), ones(1, 1, 1, 2), f(1, 8, 3, 3)],
+        [f(1, 1, 4, 4), ones(1, 1, 2, 2), f(1, 8, 3, 3)],
+        attributes={"kernel_shape": [2, 2]},
+    ),
+    Pair(
         "parameters_unlike_hidden_size",
         "RNN",
         [f(3, 2, 1), ones(1, 2, 1), ones(1, 2, 2), ones(1, 2)],
