@@ -68,7 +68,7 @@ MOST_NODES = 3
 #: Kinds of variants that leave something out which a compiler may fail to look at.
 _OPTIONS = ("attribute", "input")
 #: How a condition begins that is about how a value comes to the operator; which value it is may matter as well.
-_FEEDING = ("constant ", inputs.NON_CONSTANT)
+_FEEDING = ("constant ", inputs.NON_CONSTANT, inputs.ALONE)
 #: Numbers that saturate or cancel out as well as any.
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 #: The kind of what is said where an inquiry was cut off: on a quieter machine the report may say more.
@@ -269,7 +269,10 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     cut = {one.text.removeprefix("fractional ") for one in found if one.needed and one.text.startswith("fractional ")}
     emptied = next((one for one in found if OR_EMPTY in one.text and one.needed), None)
     fed = [one for one in found if one.needed and one.text.startswith(inputs.NON_CONSTANT)]
+    alone = any(one.needed and one.text == inputs.ALONE for one in found)
     for one in found:
+        if alone and one.text.startswith("constant "):
+            continue  # any other constant would do
         if one in fed and inputs.OR in one.text and len(fed) > 1:
             continue  # one of them alone is enough
         if OR_EMPTY in one.text and one.needed and one is not emptied:

@@ -783,3 +783,15 @@ def test_a_type_of_a_call_is_named_beside_its_kin_that_fail(judge: Judge) -> Non
     case = Case("instance", json.dumps(call).encode(), {}, Origin("test"))
     found = conditions(judge, failure_of(judge, case, "openvino"))
     assert titles.subject(case, ["torch.logsumexp"], found) == "torch.logsumexp (int64, also int32 and 2 more)"
+
+
+def test_a_model_that_is_wrong_without_any_input_does_not_need_one_constant_or_the_other(judge: Judge) -> None:
+    """OpenVINO folds a QLinearConv to zeros."""
+    pytest.importorskip("openvino")
+    one, two = np.array(1, np.float32), np.array(2, np.uint8)
+    names = ("x", "x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point")
+    held = (np.zeros((2, 1, 1), np.uint8), one, two, np.uint8([[[1]], [[0]]]), one, two, one, np.array(3, np.uint8))
+    case = case_of("QLinearConv", dict(zip(names, held, strict=True)), [2, 2, 1])
+    case = inputs.frozen(case, names)
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    assert titles.subject(case, ["QLinearConv"], found) == "QLinearConv (uint8) with constants alone"

@@ -14,8 +14,10 @@ from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage import hoisting, titles
+from triage.bits import identical
 from triage.conditions import conditions
 from triage.submodel import load
+from triage.variants import unread
 from triage.witness import better
 
 HEAD = '<ir_version: 10, opset_import: ["" : 20]>'
@@ -90,6 +92,21 @@ def test_a_body_that_need_not_compute_anything_holds_constants_and_that_its_inpu
     assert not body.node
     found = conditions(judge, failure)
     assert titles.subject(failure.case, ["Scan"], found) == "Scan with an unread body input"
+
+
+@pytest.mark.parametrize(("kind", "value"), [("float", "2"), ("int64", "2"), ("bool", "1")])
+def test_a_body_reads_what_it_did_not_read_and_gives_the_same(judge: Judge, kind: str, value: str) -> None:
+    text = f"""
+    g (bool[2] x) => ({kind}[2] y) {{
+        y = Scan (x) <num_scan_inputs = 1, body: graph = body (bool e) => ({kind} r) <{kind} k = {{{value}}}> {{
+            r = Identity (k)
+        }}>
+    }}
+    """
+    case = case_of(text, x=np.array([True, False]))
+    [only] = unread.variants(case)
+    before, after = (judge.runner.run(one, judge.reference) for one in (case, *only.cases))
+    assert len(before.outputs) == 1 and identical(before, after)
 
 
 def test_the_shapes_of_bodies_are_those_of_their_results() -> None:

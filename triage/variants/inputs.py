@@ -18,6 +18,8 @@ from triage.wording import enumerated
 
 #: How a condition begins whose input is no constant, and what is before the last of several such inputs.
 NON_CONSTANT, OR = "non-constant ", " or "
+#: The condition that any input takes away, and so many constants make it worth a question.
+ALONE, MANY = "constants alone", 3
 _PLAIN = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL)
 
 
@@ -25,6 +27,7 @@ def variants(case: Case) -> Iterator[Variant]:
     """The optional inputs first, then what frontends treat apart: a constant from an input."""
     yield from _optional_inputs(case)
     yield from _frozen(case)
+    yield from _any_fed(case)
     yield from _fed(case)
 
 
@@ -102,6 +105,30 @@ def _called(model: onnx.ModelProto, name: str) -> str:
     return next((f"input {list(node.input).index(name) + 1}" for node in model.graph.node if name in node.input), name)
 
 
+def _any_fed(case: Case) -> Iterator[Variant]:
+    """Where a model has many constants and no input, the first of them as an input, one or the other."""
+    model = parsed(case.model)
+    names = [tensor.name for tensor in model.graph.initializer if numpy_helper.to_array(tensor).dtype.isbuiltin == 1]
+    if model.graph.input or len(names) < MANY:
+        return
+    quoted = enumerated([f"`{name}`" for name in names[:MANY]], OR)
+    sentence = f"With {quoted} as an input instead of a constant the same model passes."
+    yield Variant("input", ALONE, sentence, tuple(_with_input(case, name) for name in names[:MANY]))
+
+
+def _with_input(case: Case, name: str) -> Case:
+    """The case with one of its constants as an input."""
+    other = parsed(case.model)
+    tensor = next(one for one in other.graph.initializer if one.name == name)
+    info = helper.make_tensor_value_info(name, tensor.data_type, list(tensor.dims))
+    fed = {**case.inputs, name: numpy_helper.to_array(tensor)}
+    kept = [one for one in other.graph.initializer if one.name != name]
+    del other.graph.initializer[:]
+    other.graph.initializer.extend(kept)
+    other.graph.input.append(info)
+    return neighbour(case, other, fed)
+
+
 def _fed(case: Case) -> Iterator[Variant]:
     """Each constant behind the first input as an input; the first as well where the model has constants alone."""
     model = parsed(case.model)
@@ -109,11 +136,6 @@ def _fed(case: Case) -> Iterator[Variant]:
     for tensor in model.graph.initializer:
         if tensor.name in first or tensor.name in case.inputs or tensor.data_type not in _PLAIN:
             continue
-        other = parsed(case.model)
-        kept = [one for one in other.graph.initializer if one.name != tensor.name]
-        del other.graph.initializer[:]
-        other.graph.initializer.extend(kept)
-        other.graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims)))
-        fed = {**case.inputs, tensor.name: numpy_helper.to_array(tensor)}
         sentence = f"With `{tensor.name}` as an input instead of a constant the same model passes."
-        yield Variant("input", f"constant {_called(model, tensor.name)}", sentence, (neighbour(case, other, fed),))
+        text = f"constant {_called(model, tensor.name)}"
+        yield Variant("input", text, sentence, (_with_input(case, tensor.name),))

@@ -14,8 +14,11 @@ from triage.variants import Variant
 from triage.variants.relations import KIND
 
 TEXT = "an unread body input"
-#: Types that ReduceSum and Add take in every opset.
-_SUMMED = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)
+#: By the type of a result: in which type sums are made (ReduceSum takes it in every opset), and what adds them to it.
+_SUMMED = {
+    **{kind: (kind, "Add") for kind in (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64)},
+    TensorProto.BOOL: (TensorProto.INT32, "Or"),
+}
 
 
 def variants(case: Case) -> Iterator[Variant]:
@@ -27,22 +30,24 @@ def variants(case: Case) -> Iterator[Variant]:
 
 
 def _read(body: onnx.GraphProto) -> int:
-    """Add zero times each unread input to the first numeric result, in place; how many inputs that are."""
+    """Add zero times each unread input to the first result that can be added to, in place; how many inputs that are."""
     used = {info.name for info in body.output}.union(*(reads(node) for node in body.node))
     unread = [info.name for info in body.input if info.name not in used]
     result = next((info for info in body.output if info.type.tensor_type.elem_type in _SUMMED), None)
     if result is None:
         return 0
-    kind, sum_ = result.type.tensor_type.elem_type, result.name
+    own, sum_ = result.type.tensor_type.elem_type, result.name
+    kind, adds = _SUMMED[own]
     for name in unread:
-        parts = [f"{name}_{step}" for step in ("cast", "sum", "zero", "added")]
+        parts = [f"{name}_{step}" for step in ("cast", "sum", "difference", "zero", "added")]
         body.node.extend(
             [
                 helper.make_node("Cast", [name], parts[:1], to=kind),
                 helper.make_node("ReduceSum", parts[:1], parts[1:2], keepdims=0),
                 helper.make_node("Sub", [parts[1], parts[1]], parts[2:3]),
-                helper.make_node("Add", [sum_, parts[2]], parts[3:]),
+                helper.make_node("Cast", parts[2:3], parts[3:4], to=own),
+                helper.make_node(adds, [sum_, parts[3]], parts[4:]),
             ]
         )
-        sum_ = result.name = parts[3]
+        sum_ = result.name = parts[4]
     return len(unread)
