@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -19,23 +19,35 @@ Key: TypeAlias = tuple[str, str]
 
 
 def settled(
-    inquiry: Inquiry, found: Mapping[Key, Condition], variants: Mapping[Key, Variant], seen: Sequence[Case]
+    inquiry: Inquiry,
+    found: Mapping[Key, Condition],
+    variants: Mapping[Key, Variant],
+    seen: Sequence[Case],
+    makers: Sequence[Callable[[Case], Iterator[Variant]]],
 ) -> dict[Key, Condition]:
-    """The conditions that are needed after all that could refute them; what another bug refuted stands again."""
+    """The conditions that are needed after all that could refute them; what another bug refuted stands again.
+
+    `makers` find the neighbours of any case: one that has a condition itself cannot refute it.
+    """
     stands: dict[Key, Condition] = {}
     refuters: dict[Key, Case] = {}
     for key, condition in found.items():
         if not condition.needed:
             continue
         unseen = _unseen(condition, variants[key], inquiry.failure.case, seen)
-        stands[key], refuter = (unseen, None) if unseen else _challenged(inquiry, condition, variants[key])
+        stands[key], refuter = (unseen, None) if unseen else _challenged(inquiry, condition, variants[key], makers)
         if refuter is not None:
             refuters[key] = refuter
     another = [key for key, refuter in refuters.items() if _of_another_bug(inquiry, refuter, stands)]
     return stands | {key: found[key] for key in another}
 
 
-def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> tuple[Condition, Case | None]:
+def _challenged(
+    inquiry: Inquiry,
+    condition: Condition,
+    variant: Variant,
+    makers: Sequence[Callable[[Case], Iterator[Variant]]],
+) -> tuple[Condition, Case | None]:
     """The condition after cases without it were tried: as it is, put more widely, or no condition any more.
 
     Beside it the case that refutes it, if one does. What a compiler ignores it ignores whatever else fails: nothing
@@ -48,6 +60,8 @@ def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> tup
         enough = answered >= MOST_CONTRASTS + MOST_CONTRASTS * bool(contrast.wider)
         if enough or (condition.ignored and not contrast.wider):
             continue  # what would widen the condition comes last
+        if not contrast.wider and _has(contrast.case, variant, makers):
+            continue
         passes = inquiry.passes(contrast.case)
         answered += passes is not None
         if passes is not False:
@@ -61,6 +75,14 @@ def _challenged(inquiry: Inquiry, condition: Condition, variant: Variant) -> tup
         sentence = f"{passes_else}, but with {contrast.said} it fails as well."
         return replace(condition, sentence=sentence, needed=False, refuted=True), contrast.case
     return condition, None
+
+
+def _has(case: Case, variant: Variant, makers: Sequence[Callable[[Case], Iterator[Variant]]]) -> bool:
+    """Whether a relation holds in a case: other sizes of the data may bring it back."""
+    if variant.kind != relations.KIND:
+        return False
+    found = (one for make in makers for one in make(case))
+    return any((one.kind, one.text) == (variant.kind, variant.text) for one in found)
 
 
 def _of_another_bug(inquiry: Inquiry, refuter: Case, found: Mapping[Key, Condition]) -> bool:

@@ -122,7 +122,7 @@ def conditions(
         if answer is not None:
             found[key], variants[key] = answer, variant
     types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
-    found |= settled(inquiry, found, variants, seen)
+    found |= settled(inquiry, found, variants, seen, makers)
     if case.kind == "instance":
         found = {key: _with_kin(inquiry, one) if one.kind == "dtype" else one for key, one in found.items()}
     spelled = list(left_out(inquiry))
@@ -279,6 +279,10 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
             continue  # of two kinds of number beside none at all the first says enough
         if one.kind == relations.TYPES and any(part.split()[-1] in cut for part in one.text.split(" and ")):
             continue  # in whole numbers there are no fractions
+        if one.text.endswith(relations.LEADING) and any(
+            other.needed and other.text == one.text.replace(relations.LEADING, relations.FIRST) for other in found
+        ):
+            continue  # the first axis alone says more
         if one.kind == relations.KIND and better:
             continue  # with fewer dimensions it may make no difference
         if one.text.startswith("non-zero ") and one.text.removeprefix("non-zero ") in odd:

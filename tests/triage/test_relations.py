@@ -142,6 +142,21 @@ def test_a_change_of_the_first_axis_is_the_condition_where_one_of_the_last_is_ri
     assert not [one for one in relations.variants(last) if "axis 0" in one.text]
 
 
+@pytest.mark.parametrize("sizes", [[3, 2, 1], [3, 1, 3], [2, 3, 1]])
+def test_a_change_of_one_of_the_first_two_axes_is_the_condition_where_either_is_ignored(
+    sizes: list[int], judge: Judge
+) -> None:
+    """TVM takes the first two axes for batch and channels, which Resize is not to change."""
+    pytest.importorskip("tvm")
+    case = case_of(
+        "Resize", ["X", "", "", "sizes"], {"X": np.ones((2, 2, 1), np.float32)}, 3, {"sizes": np.array(sizes)}
+    )
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    found = conditions(judge, failure)
+    assert titles.subject(case, ["Resize"], found) == "Resize with sizes that change axis 0 or 1"
+
+
 def test_a_constant_that_is_empty_is_the_condition(judge: Judge) -> None:
     case = case_of("ConstantOfShape", ["s"], {}, 0, {"s": np.zeros(0, np.int64)})
     assert subject(judge, case) == "ConstantOfShape with empty input"

@@ -23,6 +23,8 @@ from triage.submodel import load, open_shapes, tensors, with_tensors
 from triage.variants import Variant
 
 KIND, TYPES = "relation", "types"
+#: How the condition ends of a parameter that changes the first axis, and of one that changes one of the first two.
+FIRST, LEADING = "axis 0", "axis 0 or 1"
 #: Fewer dimensions than this are what most operators are made for.
 MANY = 4
 #: Per-axis parameters that leave an axis as it is, by the name of the input; sizes are those of the data.
@@ -258,6 +260,8 @@ def _last_axis(case: Case) -> Iterator[Variant]:
             continue
         kept = np.array(data.array.shape if sizes else [1] * data.array.ndim)
         factors = one.array / np.maximum(kept, 1)
+        if data.array.ndim > 2 and not (factors[:2] == 1).all():
+            yield _leading_axes_kept(case, one, kept)
         if factors[0] == 1:
             continue
         both = factors[-1] != 1
@@ -265,8 +269,19 @@ def _last_axis(case: Case) -> Iterator[Variant]:
         how = "leaves axis 0 as it is" if both else "changes the last axis instead"
         turned = (np.rint(turned) if sizes else turned).astype(one.array.dtype)
         sentence = f"With `{one.name} = {turned.tolist()}`, which {how}, the same model passes."
-        text = f"{one.formal} that change axis 0"
+        text = f"{one.formal} that change {FIRST}"
         yield Variant(KIND, text, sentence, (with_tensors(case, _open(case), {one.name: turned}),))
+
+
+def _leading_axes_kept(case: Case, one: _Input, kept: Array) -> Variant:
+    """Batch and channels as they are; the last axis is changed if nothing else is."""
+    turned = np.concatenate([kept[:2], one.array[2:]])
+    if (turned == kept).all():
+        turned[-1] = 2 * kept[-1] + 1 if one.formal == "sizes" else 2
+    turned = turned.astype(one.array.dtype)
+    sentence = f"With `{one.name} = {turned.tolist()}`, which leaves axes 0 and 1 as they are, the same model passes."
+    changed = with_tensors(case, _open(case), {one.name: turned})
+    return Variant(KIND, f"{one.formal} that change {LEADING}", sentence, (changed,))
 
 
 def _open(case: Case) -> onnx.ModelProto:
