@@ -160,7 +160,7 @@ def _some_special(wrong: _Wrong) -> str:
     if not special.any():
         return ""
     first = int(np.argmax(special))
-    return f"returns wrong values ({number(wrong.gotten[first])} instead of {number(wrong.wanted[first])} among them)"
+    return f"returns wrong values ({number(wrong.gotten[first])} for {number(wrong.wanted[first])})"
 
 
 def _distance(wrong: _Wrong) -> str:
