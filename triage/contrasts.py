@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
-from onnx import AttributeProto, helper, numpy_helper
+from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from onnx.defs import OpSchema
 
 from fuzz.case import Case
@@ -22,9 +22,17 @@ from triage.construct_meaning import parsed
 from triage.literals import Array
 from triage.mutants import mutants
 from triage.passes import _instances
-from triage.schemas import attribute_text, default_text, is_default, is_flag, quoted_words, schema_of
+from triage.schemas import (
+    TYPE_ATTRIBUTES,
+    attribute_text,
+    default_text,
+    is_default,
+    is_flag,
+    quoted_words,
+    schema_of,
+)
 from triage.submodel import with_tensors
-from triage.variants import Variant, arguments, neighbour, relations
+from triage.variants import Variant, arguments, attributes, neighbour, relations
 
 #: Other witnesses that are proposed against one condition; of these the reference refuses some.
 MOST_ELSEWHERE = 24
@@ -41,6 +49,8 @@ _SAME = {
     "negative": ("negative numbers", "minus infinity"),
     "zero": ("zeros",),
 }
+#: What a type that an attribute names is tried as.
+_TYPES = (TensorProto.INT32, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.FLOAT)
 #: Between the word of a condition and the input that it speaks of, where an empty one fails as well.
 OR_EMPTY = " or empty "
 #: What else there is without such numbers, by the condition's first word: they are looked for in parameters only.
@@ -169,13 +179,17 @@ def _other_attributes(case: Case, variant: Variant) -> Iterator[Contrast]:
             other = parsed(case.model)
             attribute = next(one for one in other.graph.node[at].attribute if one.name == name)
             attribute.CopyFrom(helper.make_attribute(name, value))
+            if name in TYPE_ATTRIBUTES:
+                attributes.retyped(other)
             if not is_default(attribute, known):
                 yield Contrast(f"`{attribute_text(attribute)}`", neighbour(case, other), wider)
 
 
 def _others(given: AttributeProto, known: OpSchema.Attribute) -> Iterator[int | str | list[int]]:
-    """Integers beside the given ones; for a word those that the specification's text names in quotes."""
-    if given.type == AttributeProto.INT and not is_flag(given.i, known):
+    """Integers beside the given ones, other types; for a word those that the specification's text names in quotes."""
+    if given.name in TYPE_ATTRIBUTES:
+        yield from (kind for kind in _TYPES if kind != given.i)
+    elif given.type == AttributeProto.INT and not is_flag(given.i, known):
         yield from (given.i + 1, given.i - 1)
     elif given.type == AttributeProto.STRING:
         yield from (word for word in quoted_words(known) if word != given.s.decode())

@@ -11,11 +11,12 @@ from triage.construct_meaning import parsed
 from triage.effect import effect
 from triage.inquiry import Condition, Inquiry
 from triage.messages import core
-from triage.mutants import sizes
+from triage.mutants import mutants, sizes
 from triage.operators import value_names
 from triage.related_calls import related
 from triage.siblings import siblings, unary
 from triage.signature import normalise
+from triage.sufficiency import is_option
 from triage.variants import Variant
 from triage.wording import enumerated
 
@@ -24,6 +25,8 @@ KIND = "siblings"
 SHAPE = "shape"
 #: Other sizes that are tried.
 MOST_SIZES = 16
+#: Other data on which an operator is tried that is right on the witness's.
+MOST_ELSEWHERE = 4
 #: Operators that a title and a sentence name; the others are counted.
 _NAMED, _LISTED = 2, 8
 
@@ -41,17 +44,32 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
         return None
     special = variant is not None and variant.kind == "value" and failure.outcome.status is Status.WRONG
     without = dict(_others(variant.cases[0])) if variant and not special else {}
-    failing = []
+    failing, passing = [], []
     for name, case in _others(failure.case, on_type):
         if inquiry.over():
             break
         verdict = inquiry.verdict(case)
         other = verdict.failure if verdict else None
+        if verdict is not None and verdict.status is Status.OK and name in without:
+            passing.append((name, case))
         if other is None or other.outcome.status is not failure.outcome.status:
             continue
         if _told(other) == _told(failure) or (name in without and inquiry.passes(without[name])):
             failing.append(name)
-    return _condition(failing, failure) if failing else None
+    option = variant is not None and failure.case.kind == "onnx" and is_option(variant.kind, variant.text)
+    elsewhere = [name for name, case in passing if _fails_elsewhere(inquiry, case, without[name])] if option else []
+    return _condition(failing, elsewhere) if failing or elsewhere else None
+
+
+def _fails_elsewhere(inquiry: Inquiry, case: Case, without: Case) -> bool:
+    """Whether an operator that is right as it happens fails on other numbers or sizes, and not without the option."""
+    plain = {one.change: one.case for one in mutants(without)}
+    for mutant in islice((one for one in mutants(case) if one.change in plain), MOST_ELSEWHERE):
+        if inquiry.over():
+            break
+        if inquiry.passes(mutant.case) is False and inquiry.passes(plain[mutant.change]):
+            return True
+    return False
 
 
 def of_deaths(inquiry: Inquiry, variant: Variant | None, seen: Sequence[Case]) -> Condition | None:
@@ -67,7 +85,7 @@ def of_deaths(inquiry: Inquiry, variant: Variant | None, seen: Sequence[Case]) -
     own, *others = [[node.op_type for node in each] for each in nodes]
     names = sorted({each[0] for each in others if len(each) == 1 and each != own}) if len(own) == 1 else []
     failing = [name for name in names if not variant or (name in without and inquiry.passes(without[name]))]
-    return _condition(failing, failure) if failing else None
+    return _condition(failing) if failing else None
 
 
 def shape_too(inquiry: Inquiry, variant: Variant) -> Condition | None:
@@ -87,10 +105,15 @@ def shape_too(inquiry: Inquiry, variant: Variant) -> Condition | None:
     return None
 
 
-def _condition(names: Sequence[str], failure: Failure) -> Condition:
-    verb = "fails" if len(names) == 1 else "fail"
-    sentence = f"In its place {_listed(names)} {verb} in the same way."
-    return Condition(KIND, _text(names), sentence, needed=False)
+def _condition(names: Sequence[str], elsewhere: Sequence[str] = ()) -> Condition:
+    """`names` fail on the very data, those `elsewhere` on others."""
+    pairs = (("In its place", names), ("With other data", elsewhere))
+    said = [
+        f"{where} {_listed(each)} {'fails' if len(each) == 1 else 'fail'} in the same way."
+        for where, each in pairs
+        if each
+    ]
+    return Condition(KIND, _text([*names, *elsewhere]), " ".join(said), needed=False)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -13,9 +13,9 @@ import onnx
 from onnx import helper, numpy_helper
 
 from fuzz.case import Case
-from fuzz.operators.graph import bodies
+from fuzz.operators.graph import bodies, walk
 from triage.schemas import formal_inputs, schema_of
-from triage.submodel import add_initializer, inner_tensors, load, value_info, with_model
+from triage.submodel import add_initializer, free_names, inner_tensors, load, value_info, with_model
 
 #: Names that nobody chose.
 _GENERATED = re.compile(r"[A-Za-z]?_?\d+(_\d+)?")
@@ -44,6 +44,31 @@ def own_tensors(case: Case) -> Case | None:
         else:
             add_initializer(model, other, constants[name])
     return with_model(case, model, inputs) if len(taken) > len(_names(load(case))) else None
+
+
+def outer_apart(case: Case) -> Case | None:
+    """A tensor of its own, with the same numbers, for what bodies read from outside and the only node reads as well."""
+    model, inputs = load(case), dict(case.inputs)
+    node = model.graph.node[0] if len(model.graph.node) == 1 and not model.functions else None
+    taken = _names(model)
+    read = set().union(*(free_names(body) for body in bodies(node))) if node else set[str]()
+    for name in sorted(read.intersection(node.input if node else ()) & set(inputs)):
+        info = value_info(other := _free(f"{name}_outer", taken), inputs[name])
+        if info is None:
+            return None
+        model.graph.input.append(info)
+        inputs[other] = inputs[name]
+        for body in bodies(node) if node else ():
+            _read_as(body, name, other)
+    return with_model(case, model, inputs) if len(inputs) > len(case.inputs) else None
+
+
+def _read_as(body: onnx.GraphProto, name: str, other: str) -> None:
+    """Let a body, and those in it, read another value of the outer model, in place."""
+    for inner in walk(body):
+        inner.input[:] = [other if read == name else read for read in inner.input]
+    for info in body.output:
+        info.name = other if info.name == name else info.name
 
 
 def data_fed(case: Case) -> Case | None:

@@ -121,6 +121,10 @@ def _own_tensors(inquiry: Inquiry) -> Failure | None:
     return _if_it_fails(inquiry, handwritten.own_tensors(inquiry.failure.case))
 
 
+def _outer_apart(inquiry: Inquiry) -> Failure | None:
+    return _if_it_fails(inquiry, handwritten.outer_apart(inquiry.failure.case))
+
+
 def _data_fed(inquiry: Inquiry) -> Failure | None:
     return _if_it_fails(inquiry, handwritten.data_fed(inquiry.failure.case))
 
@@ -393,11 +397,34 @@ def renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
 #: What is tried, by the kind of case and whether its result is wrong.
 _IMPROVEMENTS = {
     ("onnx", True): (
-        *(_hoisted, _bare, _own_tensors, _data_fed, _last_axes, _filled, _all_outputs, _grown, _named, _spelled),
+        *(
+            _hoisted,
+            _bare,
+            _own_tensors,
+            _outer_apart,
+            _data_fed,
+            _last_axes,
+            _filled,
+            _all_outputs,
+            _grown,
+            _named,
+            _spelled,
+        ),
         *(_plainly_filled, _apart),
     ),
     ("onnx", False): (
-        *(_hoisted, _bare, _own_tensors, _data_fed, _parameters_constant, _last_axes, _full, _named, _spelled),
+        *(
+            _hoisted,
+            _bare,
+            _own_tensors,
+            _outer_apart,
+            _data_fed,
+            _parameters_constant,
+            _last_axes,
+            _full,
+            _named,
+            _spelled,
+        ),
         _plainly_filled,
     ),
     ("instance", True): (_plain_floats, _plainly_filled),

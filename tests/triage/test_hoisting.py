@@ -115,3 +115,21 @@ def test_the_shapes_of_bodies_are_those_of_their_results() -> None:
     )
     onnx.checker.check_model(load(bare), full_check=True)
     assert not list(hoisting.bare(case_of(SCAN.replace("(float[2] r)", "(float[n] r)"), x=np.ones(1, np.float32)), {}))
+
+
+OUTER = """
+g (float[1,2] x) => (float[1,2] y) {
+    y = Scan (x, x) <num_scan_inputs = 1, body: graph = body (float[1,2] s, float[2] e) => (float[1,2] n) {
+        t = ReduceSum <keepdims = 0> (e)
+        u = Add (s, t)
+        n = Add (u, x)
+    }>
+}
+"""
+
+
+def test_what_a_body_reads_from_outside_is_told_although_the_node_reads_it_too(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    failure = better(judge, failure_of(judge, case_of(OUTER, x=np.ones((1, 2), np.float32)), "openvino"))
+    found = conditions(judge, failure)
+    assert titles.subject(failure.case, ["Scan"], found) == "Scan with non-constant value from outside the body"

@@ -306,3 +306,12 @@ def test_a_tensor_that_is_read_in_two_places_does_not_lack_what_it_is_called_by_
     longer = case_of("BitShift", ["a", "b"], {**scalar, "b": np.ones(1, np.uint8)}, 1, direction="LEFT")
     [of_y] = [one for one in values.variants(case) if one.text == "scalar Y"]
     assert not seen.lacks(same, of_y) and seen.lacks(longer, of_y)
+
+
+def test_a_type_that_an_attribute_names_is_left_out_of_a_title_where_others_fail_as_well(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    given = {"input": np.float32([[1, 2, 3]])}
+    case = case_of("EyeLike", ["input"], given, 2, kind=TensorProto.INT64, dtype=TensorProto.INT64)
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    assert titles.subject(case, ["EyeLike"], conditions(judge, failure)) == "EyeLike with dtype"

@@ -32,14 +32,14 @@ def variants(case: Case) -> Iterator[Variant]:
             del other.graph.node[at].attribute[:]
             other.graph.node[at].attribute.extend(kept)
             if attribute.name in TYPE_ATTRIBUTES:
-                _retype(other)
+                retyped(other)
             default = f" (default {default_text(known)})" if default_text(known) else ""
             sentence = f"Without `{attribute.name}`{default} the same model passes."
             flag = attribute.type == attribute.INT and is_flag(attribute.i, known)
             yield Variant("attribute", attribute_text(attribute), sentence, (neighbour(case, other),), flag)
 
 
-def _retype(model: onnx.ModelProto) -> None:
+def retyped(model: onnx.ModelProto) -> None:
     """Declare the outputs in the types that they have now, in place; as they were where these are not known."""
     loose = onnx.ModelProto()
     loose.CopyFrom(model)
