@@ -231,6 +231,9 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
             yield Condition("dtype", one.name, f"In {name} instead of {one.name} the same model fails as well.", False)
             continue
         passes = f"In {name} instead of {one.name} the same model passes" if ordinary else ""
+        asked = inquiry.verdict(plain) if plain and ordinary is None else None
+        if asked is not None and asked.failure is not None:
+            passes = f"In {name} instead of {one.name} the same model fails in another way"
         if ordinary and one.limits and inquiry.passes(one.limits[1]) is False:
             refuted = f"{passes}, but with the {one.limits[0]} of {name} in the place of {one.name}'s it fails as well."
             yield Condition("dtype", one.name, refuted, needed=False, refuted=True)
@@ -240,10 +243,10 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
         right = [other for other, answer in answers.items() if answer]
         if fails:
             said = f"{'; with' if passes else 'With'} {enumerated(fails)} in the place of {one.name} it fails as well."
-            told = ordinary or right or casts or plain is None  # without a plain type nothing but kin was asked
+            told = passes or right or casts or plain is None  # without a plain type nothing but kin was asked
             yield Condition("dtype", one.name, passes + said, False, also=fails if told else ())
-        elif passes or right:
-            said = passes or f"With {enumerated(right)} in the place of {one.name} the same model passes"
+        elif ordinary or right:
+            said = passes if ordinary else f"With {enumerated(right)} in the place of {one.name} the same model passes"
             yield Condition("dtype", one.name, f"{said}.", True)
 
 

@@ -166,10 +166,14 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
 
 
 def _looked_over(ignored: Condition, needed: Sequence[str]) -> str:
-    """``layout=1``, ``input P``; ``constant_value as an input`` where it is heeded if it comes in another way."""
+    """``layout=1``, ``input P``; ``constant_value as an input`` where it is heeded if it comes in another way.
+
+    What is heeded once another input is no constant is told with that: ``… beside constant pads``.
+    """
     name = ignored.text.removeprefix(OPTIONAL_INPUT)
     fed = next((text for text in (_spoken(f"{how} {name}") for how in _FED) if text in needed), "")
-    return fed or _LIST.sub("", ignored.text.removeprefix("optional "))
+    beside = next((text for text in needed if text.startswith("constant ")), "") if fed else ""
+    return f"{fed} beside {beside}" if beside else fed or _LIST.sub("", ignored.text.removeprefix("optional "))
 
 
 def _joined(operators: Sequence[str]) -> str:

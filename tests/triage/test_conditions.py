@@ -16,7 +16,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzz import catalogue, instance
-from fuzz.case import Case, Failure, Origin
+from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status, Verdict
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.runner import Runner
@@ -750,7 +750,7 @@ def test_what_is_ignored_only_as_an_input_is_not_said_to_be_ignored(judge: Judge
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
     case = Case("onnx", model.SerializeToString(), fed, Origin("test"))
     found = conditions(judge, failure_of(judge, case, "openvino"))
-    assert titles.subject(case, ["Pad"], found) == "Pad ignores constant_value as an input"
+    assert titles.subject(case, ["Pad"], found) == "Pad ignores constant_value as an input beside constant pads"
 
 
 def test_the_type_of_data_is_named_only_where_an_ordinary_one_passes(judge: Judge) -> None:
@@ -795,3 +795,25 @@ def test_a_model_that_is_wrong_without_any_input_does_not_need_one_constant_or_t
     case = inputs.frozen(case, names)
     found = conditions(judge, failure_of(judge, case, "openvino"))
     assert titles.subject(case, ["QLinearConv"], found) == "QLinearConv (uint8) with constants alone"
+
+
+def test_a_type_is_named_with_its_kin_where_the_ordinary_one_fails_in_another_way(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TVM refuses LRN in all but float32, in which the reference is wrong about it."""
+    case = case_of("Relu", {"x": np.ones(2, np.float64)}, [2])
+    target = catalogue.target("tvm")
+    raised = Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error("TypeError", "two types"))
+
+    def examine(_: Judge, asked: Case, *args: Any, **options: Any) -> Verdict:
+        ordinary = asked.inputs["x"].dtype == np.float32  # type: ignore[union-attr]
+        symptom = "wrong:values" if ordinary else "exception:TypeError"
+        failure = Failure(asked, target, raised, None, "crash", symptom, "")
+        return Verdict(asked, target, raised.status, "", raised, failure)
+
+    monkeypatch.setattr(Judge, "examine", examine)
+    failure = judge.examine(case, target).failure
+    assert failure is not None
+    [kind] = [one for one in conditions(judge, failure) if one.kind == "dtype"]
+    assert kind.sentence.startswith("In float32 instead of float64 the same model fails in another way; with float16")
+    assert titles.subject(case, ["Relu"], [kind]) == "Relu (float64, also float16 and bfloat16)"
