@@ -100,8 +100,13 @@ def _last_axes(inquiry: Inquiry) -> Failure | None:
 
 
 def _hoisted(inquiry: Inquiry) -> Failure | None:
-    """The branch that fails in the place of its If: then the If has nothing to do with it."""
-    found = (_if_it_fails(inquiry, case) for case in hoisting.hoisted(inquiry.failure.case))
+    """The branch that fails in the place of its If: then the If has nothing to do with it.
+
+    A branch that is not taken may be wrong for a reason of its own, and mostly gives other numbers.
+    """
+    told = _told(inquiry.failure)
+    cases = hoisting.hoisted(inquiry.failure.case)
+    found = (_seen(inquiry, case, lambda one: _told(one) == told) for case in cases)
     return next((one for one in found if one), None)
 
 
