@@ -432,6 +432,25 @@ def torch_orders_nan(site: Site) -> bool:
     return _has(site.array("0", "input", "self"), np.isnan)
 
 
+def _sequence_and_values(site: Site) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """The sorted sequence of a search, and what is looked for: bucketize has them in the other order."""
+    if site.op_type.endswith("bucketize"):
+        return site.array("1", "boundaries"), site.array("0", "input", "self")
+    return site.array("0", "sorted_sequence"), site.array("1", "input", "values", "self")
+
+
+def torch_searches_nan(site: Site) -> bool:
+    return any(_has(array, np.isnan) for array in _sequence_and_values(site))
+
+
+def torch_searches_unsorted(site: Site) -> bool:
+    """A line of the sequence goes down somewhere. With a ``sorter`` the sequence may lie in any order."""
+    sequence, _ = _sequence_and_values(site)
+    if sequence is None or not sequence.ndim or {"sorter"} & (set(site.inputs) | set(site.attributes)):
+        return False
+    return bool(np.any(sequence[..., 1:] < sequence[..., :-1]))
+
+
 def torch_sorts_ties_unstably(site: Site) -> bool:
     return site.attributes.get("stable") is not True and torch_has_ties(site)
 

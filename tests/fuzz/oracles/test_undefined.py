@@ -581,6 +581,22 @@ TORCH_PAIRS = {
         instance("torch.amin", T0, tensors=[("float32", [{"float": "nan"}, 1.0])]),
         instance("torch.minimum", T0, {"tensor": 1}, tensors=[("float32", [{"float": "nan"}, 1.0]), X]),
     ),
+    "sign of NaN": (
+        instance("torch.sign", T0, tensors=[("float32", [{"float": "nan"}, 1.0])]),
+        instance("torch.sign", T0, tensors=[X]),
+    ),
+    "searching for NaN": (
+        instance("torch.bucketize", T0, T1, tensors=[("float32", [{"float": "nan"}, 1.0]), X]),
+        instance("torch.bucketize", T0, T1, tensors=[("float32", [0.5, 1.0]), X]),
+    ),
+    "boundaries that go down": (
+        instance("torch.bucketize", T0, T1, tensors=[X, TIES]),
+        instance("torch.bucketize", T0, T1, tensors=[TIES, X]),
+    ),
+    "a sequence that goes down": (
+        instance("torch.searchsorted", T0, T1, tensors=[TIES, X]),
+        instance("torch.searchsorted", T0, T1, sorter=T2, tensors=[TIES, X, ("int64", [1, 0, 2])]),
+    ),
     "ties in different lines": (
         instance("torch.topk", T0, 1, 1, tensors=[("float32", [[3.0, 3.0], [1.0, 2.0]])]),
         instance("torch.topk", T0, 1, 1, tensors=[("float32", [[3.0, 1.0], [3.0, 1.0]])]),
