@@ -2,13 +2,14 @@
 
 A ReduceMax that returns the lowest float for -inf makes Equal false and Where take NaN. Reduced under "gets NaN
 wrong" the model keeps all three; ReduceMax alone is wrong in another way, and that is the bug (issue 3: a slip to
-another signature is a failure of its own). Softmax of doubles that returns .5 for NaN may be no more than a compiler
+another signature is a failure of its own). A scalar that LayerNormalization gives in the place of a vector makes the
+operator that reads it raise. Softmax of doubles that returns .5 for NaN may be no more than a compiler
 that computes in float32 and converts minus infinity to the lowest float.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -25,29 +26,46 @@ from triage.variants import dtypes
 MOST_NODES = 12
 #: Operators whose own business a conversion is.
 _CONVERSIONS = ("Cast", "CastLike", "BitCast")
+#: What an operator can be wrong in that makes a compiler refuse the next one.
+_FORMS = ("wrong:shape", "wrong:dtype", "wrong:count")
 
 
 def root(judge: Judge, failure: Failure) -> Failure | None:
-    """The failure behind a wrong result that is another operator's: of the first node that is wrong alone, or of the
-    conversion of the inputs to the type in which the compiler computes. None where there is none."""
-    if failure.case.kind != "onnx" or not failure.symptom.startswith("wrong:"):
+    """The failure behind one that is another operator's: of the first node that is wrong alone, or of the conversion of
+    the inputs to the type in which the compiler computes. None where there is none.
+
+    Behind an exception only a wrong shape, type or number of results, and only where no node raises alone.
+    """
+    raised = failure.symptom.startswith("exception:")
+    if failure.case.kind != "onnx" or not (raised or failure.symptom.startswith("wrong:")):
         return None
     count = len(load(failure.case).graph.node)
     if count == 1:
-        return _conversion(judge, failure)
-    return _first_alone(judge, failure, count) if count <= MOST_NODES else None
+        return None if raised else _conversion(judge, failure)
+    if count > MOST_NODES:
+        return None
+    return _misleading(judge, failure, count) if raised else _first_alone(judge, failure, count)
 
 
 def _first_alone(judge: Judge, failure: Failure, count: int) -> Failure | None:
-    """The first node's that is wrong alone, on the reference's own values."""
-    case = failure.case
-    recorded = dict(validity.recorded(judge.runner, case, judge.reference))
+    """The first node's that is wrong alone."""
+    return next((one for one in _alone(judge, failure, count) if one.symptom.startswith("wrong:")), None)
+
+
+def _misleading(judge: Judge, failure: Failure, count: int) -> Failure | None:
+    """The first node's whose result has another form alone, so that what reads it raises; None where a node raises."""
+    found = list(_alone(judge, failure, count))
+    return found[0] if found and all(one.symptom in _FORMS for one in found) else None
+
+
+def _alone(judge: Judge, failure: Failure, count: int) -> Iterator[Failure]:
+    """How each node fails alone, on the reference's own values, in their order; nothing for one that does not."""
+    recorded = dict(validity.recorded(judge.runner, failure.case, judge.reference))
     for at in range(count):
-        single = alone(case, at, recorded)
+        single = alone(failure.case, at, recorded)
         found = judge.examine(single, failure.target).failure if single else None
-        if found is not None and found.symptom.startswith("wrong:"):
-            return found
-    return None
+        if found is not None:
+            yield found
 
 
 def _conversion(judge: Judge, failure: Failure) -> Failure | None:

@@ -43,6 +43,27 @@ def test_the_first_operator_that_is_wrong_alone_is_the_bug_however_it_shows_late
     assert [name for _, name, _ in operators(found.case)] == ["ReduceMax"]
 
 
+def test_an_exception_comes_of_the_operator_that_gives_the_one_which_raises_another_shape(judge: Judge) -> None:
+    """TVM declares LayerNormalization's mean as a scalar."""
+    body = "t, m, y0 = LayerNormalization(x, w) y = Softmax(m)"
+    given = {"x": np.float32([1, 2]), "w": np.float32([1, 2])}
+    failing = case(body, "float[2] x, float[2] w", **given)
+    failure = judge.examine(failing, catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom.startswith("exception:")
+    found = roots.root(judge, failure)
+    assert found is not None and found.symptom == "wrong:shape"
+    assert [name for _, name, _ in operators(found.case)] == ["LayerNormalization"]
+
+
+def test_an_exception_that_an_operator_raises_alone_has_no_root(judge: Judge) -> None:
+    body = "t, m, y0 = LayerNormalization(x, w) z = Pow(m, two) y = Softmax(t)"
+    given = {"x": np.float32([1, 2]), "w": np.float32([1, 2]), "two": np.int64([2])}
+    failing = case(body, "float[2] x, float[2] w, int64[1] two", **given)
+    failure = judge.examine(failing, catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom.startswith("exception:")
+    assert roots.root(judge, failure) is None
+
+
 def test_an_operator_that_is_wrong_only_together_with_others_has_no_root(judge: Judge) -> None:
     single = case("y = Sinh(x)", "float[2] x", x=np.float32([1, 2]))
     failure = judge.examine(single, PLANTED).failure
