@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from fuzz.case import Frame
+from triage.stack import known
 
 #: Where packages are installed: no reporter's script lies there.
 _INSTALLED = re.compile(r"(?:^|/)(?:site|dist)-packages/|(?:^|/)lib/python[\d.]+/")
@@ -41,9 +42,20 @@ def without_the_caller(found: tuple[Frame, ...]) -> tuple[Frame, ...]:
     if way and _PACKAGES.search(found[way - 1].file.replace("\\", "/")):
         end = way
     parts = _telling_parts(folder)
-    if not end or (parts and any(not parts.isdisjoint(_names(each.file, each.function)) for each in found[:end])):
+    if (
+        not end
+        or _of_libraries(found[:end])
+        or (parts and any(not parts.isdisjoint(_names(each.file, each.function)) for each in found[:end]))
+    ):
         return found
     return found[:end]
+
+
+def _of_libraries(found: tuple[Frame, ...]) -> bool:
+    """Whether all telling frames are of libraries, which tell nothing without who called them: a compiler that is not
+    installed lies where its users' scripts do."""
+    left = [each for frame in found if not (each := known(frame.file, frame.function)).kind]
+    return bool(left) and all(each.shared for each in left)
 
 
 @lru_cache(maxsize=1 << 12)

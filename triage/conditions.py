@@ -232,7 +232,7 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
             continue
         passes = f"In {name} instead of {one.name} the same model passes" if ordinary else ""
         asked = inquiry.verdict(plain) if plain and ordinary is None else None
-        if asked is not None and asked.failure is not None:
+        if asked is not None and asked.failure is not None and asked.status is not Status.INVALID:
             passes = f"In {name} instead of {one.name} the same model fails in another way"
         if ordinary and one.limits and inquiry.passes(one.limits[1]) is False:
             refuted = f"{passes}, but with the {one.limits[0]} of {name} in the place of {one.name}'s it fails as well."
@@ -286,7 +286,7 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
             other.needed and other.text == one.text.replace(relations.LEADING, relations.FIRST) for other in found
         ):
             continue  # the first axis alone says more
-        if one.kind == relations.KIND and better:
+        if one.kind == relations.KIND and better and not one.text.startswith((sharing.TEXT, unread.TEXT)):
             continue  # with fewer dimensions it may make no difference
         if one.text.startswith("non-zero ") and one.text.removeprefix("non-zero ") in odd:
             continue  # an odd number is none

@@ -15,7 +15,7 @@ from onnx import helper, numpy_helper
 from fuzz.case import Case
 from fuzz.operators.graph import bodies, walk
 from triage.schemas import formal_inputs, schema_of
-from triage.submodel import add_initializer, free_names, inner_tensors, load, value_info, with_model
+from triage.submodel import add_initializer, all_nodes, free_names, inner_tensors, load, value_info, with_model
 
 #: Names that nobody chose.
 _GENERATED = re.compile(r"[A-Za-z]?_?\d+(_\d+)?")
@@ -29,11 +29,11 @@ def own_tensors(case: Case) -> Case | None:
         return None
     constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     inputs = dict(case.inputs)
-    taken = _names(model)
+    taken = names_of(model)
     for at, name in enumerate(node.input):
         if not name or name not in list(node.input)[:at] or (name not in inputs and name not in constants):
             continue
-        other = _free(f"{name}_{at}", taken)
+        other = free_name(f"{name}_{at}", taken)
         node.input[at] = other
         if name in inputs:
             info = value_info(other, inputs[name])
@@ -43,17 +43,17 @@ def own_tensors(case: Case) -> Case | None:
             inputs[other] = inputs[name]
         else:
             add_initializer(model, other, constants[name])
-    return with_model(case, model, inputs) if len(taken) > len(_names(load(case))) else None
+    return with_model(case, model, inputs) if len(taken) > len(names_of(load(case))) else None
 
 
 def outer_apart(case: Case) -> Case | None:
     """A tensor of its own, with the same numbers, for what bodies read from outside and the only node reads as well."""
     model, inputs = load(case), dict(case.inputs)
     node = model.graph.node[0] if len(model.graph.node) == 1 and not model.functions else None
-    taken = _names(model)
+    taken = names_of(model)
     read = set().union(*(free_names(body) for body in bodies(node))) if node else set[str]()
     for name in sorted(read.intersection(node.input if node else ()) & set(inputs)):
-        info = value_info(other := _free(f"{name}_outer", taken), inputs[name])
+        info = value_info(other := free_name(f"{name}_outer", taken), inputs[name])
         if info is None:
             return None
         model.graph.input.append(info)
@@ -102,13 +102,13 @@ def named(case: Case) -> Case | None:
     schema = schema_of(node, model) if node else None
     if node is None or schema is None:
         return None
-    taken = _names(model)
+    taken = names_of(model)
     formals = [(name, formal.name) for name, formal in zip(node.input, formal_inputs(node, model), strict=False)]
     formals += [(name, formal.name) for name, formal in zip(node.output, schema.outputs, strict=False)]
     new: dict[str, str] = {}
     for name, formal in formals:
         if name and name not in new and _GENERATED.fullmatch(name):
-            new[name] = _free(formal, taken)
+            new[name] = free_name(formal, taken)
     return _renamed(case, model, new) if new else None
 
 
@@ -133,13 +133,14 @@ def _bodies(model: onnx.ModelProto) -> bool:
     return any(True for node in model.graph.node for body in bodies(node))
 
 
-def _names(model: onnx.ModelProto) -> set[str]:
+def names_of(model: onnx.ModelProto) -> set[str]:
+    """The names of all tensors of a model, those in bodies too."""
     fields = (model.graph.input, model.graph.output, model.graph.initializer)
-    inner = [name for node in model.graph.node for name in (*node.input, *node.output)]
+    inner = [name for node in all_nodes(model) for name in (*node.input, *node.output)]
     return {entry.name for field in fields for entry in field} | set(inner)
 
 
-def _free(wanted: str, taken: set[str]) -> str:
+def free_name(wanted: str, taken: set[str]) -> str:
     """The name, or that with the first number behind it with which it is free; it is taken then."""
     name, number = wanted, 1
     while name in taken:

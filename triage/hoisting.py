@@ -77,8 +77,8 @@ def _emptied(body: onnx.GraphProto, shapes: list[Shape | None]) -> bool:
     """Put ones in the place of all that a body computes, in place; False where a shape or a type is not known."""
     made = {name for node in body.node for name in node.output}
     for info, shape in zip(reversed(body.output), reversed(shapes), strict=False):
-        dims = info.type.tensor_type.shape.dim
-        if info.name in made and all(dim.HasField("dim_value") for dim in dims):
+        dims, declared = info.type.tensor_type.shape.dim, info.type.tensor_type.HasField("shape")
+        if info.name in made and declared and all(dim.HasField("dim_value") for dim in dims):
             shape = tuple(dim.dim_value for dim in dims)
         kind = info.type.tensor_type.elem_type
         if info.name in made and (shape is None or kind in (0, onnx.TensorProto.STRING)):

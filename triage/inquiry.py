@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +15,13 @@ from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from fuzz.wire import Raw, Value
 from triage.construct_meaning import parsed
-from triage.localize.trial import COSTLY
-from triage.messages import core
-from triage.operators import value_names
-from triage.signature import normalise
+from triage.localize.trial import COSTLY, words
 
 #: What a run costs that ends at a limit of time or memory, in ordinary runs: it takes as long as many of them.
 COSTLY_RUN = 8
 #: Seconds after which no further run is started, whatever is left. Runs are what limits an inquiry, since the same bug
 #: is to get the same text on a busy machine; only one on which a run takes many times as long burns this fuse.
 FUSE = 600.0
-#: Words with a digit: types, and what numbers made of other words.
-_NUMBERED = re.compile(r"[\w.]*\d[\w.]*")
 
 
 @dataclass(frozen=True)
@@ -106,7 +100,7 @@ class Inquiry:
             empty = bool(given) and not any(map(_holds_anything, given))
             return None if empty and self.failure.symptom.startswith("wrong:") else True
         found = verdict.failure
-        same = found is not None and found.symptom == self.failure.symptom and _words(found) == _words(self.failure)
+        same = found is not None and found.symptom == self.failure.symptom and words(found) == words(self.failure)
         return False if same and found is not None and self._of_the_same_output(found) else None
 
     def _of_the_same_output(self, found: Failure) -> bool:
@@ -122,14 +116,6 @@ def wrong_outputs(failure: Failure) -> set[int]:
     want, got = values(failure.reference), values(failure.outcome)
     pairs = enumerate(zip(want, got, strict=True)) if len(want) == len(got) else ()
     return {at for at, (one, other) in pairs if differential.compare([other], [one]) is not None}
-
-
-def _words(failure: Failure | None) -> str:
-    """What an exception says, without numbers, shapes, names and types, which may differ between neighbours."""
-    error = failure.outcome.error if failure else None
-    if failure is None or error is None:
-        return ""
-    return _NUMBERED.sub("#", normalise(core(error.message), value_names(failure.case)))
 
 
 def _holds_anything(value: Value) -> bool:

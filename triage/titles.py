@@ -172,7 +172,7 @@ def _looked_over(ignored: Condition, needed: Sequence[str]) -> str:
     """
     name = ignored.text.removeprefix(OPTIONAL_INPUT)
     fed = next((text for text in (_spoken(f"{how} {name}") for how in _FED) if text in needed), "")
-    beside = next((text for text in needed if text.startswith("constant ")), "") if fed else ""
+    beside = next((text for text in needed if text.startswith("constant ") and text != fed), "") if fed else ""
     return f"{fed} beside {beside}" if beside else fed or _LIST.sub("", ignored.text.removeprefix("optional "))
 
 

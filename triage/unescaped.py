@@ -17,8 +17,8 @@ _OF_CI = re.compile(r"^(?:[^\t\n]{1,80}\t){1,3}\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:
 
 def unescaped(text: str) -> str:
     """The text without that; nearly all come as they are."""
-    if "&" in text and _ENTITY.search(text):
-        text = html.unescape(text)
+    if "&" in text:
+        text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     if "\\n" in text and "\n" not in text.strip() and _GOES_ON.search(text):
         text = _INDENTED.sub("\t", _WRITTEN.sub("\n", text)).replace('\\"', '"')
     if "\t" in text and "Z" in text:

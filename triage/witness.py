@@ -115,7 +115,8 @@ def _bare(inquiry: Inquiry) -> Failure | None:
     case, reference = inquiry.failure.case, inquiry.failure.reference
     outputs = reference.outputs if reference else ()
     shapes = {name: tuple(one.shape) for name, one in outputs if isinstance(one, np.ndarray | Raw)}
-    found = (_if_it_fails(inquiry, one) for one in hoisting.bare(case, shapes))
+    told = _told(inquiry.failure)
+    found = (_seen(inquiry, one, lambda other: _told(other) == told) for one in hoisting.bare(case, shapes))
     return next((one for one in found if one), None)
 
 

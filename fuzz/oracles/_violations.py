@@ -368,21 +368,15 @@ def weights_unlike_hidden_size(site: Site) -> bool:
     return weights is not None and weights.ndim == 3 and weights.shape[1] != gates
 
 
-#: How many numbers the bias and the peepholes of a recurrent cell have for each hidden one; a GRU's bias is refused.
-_PER_HIDDEN = {("RNN", "B"): 2, ("LSTM", "B"): 8, ("LSTM", "P"): 3}
-
-
 def parameters_unlike_hidden_size(site: Site) -> bool:
     """Numpy splits a vector into as many parts whatever their length is, and broadcasts those of one number."""
     recurrence = site.array("R")
     if recurrence is None or recurrence.ndim != 3:
         return False
-    directions, hidden = recurrence.shape[0], recurrence.shape[2]
+    directions, gates, hidden = recurrence.shape
+    wanted = {"B": 2 * gates, "P": 3 * hidden}
     found = {name: site.array(name) for name in site.subject}
-    return any(
-        array is not None and array.shape != (directions, _PER_HIDDEN[site.op_type, name] * hidden)
-        for name, array in found.items()
-    )
+    return any(array is not None and array.shape != (directions, wanted[name]) for name, array in found.items())
 
 
 def boxes_of_wrong_shape(site: Site) -> bool:

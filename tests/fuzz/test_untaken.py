@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from onnx import parser
 
-from fuzz import catalogue
-from fuzz.case import Case, Origin, Status
+from fuzz import catalogue, untaken, validity
+from fuzz.case import Case, Error, Origin, Outcome, Stage, Status
 from fuzz.judge import Judge
 from fuzz.runner import Runner
 
@@ -51,3 +51,38 @@ def test_a_valid_one_that_is_refused_is_a_bug_as_before(judge: Judge) -> None:
     pytest.importorskip("openvino")
     assert verdict(judge, 2, "skipped") is Status.EXCEPTION
     assert verdict(judge, 2, "taken") is Status.EXCEPTION
+
+
+def refused(judge: Judge, body: str, behind: str, size: int) -> str:
+    """Why OpenVINO's refusal of what `body` computes, in a branch that is not taken, is no bug; "" where it may be."""
+    text = f"""
+    <ir_version: 10, opset_import: ["" : 20]>
+    g (bool c, float[2] x, float[2] z) => (float[2] y) {{
+        v = If (c) <then_branch: graph = then () => (float[{size}] a) {{ {body} }},
+                    else_branch: graph = else () => (float[2] b) {{ b = Neg (x) }}>
+        {behind}
+    }}
+    """
+    ones = np.ones(2, np.float32)
+    inputs = {"c": np.array(False), "x": ones, "z": ones}
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), inputs, Origin("test"))
+    error = Error(type="RuntimeError", message="refused", operator="Erf")
+    outcome = Outcome(Status.EXCEPTION, Stage.CONVERT, error=error)
+    values = validity.recorded(judge.runner, case, judge.reference)
+    return untaken.invalid(judge.runner, case, outcome, judge.reference, values)
+
+
+def test_a_branch_that_the_reference_cannot_compute_is_the_reason(judge: Judge) -> None:
+    body = "k = Constant <value_ints = [3]> () e = Erf (x) a = Reshape (e, k)"
+    assert refused(judge, body, "y = Add (v, z)", 3).startswith(
+        "a branch that is not taken is rejected by the reference"
+    )
+
+
+def test_what_follows_the_if_need_not_take_the_sizes_of_the_other_branch(judge: Judge) -> None:
+    assert refused(judge, "k = Constant <value_ints = [2]> () e = Erf (x) a = Tile (e, k)", "y = Add (v, z)", 4) == ""
+
+
+def test_an_operator_that_runs_elsewhere_too_is_no_matter_of_branches(judge: Judge) -> None:
+    body = "k = Constant <value_ints = [3]> () e = Erf (x) a = Reshape (e, k)"
+    assert refused(judge, body, "f = Erf (v) y = Add (f, z)", 3) == ""

@@ -64,3 +64,11 @@ def test_a_list_in_the_other_order_stays_as_it_is() -> None:
         Frame("/home/ann/halcyon/convert/pool.py", 80, "convert_pool"),
     )
     assert without_the_caller(found) == found
+
+
+@pytest.mark.parametrize("tree", ["/workspace/tvm/python/tvm", "/home/lin/tvm/python/tvm", "/opt/tvm/python/tvm"])
+@pytest.mark.parametrize("script", ["/workspace/bug.py", "/home/lin/bug.py"])
+def test_a_compiler_that_is_not_installed_keeps_what_calls_a_library(tree: str, script: str) -> None:
+    library = Frame("/usr/lib/python3/dist-packages/numpy/core/fromnumeric.py", 57, "_wrapfunc")
+    converter = Frame(f"{tree}/relay/frontend/onnx.py", 900, "_pad_impl")
+    assert converter in without_the_caller((library, converter, Frame(script, 3, "main")))

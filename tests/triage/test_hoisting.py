@@ -133,3 +133,34 @@ def test_what_a_body_reads_from_outside_is_told_although_the_node_reads_it_too(j
     failure = better(judge, failure_of(judge, case_of(OUTER, x=np.ones((1, 2), np.float32)), "openvino"))
     found = conditions(judge, failure)
     assert titles.subject(failure.case, ["Scan"], found) == "Scan with non-constant value from outside the body"
+
+
+LOOP = """
+g (float[2] x) => (float[2] y) {
+    n = Constant <value_int = 2> ()
+    go = Constant <value = bool {1}> ()
+    y = Loop (n, go, x) <body: graph = step (int64 i, bool more, float[2] v) => (bool again, float[2] w)
+        <bool again = {1}> { w = Neg (v) }>
+}
+"""
+
+
+def test_reading_what_a_loop_leaves_unread_changes_neither_its_condition_nor_its_numbers(judge: Judge) -> None:
+    case = case_of(LOOP, x=np.float32([np.inf, 1]))
+    [only] = unread.variants(case)
+    body = load(only.cases[0]).graph.node[-1].attribute[0].g
+    assert body.output[0].name == "again" and body.output[1].name != "w"
+    plain, read = (judge.runner.run(one, judge.reference) for one in (case, only.cases[0]))
+    assert identical(plain, read)
+
+
+def test_a_body_whose_result_has_no_declared_shape_is_not_emptied_to_a_scalar() -> None:
+    case = case_of(BRANCHES, c=np.array(False), x=np.ones(1))
+    model = load(case)
+    for attribute in model.graph.node[0].attribute:
+        attribute.g.output[0].type.tensor_type.ClearField("shape")
+    open_ = Case("onnx", model.SerializeToString(), case.inputs, case.origin)
+    assert list(hoisting.bare(open_, {})) == []
+    [emptied] = hoisting.bare(open_, {"y": (1,)})
+    for attribute in load(emptied).graph.node[0].attribute:
+        assert list(attribute.g.initializer[-1].dims) == [1]

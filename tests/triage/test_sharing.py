@@ -48,3 +48,11 @@ def test_places_in_bodies_get_tensors_of_their_own_and_lists_do_not() -> None:
     """
     [only] = sharing.variants(case_of(text, c=np.array(True), x=np.ones(1, np.float32)))
     assert only.text == "one tensor as A and B" and list(only.cases[0].inputs) == ["c", "x", "x_1"]
+
+
+def test_a_new_tensor_never_takes_the_name_of_another() -> None:
+    given = {"x": np.ones(1, np.float32), "x_1": np.full(1, 7, np.float32)}
+    text = "g (float[1] x, float[1] x_1) => (float[1] y) { a = Add (x, x) y = Mul (a, x_1) }"
+    [only] = sharing.variants(case_of(text, **given))
+    assert list(only.cases[0].inputs) == ["x", "x_1", "x_1_2"]
+    np.testing.assert_array_equal(only.cases[0].inputs["x_1"], given["x_1"])

@@ -47,3 +47,7 @@ def test_a_message_is_read_as_it_was() -> None:
 @pytest.mark.parametrize("text", ["a && b", "C:\\new\\name", "line one\nregex '\\n\\n'", "R&D\tZ", ""])
 def test_what_only_looks_so_stays(text: str) -> None:
     assert unescaped(text) is text
+
+
+def test_only_the_signs_that_a_page_needs_itself_are_turned_back() -> None:
+    assert unescaped("a &lt; b &notin; c &amp;lt; d") == "a < b &notin; c &lt; d"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,16 +10,29 @@ from enum import StrEnum
 from fuzz.case import Case, Failure, Outcome, Status, Target
 from fuzz.judge import Judge
 from triage.asking import with_options
+from triage.messages import core
+from triage.operators import value_names
+from triage.signature import normalise
 
 #: A failure that costs a time or memory limit each time it is seen is not asked about again and again.
 COSTLY = frozenset({Status.TIMEOUT, Status.OOM})
+#: Words with a digit: types, and what numbers made of other words.
+_NUMBERED = re.compile(r"[\w.]*\d[\w.]*")
+
+
+def words(failure: Failure | None) -> str:
+    """What an exception says, without numbers, shapes, names and types, which may differ between cases; else ""."""
+    error = failure.outcome.error if failure else None
+    if failure is None or error is None:
+        return ""
+    return _NUMBERED.sub("#", normalise(core(error.message), value_names(failure.case)))
 
 
 class Answer(StrEnum):
     """What became of the failure."""
 
     PASSES = "passes"
-    SAME = "same"  # fails with the same symptom
+    SAME = "same"  # fails with the same symptom, an exception with the same words
     OTHER = "other"  # fails otherwise, is refused, or cannot be judged
 
 
@@ -55,7 +69,8 @@ class Trial:
     def _answer(self, case: Case, target: Target, fresh: bool) -> Answer:
         verdict = self.judge.examine(case, target, fresh=fresh)
         if verdict.failure is not None:
-            return Answer.SAME if verdict.failure.symptom == self.failure.symptom else Answer.OTHER
+            same = verdict.failure.symptom == self.failure.symptom and words(verdict.failure) == words(self.failure)
+            return Answer.SAME if same else Answer.OTHER
         return Answer.PASSES if verdict.status is Status.OK else Answer.OTHER
 
     def flips(self, off: Target, on: Target | None = None, case: Case | None = None) -> bool:

@@ -75,7 +75,9 @@ def of_data(case: Case) -> Iterator[Alternatives]:
     a bug needs of int64 data is seldom that they are int64.
     """
     model = load(case)
-    formals = formal_inputs(model.graph.node[0], model) if len(model.graph.node) == 1 else []
+    if len(model.graph.node) != 1:
+        return
+    formals = _repeated(formal_inputs(model.graph.node[0], model), len(model.graph.node[0].input))
     arrays = tensors(case, model)
     names = [name for name, formal in zip(model.graph.node[0].input, formals, strict=False) if _is_of(formal, formals)]
     array = next((arrays[name] for name in names if name in arrays), None)
@@ -99,14 +101,23 @@ def _retyped(case: Case, kind: str, dtype: str) -> Case:
     node = model.graph.node[0]
     schema, arrays = schema_of(node, model), tensors(case, model)
     assert schema is not None
-    taken = [
-        name for name, formal in zip(node.input, formal_inputs(node, model), strict=False) if formal.type_str == kind
-    ]
-    given = [name for name, formal in zip(node.output, schema.outputs, strict=False) if formal.type_str == kind]
+    pairs = (
+        *zip(node.input, _repeated(formal_inputs(node, model), len(node.input)), strict=False),
+        *zip(node.output, _repeated(schema.outputs, len(node.output)), strict=False),
+    )
+    named = {name for name, formal in pairs if formal.type_str == kind}
     for info in (*model.graph.input, *model.graph.output):
-        if info.name in (*taken, *given):
+        if info.name in named:
             info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
-    return with_tensors(case, model, {name: arrays[name].astype(dtype) for name in taken if name in arrays})
+    return with_tensors(
+        case, model, {name: arrays[name].astype(dtype) for name in node.input if name in named & arrays.keys()}
+    )
+
+
+def _repeated(formals: Sequence[OpSchema.FormalParameter], count: int) -> list[OpSchema.FormalParameter]:
+    """One formal parameter for each of so many; that of a list stands for all of its members."""
+    last = [formals[-1]] if formals and formals[-1].option == OpSchema.FormalParameterOption.Variadic else []
+    return [*formals, *last * (count - len(formals))]
 
 
 def _with(case: Case, old: int, new: int) -> tuple[str, Case]:

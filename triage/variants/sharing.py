@@ -9,11 +9,15 @@ from onnx import numpy_helper
 from onnx.defs import OpSchema
 
 from fuzz.case import Case
+from triage.handwritten import free_name, names_of
 from triage.schemas import formal_inputs
 from triage.submodel import add_initializer, all_nodes, load, value_info, with_model
 from triage.variants import Variant
 from triage.variants.relations import KIND
 from triage.wording import enumerated
+
+#: How the condition begins.
+TEXT = "one tensor as "
 
 
 def variants(case: Case) -> Iterator[Variant]:
@@ -25,7 +29,7 @@ def variants(case: Case) -> Iterator[Variant]:
             if apart is not None:
                 own = " and ".join(f"`{formal}`" for formal in formals)
                 sentence = f"With a tensor of its own, of the same numbers, for each of {own} the same model passes."
-                yield Variant(KIND, f"one tensor as {enumerated(formals)}", sentence, (apart,))
+                yield Variant(KIND, f"{TEXT}{enumerated(formals)}", sentence, (apart,))
 
 
 def _formals(model: onnx.ModelProto, at: int, name: str) -> list[str]:
@@ -39,9 +43,10 @@ def _apart(case: Case, at: int, name: str) -> Case | None:
     """The case with copies of the tensor in all places but the first; None where the model computes it."""
     model, inputs = load(case), dict(case.inputs)
     node = all_nodes(model)[at]
+    taken = names_of(model)
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
     for place in [place for place, read in enumerate(node.input) if read == name][1:]:
-        other = f"{name}_{place}"
+        other = free_name(f"{name}_{place}", taken)
         info = value_info(other, inputs[name]) if name in inputs else None
         if info is not None:
             model.graph.input.append(info)

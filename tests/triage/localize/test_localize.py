@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin, Stage, Status, Target
@@ -253,3 +253,15 @@ def test_tvms_passes_lose_a_type_that_its_frontend_declares(judge: Judge) -> Non
     found = located(judge, case, catalogue.target("tvm"))
     assert found.stage is Part.BEHIND
     assert any("bfloat16[1,2,2], which is right; after the pass LegalizeOps" in said for said in found.evidence)
+
+
+def test_an_operator_that_raises_something_else_alone_is_not_said_to_fail_in_the_same_way(judge: Judge) -> None:
+    """TVM cannot legalize an RMSNormalization of a known shape, and does not lower one of an unknown shape."""
+    model = parser.parse_model("""
+        <ir_version: 11, opset_import: ["" : 23]> g (float[2,2] x) => (float[2] y)
+        <bool[3] at = {1, 0, 1}, float[2] scale = {1, 2}> { part = Compress (x, at) y = RMSNormalization (part, scale) }
+    """)
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([[1, 2], [3, 4]])}, Origin("test"))
+    trial = Trial(judge, failing(judge, case, catalogue.target("tvm")))
+    assert trial.failure.symptom == "exception:tvm.error.InternalError"
+    assert operator.locate(trial, Location()) == Location()
