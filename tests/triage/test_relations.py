@@ -157,6 +157,22 @@ def test_a_change_of_one_of_the_first_two_axes_is_the_condition_where_either_is_
     assert titles.subject(case, ["Resize"], found) == "Resize with sizes that change axis 0 or 1"
 
 
+def test_axis_0_is_named_beside_axis_1_only_where_it_was_changed() -> None:
+    data = {"X": np.ones((2, 2, 1), np.float32)}
+    texts = {
+        tuple(sizes): [
+            one.text
+            for one in relations.variants(
+                case_of("Resize", ["X", "", "", "sizes"], data, 3, {"sizes": np.array(sizes)})
+            )
+            if "change axis" in one.text
+        ]
+        for sizes in ([2, 3, 1], [3, 3, 1])
+    }
+    assert texts[2, 3, 1] == ["sizes that change axis 1"]
+    assert "sizes that change axis 0 or 1" in texts[3, 3, 1]
+
+
 def test_a_constant_that_is_empty_is_the_condition(judge: Judge) -> None:
     case = case_of("ConstantOfShape", ["s"], {}, 0, {"s": np.zeros(0, np.int64)})
     assert subject(judge, case) == "ConstantOfShape with empty input"

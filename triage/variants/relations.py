@@ -24,7 +24,7 @@ from triage.variants import Variant
 
 KIND, TYPES = "relation", "types"
 #: How the condition ends of a parameter that changes the first axis, and of one that changes one of the first two.
-FIRST, LEADING = "axis 0", "axis 0 or 1"
+FIRST, SECOND, LEADING = "axis 0", "axis 1", "axis 0 or 1"
 #: Fewer dimensions than this are what most operators are made for.
 MANY = 4
 #: Per-axis parameters that leave an axis as it is, by the name of the input; sizes are those of the data.
@@ -79,6 +79,13 @@ def wider(case: Case, variant: Variant) -> Iterator[Wider]:
     if data is None:
         return
     rank = data.array.ndim
+    for one in _inputs(case)[1:]:
+        if variant.text == f"{one.formal} that change {SECOND}":
+            turned = np.array([2 * _kept(one, data)[0], *_kept(one, data)[1:]]).astype(one.array.dtype)
+            said = f"`{one.name} = {turned.tolist()}`"
+            yield Wider(
+                said, with_tensors(case, _open(case), {one.name: turned}), f"{one.formal} that change {LEADING}"
+            )
     if variant.text == _first_axis(data):
         whole = _before(case, [name for name, array in _arrays(case).items() if array.shape == data.array.shape])
         yield Wider(f"`{data.name}` of two dimensions and `axis=0`", _with_axis(whole, 0), "axis=0")
@@ -258,10 +265,10 @@ def _last_axis(case: Case) -> Iterator[Variant]:
         sizes = one.formal == "sizes"
         if one.array.shape != (data.array.ndim,) or not (sizes or one.formal in _FACTORS):
             continue
-        kept = np.array(data.array.shape if sizes else [1] * data.array.ndim)
+        kept = _kept(one, data)
         factors = one.array / np.maximum(kept, 1)
         if data.array.ndim > 2 and not (factors[:2] == 1).all():
-            yield _leading_axes_kept(case, one, kept)
+            yield _leading_axes_kept(case, one, kept, SECOND if factors[0] == 1 else LEADING)
         if factors[0] == 1:
             continue
         both = factors[-1] != 1
@@ -273,7 +280,12 @@ def _last_axis(case: Case) -> Iterator[Variant]:
         yield Variant(KIND, text, sentence, (with_tensors(case, _open(case), {one.name: turned}),))
 
 
-def _leading_axes_kept(case: Case, one: _Input, kept: Array) -> Variant:
+def _kept(one: _Input, data: _Input) -> Array:
+    """The sizes, or the factors, that leave all axes as they are."""
+    return np.array(data.array.shape if one.formal == "sizes" else [1] * data.array.ndim)
+
+
+def _leading_axes_kept(case: Case, one: _Input, kept: Array, which: str) -> Variant:
     """Batch and channels as they are; the last axis is changed if nothing else is."""
     turned = np.concatenate([kept[:2], one.array[2:]])
     if (turned == kept).all():
@@ -281,7 +293,7 @@ def _leading_axes_kept(case: Case, one: _Input, kept: Array) -> Variant:
     turned = turned.astype(one.array.dtype)
     sentence = f"With `{one.name} = {turned.tolist()}`, which leaves axes 0 and 1 as they are, the same model passes."
     changed = with_tensors(case, _open(case), {one.name: turned})
-    return Variant(KIND, f"{one.formal} that change {LEADING}", sentence, (changed,))
+    return Variant(KIND, f"{one.formal} that change {which}", sentence, (changed,))
 
 
 def _open(case: Case) -> onnx.ModelProto:
