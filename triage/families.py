@@ -8,12 +8,13 @@ from functools import lru_cache
 _DIMENSION = re.compile(r"(?<=[a-z])[123]d(?=_|$)")
 #: The same within a name (Conv2DTranspose), and the version of an operator of ONNX behind it.
 _BETWEEN = re.compile(r"(?<=[a-z])[123]D(?=[A-Z])|-\d+$")
-_OVERLOAD = re.compile(r"\.(?:default|Tensor|Scalar|out|int|dim|self)\w*$")
+#: Which of several functions of one name ``aten.add.Tensor_out`` is; PyTorch's public names have no such ending.
+_OVERLOAD = re.compile(r"^(?!torch\.(?!ops\.))(.*)\.(?:default|Tensor|Scalar|out|int|dim|self)\w*$")
 
 
 @lru_cache(maxsize=1 << 14)
 def family(operator: str) -> str:
     """An operator without the number of its dimensions and the form of its name: AvgPool2d and avg_pool3d are one."""
-    spaced = _BETWEEN.sub("", _OVERLOAD.sub("", operator).rpartition(".")[2].rpartition("::")[2])
+    spaced = _BETWEEN.sub("", _OVERLOAD.sub(r"\1", operator).rpartition(".")[2].rpartition("::")[2])
     lowered = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", spaced).lower().strip("_")
     return _DIMENSION.sub("", lowered).replace("_", "")

@@ -7,6 +7,7 @@ import tomllib
 from functools import cache
 
 from fuzz.data import data_path
+from triage.families import family
 
 #: The number of dimensions in a name: ``avg_pool2d``, ``AvgPool2d``, ``max_pool2d_with_indices``.
 DIMENSIONS = re.compile(r"([123])d(?![a-z0-9])")
@@ -28,7 +29,7 @@ def families_of(operator: str) -> set[str]:
         return {name for name, members in _listed("onnx").items() if operator in members}
     last = operator.rpartition(".")[2].rstrip("_")
     told = {f"torch {name}" for name, members in _listed("calls").items() if last in members}
-    return told | {f"torch {DIMENSIONS.sub('', last).lower().replace('_', '')}"}
+    return told | {f"torch {family(operator)}"}
 
 
 @cache
