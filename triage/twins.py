@@ -130,7 +130,7 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
     """A bug with a draft that raises for what is to be mended in one place with this one, by its `title`.
 
     Either they raise with the same words, and one title says that the other's operator fails as well. Or one converter
-    raises, with whatever words, at an attribute that both cases pass without, or under all that the title names.
+    raises, with whatever words, at what both cases pass without, or under all that the title names.
     """
     if not bug.symptom.startswith("exception:") or len(bug.operators) != 1:
         return None
@@ -146,8 +146,9 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
         if bug.conversion_function and place == (other.operators, other.conversion_function):
             if theirs == title and bug.symptom == other.symptom:
                 return other
-            attribute = _option(titles.needed(title))
-            if attribute in _options(bug.operators) and attribute == _option(titles.needed(theirs)):
+            ours, needed = titles.needed(title), titles.needed(theirs)
+            option = _option(ours) in _options(bug.operators) and _option(ours) == _option(needed)
+            if option or ours == needed != "":
                 return other
     return None
 

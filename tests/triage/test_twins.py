@@ -239,6 +239,18 @@ def test_what_one_operator_ignores_is_one_bug_however_it_shows(store: Store) -> 
     assert found is not None and found.id == first.id
 
 
+def test_what_one_converter_cannot_take_is_one_bug_whichever_of_its_checks_refuses_it(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("Scan",), "scan.cpp", "exception:RuntimeError"))
+    title = "[ONNX] Converting Scan with non-constant value from outside the body fails with RuntimeError: "
+    draft = StoredDraft(f"{title}num_scan_outputs can't be negative", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft, report_path="x")
+    other = bug(store, "b", ("Scan",), "scan.cpp", "exception:RuntimeError")
+    found = twins.told_with(store, other, f"{title}Number of inputs (2) is less than required (3)")
+    assert found is not None and found.id == first.id
+    assert twins.told_with(store, other, title.replace("non-constant value", "2-D value") + "no") is None
+    assert twins.told_with(store, other, "[ONNX] Converting Scan fails with RuntimeError: Number of inputs") is None
+
+
 def test_an_attribute_at_which_one_converter_raises_with_different_words_is_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("Resize",), "Resize._impl_v18", "exception:ValueError"))
     draft = StoredDraft("[ONNX] Converting Resize with axes fails with ValueError: sizes", "", "", ())
