@@ -331,3 +331,15 @@ def test_a_type_that_an_attribute_names_is_left_out_of_a_title_where_others_fail
     failure = judge.examine(case, catalogue.target("tvm")).failure
     assert failure is not None, "the compiler no longer has this bug: find another for the test"
     assert titles.subject(case, ["EyeLike"], conditions(judge, failure)) == "EyeLike with dtype"
+
+
+def test_a_scalar_is_the_condition_where_there_is_a_number_for_each_of_its_dimensions(judge: Judge) -> None:
+    """OpenVINO does not take the empty repeats of a Tile of a scalar."""
+    pytest.importorskip("openvino")
+    case = case_of(
+        "Tile", ["input", "repeats"], {"input": np.array(1, np.float32)}, 0, {"repeats": np.zeros(0, np.int64)}
+    )
+    failure = judge.examine(case, catalogue.target("openvino")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    found = conditions(judge, failure)
+    assert titles.subject(case, ["Tile"], found) == "Tile with scalar input"

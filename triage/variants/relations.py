@@ -57,6 +57,7 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _all_axes(case)
     yield from _another_axis(case)
     yield from _last_axis(case)
+    yield from _no_dimensions(case)
     yield from _fewer_dimensions(case, MANY)
 
 
@@ -326,6 +327,21 @@ def _with_axis(case: Case, axis: int) -> Case:
 
 
 # ---------------------------------------------------------------- dimensions
+
+
+def _no_dimensions(case: Case) -> Iterator[Variant]:
+    """A scalar as a vector, and one number in all that has as many numbers as it has dimensions: none."""
+    data = _data(case)
+    counted = [one.name for one in _inputs(case)[1:] if one.array.shape == (0,) and one.array.dtype.kind == "i"]
+    if data is None or data.array.ndim or not counted:
+        return
+    model = _open(case)
+    _open_ranks(model, 1)
+    arrays = {name: np.ones(1, _arrays(case)[name].dtype) for name in counted}
+    longer = with_tensors(case, model, {**arrays, data.name: np.stack([data.array, data.array])})
+    numbers = " and ".join(f"`{name} = [1]`" for name in counted)
+    sentence = f"With a one-dimensional `{data.name}` and {numbers} the same model passes."
+    yield Variant(KIND, f"scalar {data.formal}", sentence, (longer,))
 
 
 def _fewer_dimensions(case: Case, least: int) -> Iterator[Variant]:
