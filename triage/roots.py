@@ -19,6 +19,7 @@ from fuzz import validity
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
+from triage.localize.trial import words
 from triage.submodel import alone, load, with_model
 from triage.variants import dtypes
 
@@ -34,7 +35,7 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
     """The failure behind one that is another operator's: of the first node that is wrong alone, or of the conversion of
     the inputs to the type in which the compiler computes. None where there is none.
 
-    Behind an exception only a wrong shape, type or number of results, and only where no node raises alone.
+    Behind an exception it is the same exception, else a wrong shape, type or number of results where no node raises.
     """
     raised = failure.symptom.startswith("exception:")
     if failure.case.kind != "onnx" or not (raised or failure.symptom.startswith("wrong:")):
@@ -44,7 +45,7 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
         return None if raised else _conversion(judge, failure)
     if count > MOST_NODES:
         return None
-    return _misleading(judge, failure, count) if raised else _first_alone(judge, failure, count)
+    return _raising(judge, failure, count) if raised else _first_alone(judge, failure, count)
 
 
 def _first_alone(judge: Judge, failure: Failure, count: int) -> Failure | None:
@@ -52,10 +53,13 @@ def _first_alone(judge: Judge, failure: Failure, count: int) -> Failure | None:
     return next((one for one in _alone(judge, failure, count) if one.symptom.startswith("wrong:")), None)
 
 
-def _misleading(judge: Judge, failure: Failure, count: int) -> Failure | None:
-    """The first node's whose result has another form alone, so that what reads it raises; None where a node raises."""
+def _raising(judge: Judge, failure: Failure, count: int) -> Failure | None:
+    """The node's that raises the same alone, perhaps in another stage; else the first one's whose result has another
+    form alone, so that what reads it raises. None where a node raises something else."""
     found = list(_alone(judge, failure, count))
-    return found[0] if found and all(one.symptom in _FORMS for one in found) else None
+    same = next((one for one in found if one.symptom == failure.symptom and words(one) == words(failure)), None)
+    misleading = found[0] if found and all(one.symptom in _FORMS for one in found) else None
+    return same or misleading
 
 
 def _alone(judge: Judge, failure: Failure, count: int) -> Iterator[Failure]:
