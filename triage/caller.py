@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from fuzz.case import Frame
+from triage.rules import compilers
 from triage.stack import known
 
 #: Where packages are installed: no reporter's script lies there.
@@ -71,7 +72,7 @@ def _outside(file: str) -> str | None:
 def _on_the_way(file: str) -> bool:
     """Whether a frame may stand between a script and the package that it calls: of a harness, of the language."""
     path = file.replace("\\", "/")
-    return path.endswith((".py", ">")) and not _PACKAGES.search(path)
+    return path.endswith((".py", ">")) and not _PACKAGES.search(path) and compilers().isdisjoint(path.split("/"))
 
 
 def _last(frame: Frame) -> str:
@@ -81,7 +82,8 @@ def _last(frame: Frame) -> str:
 def _lies_in(file: str, folder: str) -> bool:
     path = file.replace("\\", "/")
     own = path.rpartition("/")[0]
-    return path.endswith(".py") and (own == folder or (bool(folder) and own.startswith(f"{folder}/")))
+    below = bool(folder) and own.startswith(f"{folder}/") and compilers().isdisjoint(own[len(folder) :].split("/"))
+    return path.endswith(".py") and (own == folder or below)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -117,6 +117,12 @@ def rules() -> Rules:
     return read(data_path("signatures"))
 
 
+@cache
+def compilers() -> frozenset[str]:
+    """The compilers that have rules, by the names of their files: folders of their sources are called so."""
+    return frozenset(path.stem for path in data_path("signatures").glob("*.toml")) - {"common", "native"}
+
+
 def read(folder: Path) -> Rules:
     """The rules in a folder. Raises RuleError that names the file and the rule."""
     paths = sorted(folder.glob("*.toml"), key=lambda path: (path.stem == "common", path.name))

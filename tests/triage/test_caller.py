@@ -72,3 +72,12 @@ def test_a_compiler_that_is_not_installed_keeps_what_calls_a_library(tree: str, 
     library = Frame("/usr/lib/python3/dist-packages/numpy/core/fromnumeric.py", 57, "_wrapfunc")
     converter = Frame(f"{tree}/relay/frontend/onnx.py", 900, "_pad_impl")
     assert converter in without_the_caller((library, converter, Frame(script, 3, "main")))
+
+
+@pytest.mark.parametrize("tree", ["/workspace/tvm/python/tvm", "/home/lin/tvm/python/tvm", "/opt/tvm/python/tvm"])
+@pytest.mark.parametrize("script", ["/workspace/bug.py", "/home/lin/bug.py"])
+def test_the_sources_of_a_known_compiler_are_no_callers_whatever_package_they_call(tree: str, script: str) -> None:
+    package = Frame(f"{PACKAGE}/torch/export/_unlift.py", 77, "_unlift")
+    converter = Frame(f"{tree}/relax/frontend/torch/base_fx_graph_translator.py", 300, "_pad")
+    entry = Frame(f"{tree}/relax/frontend/torch/exported_program_translator.py", 900, "from_exported_program")
+    assert without_the_caller((package, converter, entry, Frame(script, 3, "main"))) == (package, converter, entry)
