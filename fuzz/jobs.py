@@ -111,7 +111,7 @@ class Worker:
         waiting, self.unanswered = self.unanswered, []
         if not waiting:
             return
-        tired = self.out_of_memory or _has_children()
+        tired = self.out_of_memory or self._spent() or _has_children()
         _write_all(self.results, b"".join([self._encode(done, tired) for done in waiting]))
         del waiting
         if _peak_kb() > self.roomy_kb:
@@ -151,6 +151,11 @@ class Worker:
             self.peak_kb = _peak_kb()
         kept = _kept(outputs)
         return Done(sequence, STAGES[self.stage], seconds, self.peak_kb, more, kept or outputs, kept is not None)
+
+    def _spent(self) -> bool:
+        """Whether the backend says that this process can run nothing more."""
+        asked = getattr(self.backend, "spent", None)
+        return bool(asked and asked())
 
     def _release_reserve(self) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)

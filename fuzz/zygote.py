@@ -269,6 +269,8 @@ def private_environment(home: Path) -> dict[str, str]:
         "PYTHONHASHSEED": "0",
         "PYTHONNOUSERSITE": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
+        # PyTorch asks the driver's library for GPUs: after asking CUDA itself, no forked process could use one.
+        "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
         # Compiling allocates and frees thousands of small blocks: glibc's own cache of seven of each size
         # is too small, and a larger one makes a small model an eighth faster (`benchmarks/isolation.py`).
         "GLIBC_TUNABLES": "glibc.malloc.tcache_count=500",

@@ -8,6 +8,7 @@ import importlib.metadata
 import os
 import platform
 import re
+import subprocess
 import sys
 import tempfile
 from functools import cache
@@ -26,12 +27,23 @@ def version(package: str) -> str:
 
 @cache
 def machine() -> dict[str, str]:
-    """Operating system, processor and Python, by the names that a report gives them."""
+    """Operating system, processor, Python and what NVIDIA's driver lists, by the names that a report gives them."""
     return {
         "OS": _distribution(),
         "CPU": f"{platform.machine()}{_cpu_model()}",
         "Python": platform.python_version(),
+        **({"GPU": gpus} if (gpus := _gpu_models()) else {}),
     }
+
+
+def _gpu_models() -> str:
+    """As ``nvidia-smi`` names them, with the driver's version; "" where there is none."""
+    asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return "; ".join(dict.fromkeys(line.replace(", ", ", driver ") for line in told.splitlines()))
 
 
 def _distribution() -> str:

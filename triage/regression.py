@@ -29,6 +29,8 @@ __all__ = ["FOLDER", "Regression", "regressions", "support"]
 _NO_TEST = (refusal.ASSERTS, "hang", "oom", "dies-on-invalid:hang", "dies-on-invalid:oom")
 #: Where a backend's ``reproduce()`` sets the result.
 _RESULT = re.compile(r"^\s*actual\b", re.MULTILINE)
+#: The device that `reproduce()` of inductor moves a copy of the module to; a test moves the module itself.
+_DEVICE = re.compile(r'^device = "(\w+)"$', re.MULTILINE)
 _RAISES = {"pytest": "with pytest.raises(Exception):", "unittest": "with self.assertRaises(Exception):"}
 
 
@@ -86,12 +88,14 @@ def _plain(template: str, backend: str, failing: Failing) -> Regression:
         imports, subject_body = parted([*subject_code(case), used or "pass"])
         body = f"{subject_body.removesuffix('pass')}\n\n{_RAISES[runner_of(template)]}\n{textwrap.indent(call, STEP)}"
     call_line = re.search(r"torch\.compile\(.*\)", snippet)
+    device = _DEVICE.search(snippet)
     file = described(backend).test_file(failing.subject.partition(" ")[0])
     values = {
         **failing.names,
         "body": body,
         "subject": parted(subject_code(case))[1],
-        "compiled": f"{call_line[0]}(*args)" if call_line else "",
+        "compiled": f"{call_line[0].replace('(moved, ', '(module, ')}(*args)" if call_line else "",
+        "device": device[1] if device else "",
         "file": file,
         "invalid": invalid,
     }

@@ -78,7 +78,7 @@ def draft(facts: Facts) -> Draft:
 
 def title(facts: Facts) -> str:
     """The headline of the report."""
-    mark = titles.prefix(facts.target.backend, facts.case.kind)
+    mark = titles.prefix(facts.target.backend, facts.case.kind, dict(facts.target.options).get("device", ""))
     return scrub.scrub(titles.title(mark, _happening(facts, message=True)), facts.private)
 
 
@@ -239,7 +239,8 @@ def _drawing(case: Case) -> str:
 
 def _environment(facts: Facts) -> Iterator[tuple[str, str]]:
     yield from facts.versions.items()
-    yield from facts.machine.items()
+    on_device = "device" in dict(facts.target.options)
+    yield from ((name, told) for name, told in facts.machine.items() if name != "GPU" or on_device)
     if facts.target.options:
         yield "options", ", ".join(f"{key}={value}" for key, value in facts.target.options)
     if facts.environment:

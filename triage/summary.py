@@ -12,22 +12,23 @@ from triage.operators import node_count
 from triage.projects import project
 from triage.wording import headed
 
-#: What each backend is called by its own people, and the way into it by case kind.
+#: What each backend is called by its own people: the way into it by case kind, and what it compiles for without the
+#: option ``device``.
 _FRONTENDS = {
-    ("tvm", "onnx"): "Relax, `from_onnx`, target llvm",
-    ("tvm", "instance"): "Relax, `from_exported_program`, target llvm",
-    ("openvino", "onnx"): "ONNX frontend, CPU",
-    ("openvino", "instance"): "PyTorch frontend, CPU",
-    ("onnxruntime", "onnx"): "CPU execution provider",
-    ("inductor", "instance"): "C++ for the CPU",
-    ("openvino", "keras"): "the OpenVINO backend of Keras, CPU",
-    ("xla", "keras"): "`jax.jit` of a Keras layer, CPU",
+    ("tvm", "onnx"): ("Relax, `from_onnx`", "target llvm"),
+    ("tvm", "instance"): ("Relax, `from_exported_program`", "target llvm"),
+    ("openvino", "onnx"): ("ONNX frontend", "CPU"),
+    ("openvino", "instance"): ("PyTorch frontend", "CPU"),
+    ("onnxruntime", "onnx"): ("", "CPU execution provider"),
+    ("inductor", "instance"): ("", "C++ for the CPU"),
+    ("openvino", "keras"): ("the OpenVINO backend of Keras", "CPU"),
+    ("xla", "keras"): ("`jax.jit` of a Keras layer", "CPU"),
 }
 #: The same for a Keras layer, by the option ``keras``, where that is not the default.
 _KERAS = {
-    ("openvino", "onnx"): "ONNX frontend, CPU",
-    ("openvino", "tensorflow"): "TensorFlow frontend, SavedModel of a Keras layer, CPU",
-    ("xla", "tensorflow"): "`tf.function(jit_compile=True)` of a Keras layer, CPU",
+    ("openvino", "onnx"): ("ONNX frontend", "CPU"),
+    ("openvino", "tensorflow"): ("TensorFlow frontend, SavedModel of a Keras layer", "CPU"),
+    ("xla", "tensorflow"): ("`tf.function(jit_compile=True)` of a Keras layer", "CPU"),
 }
 
 #: Conditions that tell what the bug is and how far it reaches.
@@ -40,9 +41,11 @@ def summary(facts: Facts, happening: str) -> str:
 
 
 def _sentences(facts: Facts, happening: str) -> Iterator[str]:
-    where = _FRONTENDS.get((facts.target.backend, facts.case.kind), "")
+    given = dict(facts.target.options)
+    way, processor = _FRONTENDS.get((facts.target.backend, facts.case.kind), ("", ""))
     if facts.case.kind == "keras":
-        where = _KERAS.get((facts.target.backend, dict(facts.target.options).get("keras", "")), where)
+        way, processor = _KERAS.get((facts.target.backend, given.get("keras", "")), (way, processor))
+    where = ", ".join(part for part in (way, "" if "device" in given else processor) if part)
     options = ", ".join(f"{key}={value}" for key, value in facts.target.options)
     ways = "; ".join(part for part in (where, options) if part)
     name = project(facts.target.backend)

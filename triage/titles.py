@@ -100,9 +100,12 @@ def title(prefix: str, sentence: str) -> str:
     return f"{whole if len(rest) < _LONGEST_WORD else flat[: LONGEST - 2]} …"
 
 
-def prefix(backend: str, kind: str) -> str:
-    """The project's mark for the component that a case of this kind goes through."""
-    return PREFIXES.get((backend, kind), f"[{backend}]")
+def prefix(backend: str, kind: str, device: str = "") -> str:
+    """The project's mark for the component that a case of this kind goes through, with a `device` besides the CPU."""
+    usual = PREFIXES.get((backend, kind), f"[{backend}]")
+    if not device:
+        return usual
+    return usual.replace("CPU", device) if "CPU" in usual else f"{usual}[{device.upper()}]"
 
 
 def ignored(title: str) -> str:

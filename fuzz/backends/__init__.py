@@ -52,6 +52,8 @@ Optional:
                array), for ``"instance"`` ``module`` and ``args``; they set ``actual``, a numpy array for one
                output and a list of them for several. For ``"keras"`` they may use ``layer``, ``inputs`` and ``call``,
                which takes the inputs by name. Without it no report can be drafted.
+``spent()``    whether this process can run nothing more, as after a fault on a GPU: its worker is replaced, and what
+               was answered together with the fault is run again.
 ``blame(error, job)``  called while an exception that `execute` let through is being handled;
                returns ``(operator, conversion_function)``, each ``""`` when unknown.
 ``converters(operators)``  list of ``(domain, op_type, opset)`` (ONNX) or ``("torch", operator, 0)``,

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import os
 import re
+import sys
 import tempfile
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -15,18 +16,21 @@ from fuzz.wire import SMALL_DTYPES, CannotFeed, Job, Value
 
 PACKAGES = ("torch",)
 KINDS = ("instance",)
-#: stop: which of torch.compile's backends takes the graph, each going further into the compiler than the next.
-#: device: as PyTorch calls it, e.g. cuda; written by PyTorch's documentation, its CPU build has none.
+#: stop: which of torch.compile's backends takes the graph, each going further into the compiler than the next;
+#: none: eager PyTorch, on the device.
+#: device: as PyTorch calls it, e.g. cuda; the CPU build of PyTorch has none.
 #: disable: names as ``show=passes`` gives them, e.g. "post_grad_passes remove_noop_ops,lowerings add,vectorisation".
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "mode": ("default", "max-autotune-no-cudagraphs"),
     "shapes": ("static", "dynamic"),
     "device": ("CPU", "*"),
     "show": ("outputs", "operators", "passes"),
-    "stop": ("inductor", "aot_eager_decomp_partition", "aot_eager", "eager"),
+    "stop": ("inductor", "aot_eager_decomp_partition", "aot_eager", "eager", "none"),
     "disable": ("none", "*"),
     "part": ("all", "*"),
 }
+#: Where eager PyTorch differs between a device and the CPU (kernels of their own), nothing is said of the compiler.
+UNCOMPILED_WITH: Dict[str, Dict[str, str]] = {"device=%s" % name: {"stop": "none"} for name in ("cuda", "xpu", "mps")}
 
 _TARGET = re.compile(r"^\s*target: (\S+)", re.MULTILINE)
 _OPERATOR = re.compile(r"\b(aten[.:]+\w+(?:\.\w+)?|(?:torchvision|prims)[.:]+\w+(?:\.\w+)?)")
@@ -64,8 +68,22 @@ def _placed(module: Any, arguments: Tuple[Any, ...], device: str) -> Tuple[Any, 
         return module, arguments
     if device not in _accelerators():
         raise CannotFeed("PyTorch has no device %s here (it has: %s)" % (device, ", ".join(["CPU", *_accelerators()])))
+    # By default cuDNN multiplies float32 as TF32, with 10 bits of mantissa: known, wanted, and no compiler's doing.
+    torch.backends.cudnn.allow_tf32 = False
     moved = torch.utils._pytree.tree_map_only(torch.Tensor, lambda each: each.to(device), tuple(arguments))
     return module.to(device), moved
+
+
+def spent() -> bool:
+    """Whether a fault on the GPU has ended this process for CUDA: every later call fails with that error."""
+    torch = sys.modules.get("torch")
+    if torch is None or not torch.cuda.is_initialized():
+        return False
+    try:
+        torch.cuda.synchronize()
+    except RuntimeError:
+        return True
+    return False
 
 
 def _fetched(found: Any) -> Any:
@@ -85,10 +103,14 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
         return [("operators", np.array(_operators(job), dtype=object))]
     module, arguments, _ = instance_parts.build(job)
     module, arguments = _placed(module, arguments, job.options.get("device", "CPU"))
+    stop, dynamic = job.options.get("stop", "inductor"), job.options.get("shapes") == "dynamic"
+    if stop == "none":
+        enter("run")
+        with torch.no_grad():
+            return instance_torch.flatten(_fetched(module(*arguments)))
     _isolate()
     enter("convert")
     torch._dynamo.reset()
-    stop, dynamic = job.options.get("stop", "inductor"), job.options.get("shapes") == "dynamic"
     disabled = [name for name in job.options.get("disable", "none").split(",") if name != "none"]
     backend = _staged(_settings(job.options.get("mode", "default"), disabled), enter) if stop == "inductor" else stop
     compiled = torch.compile(module, backend=backend, fullgraph=True, dynamic=dynamic)
@@ -248,25 +270,38 @@ def _lowering(operator: str) -> str:
 def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), outputs: Sequence[str] = ()) -> str:
     """How a maintainer of PyTorch would run it.
 
-    Raises ValueError for a kind other than ``instance``, for dtypes that have no numpy form and for other devices.
+    Raises ValueError for a kind other than ``instance`` and for dtypes that have no numpy form.
     """
-    if options.get("device", "CPU") != "CPU":
-        raise ValueError("scripts are written for the CPU alone, not for %s" % options["device"])
     if kind != "instance":
         raise ValueError("inductor takes operator instances, not %s" % kind)
     small = {name for name in outputs if name in SMALL_DTYPES}
     if not small <= {"bfloat16"}:
         raise ValueError("there is no short way to show %s" % ", ".join(sorted(small)))
+    device = options.get("device", "CPU")
+    module, args, fetched = ("module", "*args", "") if device == "CPU" else _MOVED
     mode = "" if options.get("mode", "default") == "default" else ', mode="%s"' % options["mode"]
     dynamic = options.get("shapes") == "dynamic"
-    array = "t.view(torch.int16).numpy().view(ml_dtypes.bfloat16) if t.dtype == torch.bfloat16 else t.numpy()"
-    found = "torch.utils._pytree.tree_leaves(compiled(*args))"
-    if len(outputs) < 2:
-        result = "compiled(*args).numpy()" if not small else "[%s for t in [compiled(*args)]][0]" % array
+    number = "%s.view(torch.int16).numpy().view(ml_dtypes.bfloat16) if t.dtype == torch.bfloat16 else %s.numpy()"
+    array = number % (("t" + fetched,) * 2) if small else "t%s.numpy()" % fetched
+    found = "compiled(%s)" % args
+    if len(outputs) > 1:
+        result = "[%s for t in torch.utils._pytree.tree_leaves(%s)]" % (array, found)
     else:
-        result = "[%s for t in %s]" % (array if small else "t.numpy()", found)
+        result = "[%s for t in [%s]][0]" % (array, found) if small else "%s%s.numpy()" % (found, fetched)
     return (
         ("import ml_dtypes\n\n" if small else "")
-        + 'compiled = torch.compile(module, backend="inductor"%s, fullgraph=True, dynamic=%s)\n' % (mode, dynamic)
+        + ("" if device == "CPU" else _MOVING % {"device": device})
+        + 'compiled = torch.compile(%s, backend="inductor"%s, fullgraph=True, dynamic=%s)\n' % (module, mode, dynamic)
         + "with torch.no_grad():\n    actual = %s" % result
     )
+
+
+#: The same call on a device: its module, its arguments, and how a result comes back. The module stays on the CPU, too,
+#: where the script may ask it for what is expected.
+_MOVED = ("moved", "*[arg.to(device) for arg in args]", ".cpu()")
+_MOVING = """import copy
+
+device = "%(device)s"
+torch.backends.cudnn.allow_tf32 = False  # float32 as it is, not rounded to TF32
+moved = copy.deepcopy(module).to(device)
+"""

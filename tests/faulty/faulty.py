@@ -658,3 +658,24 @@ def show_limits(job):
 def drop_a_cycle_of_fifty_megabytes(job):
     cycle = [np.ones(50 * MEGABYTE, dtype=np.uint8)]
     cycle.append(cycle)
+
+
+# ---------------------------------------------------------------- a device that is lost
+
+LOST = []
+
+
+def spent():
+    return bool(LOST)
+
+
+@fault
+def lose_the_device(job):
+    LOST.append(True)
+    raise RuntimeError("device-side assert triggered")
+
+
+@fault
+def needs_the_device(job):
+    if LOST:
+        raise RuntimeError("the device is lost")

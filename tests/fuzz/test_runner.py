@@ -57,6 +57,15 @@ def test_a_wrong_result_that_an_earlier_case_caused_does_not_repeat_alone(
     assert np.asarray(clean.outputs[0][1]).tolist() == [0.0, 2.0, 3.0]
 
 
+def test_what_ends_a_worker_for_a_device_is_no_failure_of_the_cases_after_it(
+    runner: Runner, case: MakeCase, faulty: Target
+) -> None:
+    faults = ["needs_the_device", "lose_the_device", "needs_the_device", "needs_the_device"]
+    outcomes = list(runner.run_batch([case(fault, shift=float(n)) for n, fault in enumerate(faults)], faulty))
+    assert [outcome.status.value for outcome in outcomes] == ["ok", "exception", "ok", "ok"]
+    assert runner.run(case("needs_the_device"), faulty).status is Status.OK
+
+
 def test_filled_memory_makes_an_uninitialised_read_repeatable(runner: Runner, case: MakeCase, faulty: Target) -> None:
     seen = [runner.run_fresh(case("read_uninitialised"), faulty, perturb=170) for _ in range(3)]
     values = [np.asarray(outcome.outputs[0][1]).tolist() for outcome in seen]

@@ -46,7 +46,7 @@ def drafted(failure: Failure, subject: str = "Some operator") -> list[Regression
     assert backend.reproduce is not None
     taken = [dtype_name(value) for value in failure.case.inputs.values()]
     given = [dtype_name(value) for _, value in (failure.reference or failure.outcome).outputs]
-    snippet = backend.reproduce(failure.case.kind, {}, taken, given)
+    snippet = backend.reproduce(failure.case.kind, dict(failure.target.options), taken, given)
     parts = failure.target.backend, failure.case, failure.outcome, failure.reference, failure.symptom
     return list(regressions(*parts, snippet, subject))
 
@@ -152,6 +152,18 @@ def test_inductor_is_compared_with_eager_mode() -> None:
     assert test.code.startswith('# Owner(s): ["module: inductor"]\nimport torch\n')
     assert "class TestAbs(TestCase):" in test.code and "self.assertEqual(actual, expected" in test.code
     assert 'torch.compile(module, backend="inductor", fullgraph=True, dynamic=False)(*args)' in test.code
+
+
+def test_a_failure_on_a_gpu_is_tested_there_and_skipped_elsewhere() -> None:
+    failure = dataclasses.replace(
+        passing("onnxruntime", float32(1)), case=INSTANCE, target=catalogue.target("inductor", {"device": "cuda"})
+    )
+    test = simplest(failure, "torch.abs")
+    ast.parse(test.code)
+    assert '    @unittest.skipIf(not torch.cuda.is_available(), "needs cuda")\n    def test_' in test.code
+    assert test.code.index('module = module.to("cuda")') < test.code.index("expected = module(*args)")
+    assert 'torch.compile(module, backend="inductor", fullgraph=True, dynamic=False)(*args)' in test.code
+    assert reproducer.rerun(test.code).status == 0
 
 
 def test_a_module_that_becomes_local_has_no_gap_before_it() -> None:
