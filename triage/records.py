@@ -263,6 +263,7 @@ class BugFields(TypedDict, total=False):
     """What a step may save on a bug; absent keys stay as they are. `reduced` is saved as a case of its own."""
 
     best_failure_id: int
+    target: Target
     reduced: Case
     nodes: int
     report_path: str

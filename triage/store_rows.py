@@ -142,6 +142,8 @@ def changed_columns(fields: BugFields) -> Columns:
     columns: Columns = {name: value for name, value in fields.items() if name not in _COMPOSED}
     if "operators" in fields:
         columns["operators"] = records.dump(fields["operators"])
+    if "target" in fields:
+        columns["target"] = records.target_json(fields["target"])
     if "judgement" in fields:
         columns["judgement"] = records.judgement_json(fields["judgement"])
     if "location" in fields:
@@ -158,4 +160,4 @@ def changed_columns(fields: BugFields) -> Columns:
 
 
 #: Fields that are not columns as they are.
-_COMPOSED = frozenset({"operators", "reduced", "draft", "judgement", "location", "bisected"})
+_COMPOSED = frozenset({"operators", "target", "reduced", "draft", "judgement", "location", "bisected"})

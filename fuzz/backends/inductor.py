@@ -162,7 +162,7 @@ def _staged(settings: Dict[str, Any], enter: Callable[[str], None]) -> Callable[
     """Inductor as ``torch.compile`` calls it, telling its stages apart."""
     from torch._inductor.compile_fx import compile_fx
 
-    def compile_graph(graph: Any, examples: Any) -> Any:
+    def inductor(graph: Any, examples: Any) -> Any:  # dynamo's errors name it, as they do for users
         enter("compile")
         built = compile_fx(graph, examples, config_patches=settings)
 
@@ -172,7 +172,7 @@ def _staged(settings: Dict[str, Any], enter: Callable[[str], None]) -> Callable[
 
         return call
 
-    return compile_graph
+    return inductor
 
 
 def _isolate() -> None:

@@ -135,6 +135,7 @@ def test_a_fault_among_other_operators_is_reduced_and_drafted(
     [bug] = advanced(desk, hunted(desk, target, chain(*others, op_type)))
     assert (bug.symptom, bug.state, bug.note) == (FAULTS[op_type], State.DRAFTED, "")
     assert bug.operators == (op_type,) and bug.nodes == 1
+    assert bug.target.options == ()  # it was found with steady=no, and needs no option
     text = desk.store.draft(bug.id)
     assert text is not None and op_type in text.title
     assert bug.report_path is not None and Path(bug.report_path).read_text() == f"# {text.title}\n\n{text.body}"
@@ -156,6 +157,7 @@ def test_what_reads_uninitialised_memory_is_shown_with_memory_filled(
     failure = failure_of(desk, chain("Neg", "Acos"), target, confirming.PERTURB)
     [bug] = advanced(desk, [recorded(desk, failure)])
     assert (bug.state, bug.note, bug.perturb) == (State.DRAFTED, confirming.UNINITIALISED, confirming.PERTURB)
+    assert bug.target.options == (("steady", "no"),)  # without, the compiler is right
     text = desk.store.draft(bug.id)
     assert text is not None and "MALLOC_PERTURB_" in text.script
     assert executed(text.script, tmp_path).returncode == 1

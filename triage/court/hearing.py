@@ -46,6 +46,7 @@ ORDER = (
     "provenance",
     "votes",
     "levels",
+    "devices",
     "threads",
 )
 #: Who is held against the reference where that one is accused.

@@ -14,6 +14,7 @@ _SHOWN = (
     "votes",
     "memory",
     "levels",
+    "devices",
     "threads",
     "repeats",
     "ties",
@@ -41,4 +42,4 @@ def _says_nothing(each: Evidence) -> bool:
         return not each.figures.get("node")
     if each.kind == "second":
         return not each.figures.get("agree") and not each.figures.get("differ")
-    return each.side is Side.NEUTRAL and each.kind in ("memory", "threads", "levels")
+    return each.side is Side.NEUTRAL and each.kind in ("memory", "threads", "levels", "devices")

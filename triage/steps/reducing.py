@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from fuzz.case import Case, Failure, Status, Target
+from fuzz.case import Case, Failure, Status, Target, options_from
 from fuzz.judge import Judge
+from fuzz.oracles import differential
 from triage import causal, exported, haste, plain, reduce
 from triage.interesting import recorded, same_signature
 from triage.lifecycle import State
 from triage.localize.trial import Trial
+from triage.options import simplest_target
 from triage.passes import opset
-from triage.records import Bug
+from triage.records import Bug, BugFields
 from triage.signing import Signer
 from triage.steps.desk import Desk, about_values, failure_of, repeat, settling
 from triage.trials import Answer, Interesting
@@ -53,9 +55,34 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
     keep(desk, search.slips, search.judge.examine(found.case, search.failure.target).failure)
     good = found.min_good.difference if found.min_good else ""
     reduced = _in_known_opset(desk, found.case, search.failure.target, search.interesting)
+    target = _needed(search.judge, reduced, bug.target, Signer(desk.runner))
     desk.store.advance(
-        bug.id, State.CONFIRMED, State.REDUCED, reduced=reduced, nodes=found.nodes_after, passes_with=good
+        *(bug.id, State.CONFIRMED, State.REDUCED),
+        **BugFields(reduced=reduced, nodes=found.nodes_after, passes_with=good, target=target),
     )
+
+
+def _needed(judge: Judge, case: Case, target: Target, signer: Signer) -> Target:
+    """The target with those options alone that the failure needs: what fails on a CPU, too, is no bug of a GPU.
+
+    The way on which a case gets to the compiler (an option called like its kind) stays.
+    """
+    way = tuple(pair for pair in target.options if pair[0] == case.kind)
+    chosen = replace(target, options=tuple(pair for pair in target.options if pair not in way))
+    like = judge.examine(case, target).failure if chosen.options else None
+    if like is None:
+        return target
+
+    def still_fails(simpler: Target) -> bool:
+        asked = replace(simpler, options=(*simpler.options, *way))
+        found = judge.examine(case, asked).failure
+        if found is None or signer.sign(found).fingerprint != signer.sign(like).fingerprint:
+            return False
+        same = differential.compare(found.outcome.values, like.outcome.values) is None
+        return same or like.oracle != "inconsistency"
+
+    left = simplest_target(chosen, still_fails)
+    return replace(target, options=options_from(dict((*left.options, *way))))
 
 
 def smaller(desk: Desk, bug: Bug, stands: Callable[[Case], bool]) -> Case | None:

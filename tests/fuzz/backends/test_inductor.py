@@ -146,3 +146,25 @@ def test_the_snippet_gives_the_outputs(dtype: str) -> None:
 def test_onnx_models_have_no_snippet() -> None:
     with pytest.raises(ValueError, match="takes operator instances"):
         backend.reproduce("onnx", {})
+
+
+def test_what_dynamo_says_of_a_failing_compiler_reads_as_in_a_script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script calls torch.compile(backend="inductor") and is told ``backend='inductor' raised``."""
+    from torch._inductor import decomposition
+
+    def broken(*given: Any) -> Any:
+        raise NotImplementedError("no such decomposition")
+
+    remembered = decomposition.fast_random_decomps()  # what inductor looks at after its first use
+    monkeypatch.setitem(remembered, torch.ops.aten.take.default, broken)
+    asked = job("torch.take", X, {"dtype": "int64", "values": [1, 2]})
+    with pytest.raises(Exception, match=r"^backend='inductor' raised:\nNotImplementedError: no such decomposition"):
+        backend.execute(asked, lambda stage: None)
+
+
+def test_eager_pytorch_is_what_is_left_without_a_compiler() -> None:
+    asked = job("torch.var_mean", X, options={"stop": "none"})
+    stages: list[str] = []
+    found, known = backend.execute(asked, stages.append), instance_torch.run_eager(asked)
+    assert stages == ["run"] and [name for name, _ in found] == [name for name, _ in known]
+    assert all(np.array_equal(one, other) for (_, one), (_, other) in zip(found, known, strict=True))  # type: ignore[arg-type]

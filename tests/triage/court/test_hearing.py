@@ -18,7 +18,7 @@ from fuzz.data import data_path
 from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.calibration import Labelled, read
-from triage.court.evidence import FILED, Judgement, Ruling, find
+from triage.court.evidence import FILED, Judgement, Ruling, Side, find
 from triage.court.hearing import ORDER, Court
 from triage.court.lines import lines
 from triage.court.thresholds import tie_rules
@@ -399,3 +399,44 @@ def test_of_equal_values_float64_tells_nothing_where_no_order_of_them_explains_t
     assert find(below.evidence, "ties").figures["breaks"]
     other = court.hear(case, catalogue.target(SLIPS, {"slip": "one more"}))
     assert other.verdict is Ruling.UNDEFINED
+
+
+def on_a_device(tmp_path: Path, library: str) -> Target:
+    """A compiler whose Relu is wrong on a device, where its `library` uncompiled gives this of x."""
+    path = tmp_path / "on_a_device.py"
+    path.write_text(
+        "import numpy as np\n"
+        "PACKAGES, KINDS = (), ('onnx',)\n"
+        "OPTIONS = {'device': ('CPU', 'gpu'), 'engine': ('compiler', 'none')}\n"
+        "UNCOMPILED_WITH = {'device=gpu': {'engine': 'none'}}\n"
+        "def warm():\n    pass\n"
+        "def devices():\n    return ['CPU', 'gpu']\n"
+        "def execute(job, enter):\n"
+        "    x = job.inputs['x']\n"
+        "    if job.options.get('engine') == 'none':\n"
+        f"        return [('y', {library})]\n"
+        "    return [('y', x if job.options.get('device') == 'gpu' else np.maximum(x, 0))]\n"
+    )
+    return catalogue.target(str(path), {"device": "gpu"})
+
+
+def test_a_wrong_result_of_a_device_is_held_against_the_cpu_and_the_library_alone(court: Court, tmp_path: Path) -> None:
+    judgement = court.hear(relu(), on_a_device(tmp_path, "np.maximum(x, 0)"))
+    assert judgement.verdict is Ruling.COMPILER_BUG
+    told = find(judgement.evidence, "devices")
+    assert told is not None and told.sentence in [
+        line.rstrip(".")[0].lower() + line.rstrip(".")[1:] for line in lines(judgement)
+    ]
+    assert told.sentence == (
+        "the same compiler on the CPU gives the expected result; "
+        "its library, uncompiled on gpu, gives the expected result"
+    )
+
+
+def test_where_the_library_alone_errs_on_a_device_nothing_is_told_against_the_compiler(
+    court: Court, tmp_path: Path
+) -> None:
+    told = find(court.hear(relu(), on_a_device(tmp_path, "x")).evidence, "devices")
+    assert (
+        told is not None and told.side is Side.NEUTRAL and told.sentence.endswith("does not give the expected result")
+    )
