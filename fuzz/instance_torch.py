@@ -112,8 +112,22 @@ def build(instance: Instance) -> Tuple[Any, Tuple[Any, ...], List[str]]:
             *[_decode(argument, constants) for argument in instance.init[0]],
             **{name: _decode(argument, constants) for name, argument in instance.init[1].items()},
         )
-    module = _call_module()(target, args, kwargs, works_in_place(instance, target)).eval()
+    called = _spoken(instance.api, target)
+    module = _call_module()(called, args, kwargs, works_in_place(instance, target)).eval()
     return module, tuple(values[at] for at in free), ["input_%d" % position for position in range(len(free))]
+
+
+def _spoken(api: str, target: Any) -> Any:
+    """The target as programs call it: a tensor's methods and properties through the tensor.
+
+    Dynamo of PyTorch 2.11 traces no method that is called through its class, as programs do not.
+    """
+    namespace, _, name = api.rpartition(".")
+    if namespace != "torch.Tensor":
+        return target
+    if name in PROPERTIES:
+        return lambda tensor: getattr(tensor, name)
+    return lambda tensor, *args, **kwargs: getattr(tensor, name)(*args, **kwargs)
 
 
 def works_in_place(instance: Instance, target: Any) -> bool:

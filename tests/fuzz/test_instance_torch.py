@@ -93,6 +93,20 @@ def test_an_unknown_constant_is_named(argument: dict[str, str], message: str) ->
         build(instance("torch.relu", X, argument))
 
 
+@pytest.mark.parametrize(("api", "more"), [("torch.Tensor.add", (1,)), ("torch.Tensor.mT", ())])
+def test_methods_and_properties_are_asked_of_the_tensor_as_programs_do(api: str, more: tuple[int, ...]) -> None:
+    """Dynamo of PyTorch 2.11 took every method called through torch.Tensor for one that it does not know."""
+
+    class Asked:
+        mT = "its property"
+
+        def add(self, other: int) -> tuple[str, int]:
+            return "its method", other
+
+    module, _, _ = build(instance(api, {"dtype": "float32", "shape": [2, 2]}, *more))
+    assert module(Asked()) == (("its method", 1) if more else "its property")
+
+
 def test_a_module_class_needs_its_constructor_arguments() -> None:
     with pytest.raises(InstanceError, match="under 'init'"):
         build(instance("torch.nn.ReLU", X))

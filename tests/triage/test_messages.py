@@ -208,3 +208,10 @@ def test_an_identifier_in_hexadecimal_goes_wherever_it_stands():
 def test_the_shape_of_a_scalar_is_a_shape():
     told = 'R.power(X, Y) uses datatype T.float16 on the RHS (Type of R.Tensor({}, dtype="float16"))'
     assert normalise(told.format("()")) == normalise(told.format("(2, 3)"))
+
+
+def test_where_a_tensor_lies_makes_no_other_bug() -> None:
+    """PyTorch tells the device of a tensor unless it is the CPU."""
+    said = "Pending unbacked symbols {u1} not in returned outputs FakeTensor(..., %ssize=(u0, 2)) ((2, 1), 0)."
+    assert normalise(said % "device='cuda:0', ") == normalise(said % "")
+    assert "cuda" not in normalise("expected f(x, device=device(type='cuda', index=0)) to be of 2 elements")
