@@ -98,6 +98,10 @@ class Pace:
         """When that share of the budget ends."""
         return None if self.total is None else self.started + self.waited + self.total * share
 
+    def spent(self) -> float:
+        """The share of the budget that is used up; 0 of one without end."""
+        return 0.0 if self.total is None else (time.monotonic() - self.started - self.waited) / self.total
+
     def through(self, part: Callable[[], _Result]) -> _Result | None:
         """Do a part of the hunt, anew after each pause that stopped it; None where the campaign was cancelled.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,8 +40,10 @@ from triage.sources import SourceError, Sources
 from triage.steps.desk import Desk
 from triage.store import Store, open_store
 
-#: The part of a budget after which a hunt stops looking for more and works on what it has.
+#: The part of a budget, or of what is left of it, after which a hunt stops looking for more and works on what it has.
 HUNTING_SHARE = 0.5
+#: With so much of the budget left when all that was found is worked on, the hunt goes on.
+WORTH_A_ROUND = 0.2
 
 
 def hunt(
@@ -116,18 +119,19 @@ def hunt(
         reference = catalogue.target("reference")
         campaign = _campaign(store, targets, source, seed, invalid)
         pace = Pace(store, campaign.id, started, total, _say)
-        share = HUNTING_SHARE if drafts else 1.0
         first = [_sources(store, campaign, sources, strategy)]  # what is wrong with them is told before there is a bar
         with _bar() as bar, campaign_control.attended(store, campaign.id):
 
-            def hunts() -> bool:
+            def hunts(share: float) -> bool:
                 cases = first.pop() if first else _sources(store, campaign, sources, strategy)
                 policy = Obeying(invalid, pace.ends(share), pace.watch)
                 return _hunt(store, campaign, cases, targets, reference, runner, policy, bar)
 
-            complete = pace.through(hunts) or False
+            def triages() -> None:
+                _triage(Desk(store, runner, reference, output, pace.ends(), pace.watch), bar)
+
+            complete = _in_rounds(pace, hunts, triages) if drafts else pace.through(lambda: hunts(1.0)) or False
             if drafts:
-                pace.through(lambda: _triage(Desk(store, runner, reference, output, pace.ends(), pace.watch), bar))
                 related.write(store, issues)
         document = _summary(store, campaign, time.monotonic() - started) | {"complete": complete}
         found, cancelled = store.bugs(campaign_id=campaign.id), pace.cancelled
@@ -143,6 +147,21 @@ def hunt(
         out.print("not all cases were run in this time; the same command goes on")
     if index:
         out.print(f"reports: {index}", markup=False)
+
+
+def _in_rounds(pace: Pace, hunts: Callable[[float], bool], triages: Callable[[], None]) -> bool:
+    """Hunt, then work on what was found, as long as the budget goes; whether all cases were run.
+
+    `hunts` gets the share of the budget at which it ends, and says whether it came to the end of the cases.
+    """
+    share, complete = HUNTING_SHARE, False
+    while not complete and share < 1.0 and not pace.cancelled:
+        complete = pace.through(partial(hunts, share)) or False
+        stopped = pace.spent() < share  # by something else than the time
+        pace.through(triages)
+        spent = pace.spent()
+        share = 1.0 if stopped or spent > 1 - WORTH_A_ROUND else spent + (1 - spent) * HUNTING_SHARE
+    return complete
 
 
 def _say(text: str) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from bot.commands.hunt import _in_rounds
 from tests.bot.support import FAULTY, PLANTED, Done, Run, ended, start
 
 #: A hunt that sees every node test; only the planted operators fail.
@@ -320,3 +321,64 @@ def test_a_backend_that_computes_garbage_is_left_out_before_it_shows_as_a_thousa
         "hunt", "--backend", broken, "--budget", "5s", "--db", tmp_path / "h.db", "--out", tmp_path / "out", "--json"
     )
     assert done.code == 3 and "garbage" in done.err
+
+
+# ---------------------------------------------------------------- a budget and its halves
+
+
+class Clocked:
+    """A pace whose clock is moved by what is done: a share of the budget for each piece of work."""
+
+    cancelled = False
+
+    def __init__(self) -> None:
+        self.clock = 0.0
+
+    def spent(self) -> float:
+        return self.clock
+
+    def through(self, part: Callable[[], Any]) -> Any:
+        return part()
+
+
+def rounds(drafting: float, found: int = 0, end: float = 2.0) -> tuple[list[float], bool]:
+    """Where each round of hunting ended, and whether all cases were run: they end at `end` of the budget.
+
+    Each round that finds something, the first `found`, has drafts to write for `drafting` of the budget.
+    """
+    pace, shares = Clocked(), list[float]()
+
+    def hunts(share: float) -> bool:
+        pace.clock = min(share, end)
+        shares.append(pace.clock)
+        return pace.clock >= end
+
+    def triages() -> None:
+        pace.clock += drafting if len(shares) <= found else 0.0
+
+    return shares, _in_rounds(pace, hunts, triages)  # type: ignore[arg-type]
+
+
+def test_a_hunt_that_finds_nothing_goes_on_with_the_other_half_of_its_budget() -> None:
+    assert rounds(0.0) == ([0.5, 0.75, 0.875], False)
+
+
+def test_a_hunt_goes_on_when_all_is_drafted_long_before_its_budget_ends() -> None:
+    assert rounds(0.2, found=1) == (pytest.approx([0.5, 0.85]), False)
+    assert rounds(0.5, found=1) == ([0.5], False)
+
+
+def test_a_hunt_ends_with_its_cases() -> None:
+    assert rounds(0.0, end=0.3) == ([0.3], True)
+    assert rounds(0.0, end=0.6) == ([0.5, 0.6], True)
+
+
+def test_a_hunt_that_something_else_than_the_time_ends_begins_no_other_round() -> None:
+    pace, begun = Clocked(), list[float]()
+
+    def hunts(share: float) -> bool:
+        begun.append(share)
+        return False
+
+    assert not _in_rounds(pace, hunts, lambda: None)  # type: ignore[arg-type]
+    assert begun == [0.5]
