@@ -175,6 +175,7 @@ def _other_attributes(case: Case, variant: Variant) -> Iterator[Contrast]:
         if known is None or given is None:
             continue
         wider = f"{name} other than {default_text(known)}" if default_text(known) else name
+        wider = variant.text if known.required else wider  # one of several values: that it is given says nothing
         for value in _others(given, known):
             other = parsed(case.model)
             attribute = next(one for one in other.graph.node[at].attribute if one.name == name)

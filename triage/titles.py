@@ -144,7 +144,8 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     needed and not enough is said to be "some".
     """
     conditions = [replace(one, text=_spoken(one.text)) for one in conditions]
-    operators = _but_wiring(case, operators)
+    operators = _each_node(case, _but_wiring(case, operators))
+    operators, conditions = _with_target(case, operators, conditions)
     named = _within(case, operators) or _joined([_SPOKEN.get(name, name) for name in operators]) or "the model"
     types = [one for one in conditions if one.kind == "dtype"]
     mixed = any(one.kind == relations.TYPES and (one.needed or one.refuted) for one in conditions)
@@ -189,6 +190,27 @@ def _but_wiring(case: Case, operators: Sequence[str]) -> Sequence[str]:
     outer = [node.op_type for node in parsed(case.model).graph.node] if case.kind == "onnx" else []
     kept = [name for name in operators if name in outer or name not in _WIRING]
     return kept if kept and outer else operators
+
+
+def _each_node(case: Case, operators: Sequence[str]) -> Sequence[str]:
+    """``RNN``, ``RNN`` where a model needs two nodes of its only operator: one of them alone is right."""
+    names = [node.op_type for node in parsed(case.model).graph.node] if case.kind == "onnx" else []
+    return names if len(names) > 1 and set(names) == set(operators) and len(operators) == 1 else operators
+
+
+def _with_target(
+    case: Case, operators: Sequence[str], conditions: Sequence[Condition]
+) -> tuple[Sequence[str], Sequence[Condition]]:
+    """``RNN``, ``Cast to bool`` where a bug of several nodes hangs on the type, which is told there and not again."""
+    cast_to = "to="
+    kept = [one for one in conditions if not (one.kind == "attribute" and one.needed and one.text.startswith(cast_to))]
+    if len(operators) < 2 or len(kept) == len(conditions):
+        return operators, conditions
+    nodes = parsed(case.model).graph.node
+    types = {
+        node.op_type: dtype_text(one.i) for node in nodes for one in node.attribute if f"{one.name}=" == cast_to
+    }
+    return [f"{name} to {types[name]}" if name in types else name for name in operators], kept
 
 
 def _within(case: Case, operators: Sequence[str]) -> str:

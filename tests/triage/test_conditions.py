@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 from fuzz import catalogue, instance
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status, Verdict
@@ -135,6 +135,18 @@ def test_required_attributes_and_defaults_have_no_neighbour() -> None:
         "AveragePool", {"x": np.ones((1, 1, 3), np.float32)}, [1, 1, 1], kernel_shape=[3], ceil_mode=0, pads=[0, 0]
     )
     assert [one.text for one in attributes.variants(case)] == ["pads=[0, 0]"]
+
+
+def test_a_cast_among_several_nodes_is_tried_with_common_types() -> None:
+    text = "g (float[2] x) => (bool[2] y) { a = Abs (x) y = Cast <to = 9> (a) }"
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 20]> {text}')
+    case = Case("onnx", model.SerializeToString(), {"x": np.ones(2, np.float32)}, Origin("test"))
+    [only] = attributes.variants(case)
+    assert (only.kind, only.text) == ("attribute", "to=bool")
+    made = [onnx.load_from_string(one.model).graph.output[0].type.tensor_type.elem_type for one in only.cases]
+    assert made == [TensorProto.FLOAT, TensorProto.INT32]
+    wider = {one.wider for one in contrasts.contrasts(case, only) if one.wider}
+    assert wider == {"to=bool"}  # that something is named says nothing: it must be
 
 
 def test_numbers_of_a_kind_are_replaced_and_the_others_stay() -> None:

@@ -341,3 +341,14 @@ def test_of_the_outputs_of_a_call_the_first_wrong_one_says_how() -> None:
 )
 def test_a_distance_is_written_as_people_do(size: float, told: str) -> None:
     assert rough(size) == told
+
+
+def test_what_a_cast_behind_another_node_makes_is_told_where_it_matters() -> None:
+    model = parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 20]> g (float[2] x) => (bool[2] y) { a = Abs (x) y = Cast <to = 9> (a) }'
+    )
+    case = Case("onnx", model.SerializeToString(), {}, Origin("test"))
+    found = (Condition("attribute", "to=bool", "", True), Condition("input", "constant W", "", True))
+    assert titles.subject(case, ["Abs", "Cast"], found) == "Abs + Cast to bool with constant W"
+    refuted = (replace(found[0], needed=False, refuted=True), found[1])
+    assert titles.subject(case, ["Abs", "Cast"], refuted) == "Abs + Cast with constant W"

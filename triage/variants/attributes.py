@@ -6,21 +6,25 @@ from collections.abc import Iterator
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from fuzz.case import Case
 from triage.construct_meaning import parsed
+from triage.drawing import dtype_text
 from triage.schemas import TYPE_ATTRIBUTES, attribute_text, default_text, is_default, is_flag, schema_of
 from triage.variants import Variant, neighbour
 
 #: Attributes of Constant that hold numbers, and their types.
 _NUMBERS = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float32, "value_floats": np.float32}
+#: What a value may be cast to in most models.
+_COMMON = (TensorProto.FLOAT, TensorProto.INT32)
 
 
 def variants(case: Case) -> Iterator[Variant]:
     """Each attribute left at its default, as far as it may be left out; a number of a Constant as a tensor."""
     model = parsed(case.model)
     yield from _as_tensors(case)
+    yield from _other_casts(case)
     for at, node in enumerate(model.graph.node):
         schema = schema_of(node, model)
         for attribute in node.attribute:
@@ -37,6 +41,33 @@ def variants(case: Case) -> Iterator[Variant]:
             sentence = f"Without `{attribute.name}`{default} the same model passes."
             flag = attribute.type == attribute.INT and is_flag(attribute.i, known)
             yield Variant("attribute", attribute_text(attribute), sentence, (neighbour(case, other),), flag)
+
+
+def _other_casts(case: Case) -> Iterator[Variant]:
+    """Each node among several that must name a type, with the common types that its data have not: all must pass.
+
+    What is wrong with a result behind a Cast may hang on what it is cast to; alone, a Cast is told with its types.
+    """
+    model = parsed(case.model)
+    for at, node in enumerate(model.graph.node if len(model.graph.node) > 1 else ()):
+        schema = schema_of(node, model)
+        for attribute in node.attribute:
+            known = schema.attributes.get(attribute.name) if schema else None
+            if known is None or not known.required or attribute.name not in TYPE_ATTRIBUTES:
+                continue
+            others = [kind for kind in _COMMON if kind != attribute.i]
+            names = " and with ".join(f"`{attribute.name}={dtype_text(kind)}`" for kind in others)
+            sentence = f"With {names} the same model passes."
+            cases = tuple(_cast_to(case, at, attribute.name, kind) for kind in others)
+            yield Variant("attribute", attribute_text(attribute), sentence, cases)
+
+
+def _cast_to(case: Case, at: int, name: str, kind: int) -> Case:
+    """The case with another type in an attribute of the node at a place."""
+    other = parsed(case.model)
+    next(one for one in other.graph.node[at].attribute if one.name == name).i = kind
+    retyped(other)
+    return neighbour(case, other)
 
 
 def retyped(model: onnx.ModelProto) -> None:

@@ -1,8 +1,8 @@
-"""Tensors that a node reads in several places, each place with a tensor of its own that holds the same numbers."""
+"""Tensors that are read in several places, each place with a tensor of its own that holds the same numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import onnx
 from onnx import numpy_helper
@@ -21,11 +21,17 @@ TEXT = "one tensor as "
 
 
 def variants(case: Case) -> Iterator[Variant]:
-    """One for each node, in bodies too, and each tensor that it reads twice."""
+    """One for each node, in bodies too, and each tensor that it reads twice; then for each that several nodes read."""
+    yield from _of_one_node(case)
+    yield from _of_several_nodes(case)
+
+
+def _of_one_node(case: Case) -> Iterator[Variant]:
     for at, node in enumerate(all_nodes(load(case))):
         for name in dict.fromkeys(name for name in node.input if list(node.input).count(name) > 1 and name):
             formals = _formals(load(case), at, name)
-            apart = _apart(case, at, name) if len(formals) > 1 else None
+            places = [(at, place) for place, read in enumerate(node.input) if read == name]
+            apart = _apart(case, name, places[1:]) if len(formals) > 1 else None
             if apart is not None:
                 own = " and ".join(f"`{formal}`" for formal in formals)
                 sentence = f"With a tensor of its own, of the same numbers, for each of {own} the same model passes."
@@ -39,14 +45,42 @@ def _formals(model: onnx.ModelProto, at: int, name: str) -> list[str]:
     return [one.name for read, one in pairs if read == name and one.option != OpSchema.FormalParameterOption.Variadic]
 
 
-def _apart(case: Case, at: int, name: str) -> Case | None:
-    """The case with copies of the tensor in all places but the first; None where the model computes it."""
+def _of_several_nodes(case: Case) -> Iterator[Variant]:
+    """Nodes of the main graph; two of them may be taken for one, or for steps of one after the other."""
+    model = load(case)
+    nodes = list(model.graph.node)
+    numbers = {id(node): at for at, node in enumerate(all_nodes(model))}
+    for name in dict.fromkeys(name for node in nodes for name in node.input if name):
+        readers = [node for node in nodes if name in node.input]
+        places = [(numbers[id(node)], at) for node in readers[1:] for at, read in enumerate(node.input) if read == name]
+        apart = _apart(case, name, places) if len(readers) > 1 else None
+        if apart is not None:
+            said = f"With a tensor of its own, of the same numbers, for each node that reads `{name}`"
+            sentence = f"{said} the same model passes."
+            yield Variant(KIND, f"{TEXT}{_roles(model, readers, name)}", sentence, (apart,))
+
+
+def _roles(model: onnx.ModelProto, readers: Sequence[onnx.NodeProto], name: str) -> str:
+    """``X of both`` where two nodes of one operator read it, else ``X of RNN and data of Gather``."""
+    roles = [f"{_formal(model, node, name)} of {node.op_type}" for node in readers]
+    if len(set(roles)) > 1:
+        return enumerated(list(dict.fromkeys(roles)))
+    return f"{roles[0].rpartition(' of ')[0]} of {'both' if len(roles) == 2 else 'all'}"
+
+
+def _formal(model: onnx.ModelProto, node: onnx.NodeProto, name: str) -> str:
+    pairs = zip(node.input, formal_inputs(node, model), strict=False)
+    return next((one.name for read, one in pairs if read == name), "input")
+
+
+def _apart(case: Case, name: str, places: Sequence[tuple[int, int]]) -> Case | None:
+    """The case with copies of the tensor in these places (of a node, by their numbers); None where it is computed."""
     model, inputs = load(case), dict(case.inputs)
-    node = all_nodes(model)[at]
+    nodes = all_nodes(model)
     taken = names_of(model)
     constants = {tensor.name: tensor for tensor in model.graph.initializer}
-    for place in [place for place, read in enumerate(node.input) if read == name][1:]:
-        other = free_name(f"{name}_{place}", taken)
+    for at, place in places:
+        other = free_name(f"{name}_{place or at}", taken)
         info = value_info(other, inputs[name]) if name in inputs else None
         if info is not None:
             model.graph.input.append(info)
@@ -55,5 +89,5 @@ def _apart(case: Case, at: int, name: str) -> Case | None:
             add_initializer(model, other, numpy_helper.to_array(constants[name]))
         else:
             return None
-        node.input[place] = other
+        nodes[at].input[place] = other
     return with_model(case, model, inputs)
