@@ -9,13 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuzz import instance, registry
-from fuzz.case import Case, Failure, Origin, Stage
+from fuzz.case import Case, Failure, Origin, Stage, Status
 from fuzz.catalogue import package_version, recorded_version
 from fuzz.generators import MUTANT
 from fuzz.judge import Judge, values
 from fuzz.limits import Limits
+from fuzz.runner import Operator
 from fuzz.wire import dtype_name
-from triage import asking, equality, extent, harm, report, reproducer, titles, upstream
+from triage import asking, crash_site, equality, extent, harm, report, reproducer, titles, upstream
 from triage.bisect.found import with_section
 from triage.conditions import conditions
 from triage.court.evidence import find
@@ -25,7 +26,7 @@ from triage.localize.cause import GUESS
 from triage.machine import machine, private_words, version
 from triage.messages import core, part
 from triage.neighbour import COPIED
-from triage.operators import node_count, value_names
+from triage.operators import node_count, operators, value_names
 from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regressions, support
 from triage.scrub import leaks
@@ -70,7 +71,7 @@ def write(
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure
-    origins = store.origins(bug.id)
+    origins = origins_of(store, bug, failure)
     tests, named = (tuple(dict.fromkeys(one.test for one in group)) for group in (origins, filter(_is_test, origins)))
     facts = Facts(
         case=failure.case,
@@ -83,7 +84,7 @@ def write(
         snippet=_snippet(bug, failure),
         conversion_function=described.conversion_function,
         operators=_named(described.operators, bug.location, failure),
-        count=bug.count,
+        count=bug.count - (len(store.origins(bug.id)) - len(origins)),
         tests=len(named or tests),
         examples=named[:_MOST_EXAMPLES],
         versions=_versions(failure, registry.backend(bug.backend).packages_under(dict(failure.target.options))),
@@ -107,6 +108,25 @@ def write(
         raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
     body = with_section(text.body, bug.bisected)
     return StoredDraft(text.title, body, text.script, text.labels, test.code if test else "")
+
+
+def origins_of(store: Store, bug: Bug, failure: Failure) -> list[Origin]:
+    """Where the failing cases of a bug come from.
+
+    What died at no known place has nothing in common with other deaths but the signal: only cases count that hold an
+    operator of the reduced one.
+    """
+    error = failure.outcome.error
+    if failure.outcome.status is not Status.SIGNAL or (error and crash_site.site(error.stderr)):
+        return store.origins(bug.id)
+    own = operators(failure.case)
+    cases = (store.failure(number).failure.case for number in store.failure_ids(bug.id))
+    return [case.origin for case in cases if _shares_operator(case, own)]
+
+
+def _shares_operator(case: Case, own: Sequence[Operator]) -> bool:
+    """Whether a case holds one of these operators, in whatever version."""
+    return not {one[:2] for one in own}.isdisjoint(one[:2] for one in operators(case))
 
 
 def _is_test(origin: Origin) -> bool:

@@ -36,15 +36,19 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
     the inputs to the type in which the compiler computes. None where there is none.
 
     Behind an exception it is the same exception, else a wrong shape, type or number of results where no node raises.
+    Behind a death it is that of a node that dies in the same stage, by whatever signal: what was broken in memory shows
+    elsewhere.
     """
-    raised = failure.symptom.startswith("exception:")
-    if failure.case.kind != "onnx" or not (raised or failure.symptom.startswith("wrong:")):
+    raised, died = (failure.symptom.startswith(kind) for kind in ("exception:", "crash:"))
+    if failure.case.kind != "onnx" or not (raised or died or failure.symptom.startswith("wrong:")):
         return None
     count = len(load(failure.case).graph.node)
     if count == 1:
-        return None if raised else _conversion(judge, failure)
+        return None if raised or died else _conversion(judge, failure)
     if count > MOST_NODES:
         return None
+    if died:
+        return _dying(judge, failure, count)
     return _raising(judge, failure, count) if raised else _first_alone(judge, failure, count)
 
 
@@ -60,6 +64,12 @@ def _raising(judge: Judge, failure: Failure, count: int) -> Failure | None:
     same = next((one for one in found if one.symptom == failure.symptom and words(one) == words(failure)), None)
     misleading = found[0] if found and all(one.symptom in _FORMS for one in found) else None
     return same or misleading
+
+
+def _dying(judge: Judge, failure: Failure, count: int) -> Failure | None:
+    """The first node's that dies alone as early as the whole model does."""
+    deaths = (one for one in _alone(judge, failure, count) if one.symptom.startswith("crash:"))
+    return next((one for one in deaths if one.outcome.stage is failure.outcome.stage), None)
 
 
 def _alone(judge: Judge, failure: Failure, count: int) -> Iterator[Failure]:

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from onnx import parser
 
+from fuzz import native
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from tests.triage.bugs import bug
 from triage import drafting
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.localize import Location
 from triage.records import StoredDraft
+from triage.store import Store
 
 BUG = bug("tvm", id=7, title="Hang when compiling Pad", operators=("Pad",), symptom="hang", message="")
 TEXT = StoredDraft("Hang when compiling Pad", "The body.\n", "print('PASS')\n")
@@ -187,3 +192,37 @@ def test_an_api_is_named_with_the_core_operator_that_is_at_fault(
     assert drafting._named((api,), Location(operator=located), raised) == (named,)
     model = replace(raised, case=Case("onnx", b"", {}, Origin("test")))
     assert drafting._named(("Relu",), Location(operator="Relu"), model) == ("Relu",)
+
+
+class Stored:
+    """A store that knows the failures of one bug and nothing else."""
+
+    def __init__(self, failures: list[Failure]) -> None:
+        self._failures = failures
+
+    def origins(self, bug_id: int) -> list[Origin]:
+        return [one.case.origin for one in self._failures]
+
+    def failure_ids(self, bug_id: int) -> list[int]:
+        return list(range(len(self._failures)))
+
+    def failure(self, number: int) -> Any:
+        return SimpleNamespace(failure=self._failures[number])
+
+
+def died(test: str, body: str, stderr: str = "") -> Failure:
+    model = parser.parse_model(f'<ir_version: 10, opset_import: ["" : 20]> g (float[2] x) => (float[2] y) {{ {body} }}')
+    case = Case("onnx", model.SerializeToString(), {}, Origin("test", test))
+    outcome = Outcome(Status.SIGNAL, Stage.COMPILE, error=Error("", "", stderr=stderr))
+    return Failure(case, BUG.target, outcome, None, "crash", "crash:SIGABRT", "")
+
+
+STACK = f"{native.HEADING}\n#0  tiny::Pad::compile from libtiny.so+0x12\n"
+
+
+@pytest.mark.parametrize(("stderr", "told"), [("", ["test_neg", "test_both"]), (STACK, ["test_neg", "test_abs", "test_both"])])
+def test_of_deaths_at_no_known_place_only_tests_of_the_operator_are_told(stderr: str, told: list[str]) -> None:
+    bodies = {"test_neg": "y = Neg (x)", "test_abs": "y = Abs (x)", "test_both": "a = Abs (x) y = Neg (a)"}
+    failures = [died(test, body, stderr) for test, body in bodies.items()]
+    found = drafting.origins_of(cast(Store, Stored(failures)), BUG, failures[0])
+    assert [one.test for one in found] == told

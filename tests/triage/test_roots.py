@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from onnx import parser
 
 from fuzz import catalogue
-from fuzz.case import Case, Origin
+from fuzz.case import Case, Origin, Stage
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.runner import Runner
@@ -68,6 +69,16 @@ def test_an_exception_that_one_operator_raises_alone_is_its_bug(judge: Judge) ->
     assert failure is not None and failure.symptom == "exception:RuntimeError"
     found = roots.root(judge, failure)
     assert found is not None and [name for _, name, _ in operators(found.case)] == ["GatherElements"]
+
+
+def test_a_death_is_the_bug_of_the_operator_that_dies_alone_as_early(judge: Judge) -> None:
+    failing = case("t = Abs(x) y = Sign(t)", "float[2] x", x=np.float32([1, 2]))
+    failure = judge.examine(failing, PLANTED).failure
+    assert failure is not None and failure.symptom == "crash:SIGSEGV"
+    found = roots.root(judge, failure)
+    assert found is not None and [name for _, name, _ in operators(found.case)] == ["Sign"]
+    earlier = replace(failure, outcome=replace(failure.outcome, stage=Stage.CONVERT))
+    assert roots.root(judge, earlier) is None
 
 
 def test_an_exception_has_no_root_where_an_operator_raises_something_else(judge: Judge) -> None:
