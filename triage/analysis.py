@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import onnx
 
 from fuzz.case import Case
 from fuzz.wire import Raw, Value
@@ -15,20 +14,20 @@ from triage.construct_meaning import parsed
 from triage.differ import differing_beyond_type
 from triage.facts import Facts
 from triage.localize import Part
+from triage.older import KIND as OLDER
+from triage.older import is_recent
 from triage.schemas import needed_opset
 from triage.unsupported import KIND as UNSUPPORTED
 
 _MOST_EXAMPLES = 5
 #: How backends call functions that are not a frontend's, which a fault behind the frontend does not clear.
 _BEHIND = ("kernel ", "lowering ")
-#: Opsets this many versions behind the newest are not yet to be expected of a compiler.
-_RECENT = 3
 
 
 def recent_opset(case: Case) -> int:
     """The opset that the model needs, where that is one of the newest; else 0."""
     needed = needed_opset(parsed(case.model)) if case.kind == "onnx" else 0
-    return needed if needed > onnx.defs.onnx_opset_version() - _RECENT else 0
+    return needed if is_recent(needed) else 0
 
 
 def labels(facts: Facts) -> tuple[severity.Label, ...]:
@@ -94,7 +93,9 @@ def sentences(facts: Facts) -> Iterator[str]:
             "allocation with a byte, and with it set the failure shows in every run."
         )
     opset = recent_opset(facts.case)
-    if opset:
+    older = [one.sentence for one in facts.conditions if one.kind == OLDER] if opset else []
+    yield from older
+    if opset and not older:
         yield f"The model needs opset {opset}, one of the newest: the answer may be that it is not supported yet."
     yield from _converter(facts)
     yield from _tests(facts)

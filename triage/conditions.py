@@ -26,12 +26,14 @@ from triage.extent import extent, of_deaths, shape_too
 from triage.ignoring import is_ignored
 from triage.inquiry import FUSE, Condition, Inquiry
 from triage.leftout import KIND as LEFT_OUT
-from triage.leftout import left_out
+from triage.leftout import left_out, with_defaults
 from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
 from triage.messages import part
 from triage.misread import misread
 from triage.mutants import sizes as other_sizes
+from triage.older import MOST_RUNS as MOST_OLDER
+from triage.older import in_older
 from triage.operators import value_names
 from triage.schemas import CASTS
 from triage.seen import same_operator
@@ -46,7 +48,9 @@ from triage.variants import (
     inputs,
     relations,
     sharing,
+    shorter,
     sizes,
+    turned,
     unread,
     values,
 )
@@ -76,6 +80,9 @@ CUT = "cut"
 _CUT = Condition(
     CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
 )
+#: Kinds of variants of which a compiler may know only some forms, with all attributes given.
+_SHAPED = ("attribute", relations.KIND)
+_DEFAULTS = "all defaults of attributes spelled out"
 #: What makes neighbours of a case.
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 #: Makers by case kind, those first that tell a maintainer most.
@@ -83,7 +90,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
         *(sharing.variants, unread.variants),
-        *(values.variants, inputs.variants, relations.variants),
+        *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
     "instance": (arguments.variants,),
     "keras": (arguments.of_layers,),
@@ -103,8 +110,9 @@ def conditions(
     failing cases of the same bug, as they were found: what they do without is no condition.
     """
     case = failure.case
+    older = in_older(Inquiry(judge, failure, min(MOST_OLDER, most_runs), clock))
     if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
-        return ()
+        return (older,) if older else ()
     inquiry = Inquiry(judge, failure, most_runs, clock)
     found: dict[Key, Condition] = {}
     variants: dict[Key, Variant] = {}
@@ -114,7 +122,7 @@ def conditions(
         key = (variant.kind, variant.text)
         if key in found or key in denied:
             continue
-        answer = _answer(inquiry, variant) or _resized(inquiry, variant)
+        answer = _answer(inquiry, variant) or _resized(inquiry, variant) or _spelled_out(inquiry, variant)
         if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
             denied.add(key)  # another way to do without it may pass by coincidence
         if answer is None and variant.flag:
@@ -138,7 +146,7 @@ def conditions(
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
     reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
-    wider = [*(one for one in (like, reach) if one), *unsupported(beside)]
+    wider = [*(one for one in (like, reach, older) if one), *unsupported(beside)]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
     return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
@@ -207,6 +215,21 @@ def _resized(inquiry: Inquiry, variant: Variant) -> Condition | None:
         sentence = variant.sentence.replace(" the same model passes.", f", on {mutant.said}, the model passes.")
         return Condition(variant.kind, variant.text, sentence, needed=True)
     return None
+
+
+def _spelled_out(inquiry: Inquiry, variant: Variant) -> Condition | None:
+    """The answer for what fails otherwise as it is, for an attribute that is left out: with all defaults spelled out.
+
+    It counts only where the case fails with these as well.
+    """
+    spelled = with_defaults(inquiry.failure.case) if variant.kind in _SHAPED else None
+    if spelled is None or inquiry.passes(spelled) is not False:
+        return None
+    others = [with_defaults(case) for case in variant.cases]
+    if not all(other is not None and inquiry.passes(other) for other in others):
+        return None
+    sentence = variant.sentence.replace(" the same model passes.", f" and {_DEFAULTS} the same model passes.")
+    return Condition(variant.kind, variant.text, f"{sentence} With nothing but these it fails.", needed=True)
 
 
 def _bounded(

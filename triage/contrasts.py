@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 from onnx.defs import OpSchema
 
@@ -26,22 +27,26 @@ from triage.schemas import (
     TYPE_ATTRIBUTES,
     attribute_text,
     default_text,
+    formal_inputs,
     is_default,
     is_flag,
     quoted_words,
     schema_of,
 )
 from triage.submodel import with_tensors
-from triage.variants import Variant, arguments, attributes, neighbour, relations
+from triage.variants import Variant, arguments, attributes, neighbour, relations, turned
 
 #: Other witnesses that are proposed against one condition; of these the reference refuses some.
 MOST_ELSEWHERE = 24
 #: What may take the place of a special number, in words and by the kind of dtype; the numbers are in `_number`.
+_LARGEST = "the largest integer"
 _FILLS = {
     "f": ("infinity", "minus infinity", "NaN", "the largest finite number", "negative numbers", "zeros"),
-    "i": ("the largest integer", "negative numbers", "zeros"),
-    "u": ("the largest integer", "zeros"),
+    "i": (_LARGEST, "negative numbers", "zeros"),
+    "u": (_LARGEST, "zeros"),
 }
+#: The types of what may be nothing but indices, axes and sizes.
+_COUNTS = {"tensor(int32)", "tensor(int64)"}
 #: The fills that a condition on values itself speaks of, by its first word.
 _SAME = {
     "infinite": ("infinity", "minus infinity"),
@@ -70,7 +75,11 @@ def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
     """Cases without what the variant lacks, those that would refute the condition before those that would widen it."""
     for one in relations.wider(case, variant) if case.kind == "onnx" else ():
         yield Contrast(one.said, one.case, one.text)
+    for one in turned.wider(case, variant) if case.kind == "onnx" else ():
+        yield Contrast(one.said, one.case, one.text)
     for said, other in relations.of_other_types(case, variant) if case.kind == "onnx" else ():
+        yield Contrast(said, other)
+    for said, other in turned.back(case, variant) if case.kind == "onnx" else ():
         yield Contrast(said, other)
     own = changed(case, variant) if variant.kind == "value" else ""
     if own:
@@ -100,10 +109,23 @@ def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]
     places = _differing(old, new) if old.shape == new.shape else np.ones(new.shape, np.bool_)
     word = variant.text.split()[0]
     for fill in _ONLY.get(word, _FILLS.get(new.dtype.kind, ())):
-        if fill in _SAME.get(word, ()):
+        if fill in _SAME.get(word, ()) or (fill == _LARGEST and _configures(plain, name)):
             continue
         filled = np.where(places, _number(fill, new.dtype), new)
         yield Contrast(f"{fill} in `{name}`", _with(plain, name, filled.astype(new.dtype)))
+
+
+def _configures(case: Case, name: str) -> bool:
+    """Whether a tensor holds indices, axes or sizes, by its place: nothing else is of these types alone.
+
+    The largest integer is none of them, and an evaluator that takes it for a size hangs.
+    """
+    model = parsed(case.model) if case.kind == "onnx" else onnx.ModelProto()
+    for node in model.graph.node:
+        pairs = zip(node.input, formal_inputs(node, model), strict=False)
+        if any(read == name and set(formal.types) <= _COUNTS for read, formal in pairs):
+            return True
+    return False
 
 
 def _emptied(variant: Variant, name: str) -> Iterator[Contrast]:
@@ -125,7 +147,7 @@ def _number(fill: str, dtype: np.dtype) -> Array:
         "minus infinity": -np.inf,
         "NaN": np.nan,
         "the largest finite number": largest,
-        "the largest integer": largest,
+        _LARGEST: largest,
         "negative numbers": -3,
         "twos": 2,
         "threes": 3,

@@ -207,9 +207,7 @@ def _with_target(
     if len(operators) < 2 or len(kept) == len(conditions):
         return operators, conditions
     nodes = parsed(case.model).graph.node
-    types = {
-        node.op_type: dtype_text(one.i) for node in nodes for one in node.attribute if f"{one.name}=" == cast_to
-    }
+    types = {node.op_type: dtype_text(one.i) for node in nodes for one in node.attribute if f"{one.name}=" == cast_to}
     return [f"{name} to {types[name]}" if name in types else name for name in operators], kept
 
 

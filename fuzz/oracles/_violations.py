@@ -358,10 +358,11 @@ def weights_unlike_kernel_shape(site: Site) -> bool:
 
 
 def weights_unlike_hidden_size(site: Site) -> bool:
-    hidden, recurrence = site.attributes.get("hidden_size"), site.array("R")
-    if hidden is None or recurrence is None or recurrence.ndim != 3:
+    """Where the attribute is left out, R tells the size."""
+    recurrence = site.array("R")
+    if recurrence is None or recurrence.ndim != 3:
         return False
-    weights = site.array("W")
+    weights, hidden = site.array("W"), site.attributes.get("hidden_size", recurrence.shape[2])
     gates = {"RNN": 1, "GRU": 3, "LSTM": 4}[site.op_type] * hidden
     if recurrence.shape[1:] != (gates, hidden):
         return True

@@ -3,8 +3,10 @@
 Pow refuses inputs of two types, Tile gives zeros for more than three dimensions, RMSNormalization cannot begin with the
 first axis, Resize knows no axes and takes the first for the batch, MaxPool knows no strides and ConstantOfShape no
 scalars, Unique no rows, ThresholdedRelu lets its threshold through, Greater holds for equal numbers, and DFT never
-looks at its axis. Softmax has two faults: zeros along a second axis of many dimensions, and ones along the last axis,
-whatever the dimensions, if one has a size of three.
+looks at its axis. GatherElements knows no negative indices but along the first axis of three rows of three. RNN must
+be told its hidden_size, and takes no batches; AveragePool must be told strides and pads. Softmax has two faults: zeros
+along a second axis of many dimensions, and ones along the last axis, whatever the dimensions, if one has a size of
+three.
 """
 
 import numpy as np
@@ -67,6 +69,12 @@ def refuse(op_type, given, read):
         raise ValueError("The sizes must be those of all axes.")
     if op_type == "ConstantOfShape" and not read[0].size:
         raise ValueError("The shape must have at least one dimension.")
+    if op_type == "RNN" and ("hidden_size" not in given or read[0].shape[1] > 1):
+        raise ValueError("No sizes are left.") if "hidden_size" not in given else KeyError("A batch is none.")
+    if op_type == "AveragePool" and not {"strides", "pads"} <= given.keys():
+        raise ValueError("There is nothing to step by.")
+    if op_type == "GatherElements" and (read[1] < 0).any() and (given.get("axis", 0) or read[0].shape != (3, 3)):
+        raise ValueError("An index is out of range.")
     if op_type == "Unique" and read[0].ndim > 1:
         raise ValueError("The shapes do not match.")
     if op_type == "MaxPool" and max(given.get("strides", [1])) > 1:

@@ -220,7 +220,9 @@ def died(test: str, body: str, stderr: str = "") -> Failure:
 STACK = f"{native.HEADING}\n#0  tiny::Pad::compile from libtiny.so+0x12\n"
 
 
-@pytest.mark.parametrize(("stderr", "told"), [("", ["test_neg", "test_both"]), (STACK, ["test_neg", "test_abs", "test_both"])])
+@pytest.mark.parametrize(
+    ("stderr", "told"), [("", ["test_neg", "test_both"]), (STACK, ["test_neg", "test_abs", "test_both"])]
+)
 def test_of_deaths_at_no_known_place_only_tests_of_the_operator_are_told(stderr: str, told: list[str]) -> None:
     bodies = {"test_neg": "y = Neg (x)", "test_abs": "y = Abs (x)", "test_both": "a = Abs (x) y = Neg (a)"}
     failures = [died(test, body, stderr) for test, body in bodies.items()]

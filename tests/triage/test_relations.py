@@ -343,3 +343,17 @@ def test_a_scalar_is_the_condition_where_there_is_a_number_for_each_of_its_dimen
     assert failure is not None, "the compiler no longer has this bug: find another for the test"
     found = conditions(judge, failure)
     assert titles.subject(case, ["Tile"], found) == "Tile with scalar input"
+
+
+def test_defaults_none_of_which_is_enough_alone_are_left_out_together(judge: Judge) -> None:
+    case = case_of("AveragePool", ["x"], {"x": np.float32([[[1, 2, 3, 4]]])}, 3, kernel_shape=[2])
+    assert subject(judge, case) == "AveragePool with pads and strides left out"
+
+
+def test_a_size_that_an_input_tells_is_left_out_where_the_model_fails_otherwise_with_it(judge: Judge) -> None:
+    weights = {"w": np.float32([[[1], [2]]]), "r": np.float32([[[1, 2], [3, 4]]])}
+    case = case_of("RNN", ["x", "w", "r"], {"x": np.float32([[[1], [2]]])}, 4, weights)
+    found = conditions(judge, failure_of(judge, case))
+    assert titles.subject(case, ["RNN"], found) == "RNN with hidden_size left out"
+    [told] = [one.sentence for one in found if one.needed]
+    assert told == "With its default, `hidden_size=2`, spelled out on `x` of shape (1, 1, 1) the model passes."

@@ -452,6 +452,9 @@ def test_a_model_of_a_recent_opset_is_said_to_be_one() -> None:
     recent = dataclasses.replace(facts, case=dataclasses.replace(facts.case, model=model.SerializeToString()))
     assert "needs opset" not in draft(facts).body and draft(recent).labels == draft(facts).labels
     assert (f"needs opset {needed}" in draft(recent).body) is (needed > newest - 3)
+    older = Condition("opset", "opset 25", "In opset 25 the same model fails as well.", needed=False)
+    body = draft(dataclasses.replace(recent, conditions=(older,))).body
+    assert "needs opset" not in body and (older.sentence in body) is (needed > newest - 3)
 
 
 @pytest.mark.parametrize(

@@ -110,6 +110,9 @@ PAIRS = [
     Pair("not_scalar", "Trilu", [f(2, 2), i([1])], [f(2, 2), i(1)]),
     Pair("not_scalar", "Dropout", [f(2), a([0.0])], [f(2), a(0.0)]),
     Pair(
+        "weights_unlike_hidden_size", "LSTM", [f(1, 2, 2), f(1, 1, 2), f(1, 1, 1)], [f(1, 2, 2), f(1, 4, 2), f(1, 4, 1)]
+    ),
+    Pair(
         "parameters_unlike_hidden_size",
         "LSTM",
         [f(3, 2, 1), ones(1, 8, 1), ones(1, 8, 2), None, None, None, None, ones(1, 3)],
