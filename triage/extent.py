@@ -37,10 +37,11 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
     `variant` makes the failure go away, if anything does: then it must do so for the other operators too, else the
     wrong values must be the same. So must they where it is numbers that make it go away: on infinities the reference
     itself may be wrong about another operator. Where the failure hangs `on_type`, a type's name, all operators of one
-    tensor are of the family; "" means that it hangs on none.
+    tensor are of the family; "" means that it hangs on none. A death has no words: without a `variant` nothing is told.
     """
     failure = inquiry.failure
-    if failure.outcome.status not in (Status.WRONG, Status.EXCEPTION):
+    died = failure.outcome.status is Status.SIGNAL
+    if failure.outcome.status not in (Status.WRONG, Status.EXCEPTION) and not (died and variant):
         return None
     special = variant is not None and variant.kind == "value" and failure.outcome.status is Status.WRONG
     without = dict(_others(variant.cases[0])) if variant and not special else {}
@@ -54,7 +55,9 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
             passing.append((name, case))
         if other is None or other.outcome.status is not failure.outcome.status:
             continue
-        if _told(other) == _told(failure) or (name in without and inquiry.passes(without[name])):
+        if died and (other.symptom, other.outcome.stage) != (failure.symptom, failure.outcome.stage):
+            continue
+        if (not died and _told(other) == _told(failure)) or (name in without and inquiry.passes(without[name])):
             failing.append(name)
     option = variant is not None and failure.case.kind == "onnx" and is_option(variant.kind, variant.text)
     elsewhere = [name for name, case in passing if _fails_elsewhere(inquiry, case, without[name])] if option else []

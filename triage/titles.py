@@ -119,6 +119,12 @@ def needed(title: str) -> str:
     return found[1] if found else ""
 
 
+def dies_with(title: str) -> str:
+    """With what a title says that the compiler dies, e.g. ``empty data``; "" where it says no such thing."""
+    found = re.search(rf" when (?:{'|'.join(_STAGES.values())}) .+? with (.+)$", title)
+    return found[1] if found else ""
+
+
 def result(title: str) -> str:
     """What a title says comes out: ``returns zeros``; "" where it says no such thing."""
     found = re.search(r" returns .*", title)

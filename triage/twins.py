@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -91,7 +92,11 @@ def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     wanted, families = titles.ignored(title), _families(bug)
     others = _drafted(store, bug)
     if not wanted:
-        return _of_family(bug, titles.needed(title), families, others) or _told_of(bug, title, families, others)
+        return (
+            _of_family(bug, titles.needed(title), families, others)
+            or _told_of(bug, title, families, others)
+            or _dying_alike(bug, titles.dies_with(title), families, others)
+        )
     for other in others:
         converted = _function(bug) != "" and _function(bug) == _function(other)
         related = converted or families & _families(other) or bug.operators == other.operators
@@ -118,10 +123,27 @@ def _told_of(bug: Bug, title: str, families: set[str], others: Sequence[Bug]) ->
     for other in others:
         theirs = other.title or ""
         lone = len(bug.operators) == len(other.operators) == 1 and bug.operators != other.operators
-        alike = bug.symptom == other.symptom and titles.result(title) == titles.result(theirs) != ""
+        alike = bug.symptom == other.symptom and _result(bug, title) == _result(other, theirs) != ""
         if not (lone and alike and families & _families(other)):
             continue
         if titles.tells_of(theirs, bug.operators[0]) or titles.tells_of(title, other.operators[0]):
+            return other
+    return None
+
+
+def _result(bug: Bug, title: str) -> str:
+    """What a title says comes out; of a wrong shape the dimensions count, and not the sizes of the one witness."""
+    said = titles.result(title)
+    return re.sub(r"\d+", "N", said) if bug.symptom == "wrong:shape" else said
+
+
+def _dying_alike(bug: Bug, needed: str, families: set[str], others: Sequence[Bug]) -> Bug | None:
+    """A bug of another operator of the family that dies of the same signal with the same condition."""
+    if not bug.symptom.startswith("crash:") or not needed:
+        return None
+    for other in others:
+        alike = other.symptom == bug.symptom and titles.dies_with(other.title or "") == needed
+        if alike and bug.operators != other.operators and families & _families(other):
             return other
     return None
 

@@ -197,3 +197,10 @@ def test_a_wrong_type_is_asked_of_the_same_function_in_other_dimensions(judge: J
     given = '{"dtype": "float32", "shape": [1, 2, 2], "values": [1, 2, 3, 4]}'
     case = call(f'{{"api": "torch.nn.functional.max_pool2d_with_indices", "args": [{given}, [1, 1]]}}')
     assert reach_of(judge, case).startswith("In its place max_pool1d_with_indices and max_pool3d_with_indices fail")
+
+
+def test_operators_that_die_with_the_same_condition_are_told_and_others_are_not(judge: Judge) -> None:
+    case = case_of("ReduceMax", {"data": np.zeros((2, 0), np.float32), "axes": np.array([1])}, [2, 1])
+    failure = failure_of(judge, case, str(Path(__file__).with_name("planted_deaths.py")))
+    found = conditions(judge, failure)
+    assert titles.subject(case, ["ReduceMax"], found) == "ReduceMax (also ReduceMin) with empty data"

@@ -262,3 +262,32 @@ def test_an_attribute_at_which_one_converter_raises_with_different_words_is_one_
     assert twins.told_with(store, other, "[ONNX] Converting Resize with scalar X fails with IndexError: no") is None
     elsewhere = bug(store, "c", ("Resize",), "Resize._impl_v10", "exception:IndexError")
     assert twins.told_with(store, elsewhere, "[ONNX] Converting Resize with axes fails with IndexError: no") is None
+
+
+def drafted(store: Store, name: str, operator: str, symptom: str, title: str) -> Bug:
+    found = settled(store, bug(store, name, (operator,), symptom=symptom))
+    text = StoredDraft(title, "", "")
+    store.advance(found.id, State.JUDGED, State.DRAFTED, draft=text, report_path=f"{name}.md")
+    return store.bug(found.id)
+
+
+def test_a_wrong_shape_is_one_bug_of_two_operators_whatever_the_sizes_of_each_witness(store: Store) -> None:
+    said = "returns shape (1, 1, 2, 2) instead of (1, 2, 2) for output Y_h"
+    first = drafted(store, "a", "RNN", "wrong:shape", f"[x] RNN (also GRU and LSTM) {said}")
+    second = settled(store, bug(store, "b", ("LSTM",), symptom="wrong:shape"))
+    other = said.replace("2, 2", "3, 3")
+    found = twins.sibling(store, second, f"[x] LSTM (also GRU and RNN) with non-constant W or R {other}")
+    assert found is not None and found.id == first.id
+    assert (
+        twins.sibling(store, second, "[x] LSTM (also RNN) returns shape (1,) instead of (1, 2) for output Y_h") is None
+    )
+
+
+def test_deaths_of_one_family_with_one_condition_are_one_bug(store: Store) -> None:
+    title = "[x] Segmentation fault when running ReduceMax with empty data"
+    first = drafted(store, "a", "ReduceMax", "crash:SIGSEGV", title)
+    second = settled(store, bug(store, "b", ("ReduceMin",), symptom="crash:SIGSEGV"))
+    found = twins.sibling(store, second, title.replace("Max", "Min"))
+    assert found is not None and found.id == first.id
+    assert twins.sibling(store, second, "[x] Segmentation fault when running ReduceMin") is None
+    assert twins.sibling(store, second, "[x] Segmentation fault when running ReduceMin with scalar data") is None

@@ -46,7 +46,7 @@ def draft(desk: Desk, bug: Bug) -> None:
     with settling:
         sibling = twins.sibling(desk.store, bug, text.title)
         if sibling is not None:
-            note = f"ignores what bug {sibling.id} ignores in a related operator, or the rest of its attributes"
+            note = f"bug {sibling.id} is the same of a related operator, or of the rest of this one's attributes"
             desk.store.advance(bug.id, State.JUDGED, State.DUPLICATE, note=note)
             return
         together = twins.told_with(desk.store, bug, text.title)
