@@ -37,8 +37,10 @@ REST: tuple[str, ...] = ("branches",)
 #: tried in the same way: on values that nobody has asked about yet, nodes are idle that are not. What they refuse now
 #: is often the passing neighbour.
 LAST: tuple[str, ...] = ("sources", "noops", "copies")
+#: What is tried after these, and is no neighbour: it differs in several things.
+TYPED: tuple[str, ...] = ("bypasses",)
 #: Every pass in the order in which they are tried.
-ORDER: tuple[str, ...] = (*STRUCTURE, *REST, *LAST, *dict.fromkeys(STACK))
+ORDER: tuple[str, ...] = (*STRUCTURE, *REST, *LAST, *TYPED, *dict.fromkeys(STACK))
 #: Those that go by what nodes make of numbers.
 BY_VALUE = frozenset({"noops"})
 
@@ -195,7 +197,7 @@ class _Search:
             if self.best.kind == "onnx":
                 self._structure()
             self._simplifier.run(self.best, self._accepted.append)
-            while self.best.kind == "onnx" and self._first(LAST):
+            while self.best.kind == "onnx" and self._first((*LAST, *TYPED)):
                 self._simplifier.run(self.best, self._accepted.append)
             nodes = node_count(self.best)  # what was refused with more of them may pass for what it lacked besides
             self._neighbourhood.offer(case for case in self._simplifier.passing if node_count(case) == nodes)

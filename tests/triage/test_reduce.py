@@ -549,3 +549,32 @@ def test_numbers_of_an_instance_that_need_each_other_become_simple_together() ->
     reduction = reduce(case, has_a_window, values=lambda case: {}, valid=fits)
     reduced = json.loads(reduction.case.model)
     assert reduced["args"] == [{"tensor": 0}, 1] and "kwargs" not in reduced
+
+
+def test_what_lies_between_two_nodes_goes_though_the_type_is_another_then() -> None:
+    """A Clip of integers behind a comparison needs neither: of floating-point numbers it fails as well."""
+    model = parser.parse_model("""
+        <ir_version: 10, opset_import: ["" : 20]> g (float[2,3] x, float[1] y) => (int32[2,3] z) {
+            a = Relu (x)
+            b = LessOrEqual (a, y)
+            c = Cast <to = 6> (b)
+            d = Neg (c)
+            z = Clip (d)
+        }
+    """)
+    given = {"x": np.arange(6, dtype=np.float32).reshape(2, 3), "y": np.ones(1, np.float32)}
+    case = Case("onnx", model.SerializeToString(), given, Origin("test"))
+
+    def clips_what_relu_gives(candidate: Case) -> bool:
+        behind: set[str] = set()
+        for node in load(candidate).graph.node:
+            if node.op_type == "Relu" or behind.intersection(node.input):
+                behind.update(node.output)
+                if node.op_type == "Clip":
+                    return True
+        return False
+
+    found = reduce(case, clips_what_relu_gives, values=record, valid=valid)
+    assert [node.op_type for node in load(found.case).graph.node] == ["Relu", "Clip"]
+    assert load(found.case).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
+    assert list(found.case.inputs) == ["x"] and found.runs < 30
