@@ -23,6 +23,7 @@ from triage.construct_meaning import parsed
 from triage.contrasts import OR_EMPTY
 from triage.equality import equality
 from triage.extent import extent, of_deaths, shape_too
+from triage.feeding import feeding
 from triage.ignoring import is_ignored
 from triage.inquiry import FUSE, Condition, Inquiry
 from triage.leftout import KIND as LEFT_OUT
@@ -46,6 +47,7 @@ from triage.variants import (
     declared,
     dtypes,
     inputs,
+    kernels,
     relations,
     sharing,
     shorter,
@@ -80,6 +82,8 @@ CUT = "cut"
 _CUT = Condition(
     CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
 )
+#: How relations begin that are told beside an option that matters, since they are no matter of few dimensions.
+_OWN = (sharing.TEXT, unread.TEXT, kernels.TEXT)
 #: Kinds of variants of which a compiler may know only some forms, with all attributes given.
 _SHAPED = ("attribute", relations.KIND)
 _DEFAULTS = "all defaults of attributes spelled out"
@@ -89,7 +93,7 @@ _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
-        *(sharing.variants, unread.variants),
+        *(sharing.variants, unread.variants, kernels.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
     "instance": (arguments.variants,),
@@ -139,6 +143,9 @@ def conditions(
     if tie:  # any other numbers are not equal to it any more
         found = {key: one for key, one in found.items() if one.kind != "value"}
         found["value", tie.text] = tie
+    if case.kind == "onnx" and not any(one.needed for one in (*found.values(), *types)):
+        told_by_tests = feeding(judge, failure, seen)
+        found |= {(one.kind, one.text): one for one in (told_by_tests,) if one}
     causes = [variants[key] for key, one in found.items() if one.needed and key in variants]
     cause = next(iter([*causes, *(variant for _, variant in spelled)]), None)
     typed = next((one.text for one in types if one.needed), "")
@@ -309,7 +316,7 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
             other.needed and other.text == one.text.replace(relations.LEADING, relations.FIRST) for other in found
         ):
             continue  # the first axis alone says more
-        if one.kind == relations.KIND and better and not one.text.startswith((sharing.TEXT, unread.TEXT)):
+        if one.kind == relations.KIND and better and not one.text.startswith(_OWN):
             continue  # with fewer dimensions it may make no difference
         if one.text.startswith("non-zero ") and one.text.removeprefix("non-zero ") in odd:
             continue  # an odd number is none

@@ -24,7 +24,7 @@ from triage.operators import CALL, value_names
 from triage.schemas import CASTS, formal_inputs, output_name
 from triage.scrub import scrub
 from triage.sufficiency import is_option
-from triage.variants import relations
+from triage.variants import kernels, relations
 from triage.wording import telling
 
 LONGEST = 140
@@ -158,7 +158,9 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     if typed and not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
         named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
     called = [_with_kin(f"({one.text})", one.also)[1:-1] for one in types if one.needed and case.kind == "instance"][:1]
-    for text in (*called, *(one.text for one in conditions if one.kind == extent.KIND)):
+    sizes = [one.text for one in conditions if one.needed and one.text.startswith(kernels.TEXT)]
+    conditions = [one for one in conditions if one.text not in sizes]
+    for text in (*called, *sizes, *(one.text for one in conditions if one.kind == extent.KIND)):
         named = f"{named.removesuffix(')')}; {text})" if named.endswith(")") else f"{named} ({text})"
     needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]
     ignored = next((one for one in conditions if one.ignored), None)

@@ -4,9 +4,9 @@ Pow refuses inputs of two types, Tile gives zeros for more than three dimensions
 first axis, Resize knows no axes and takes the first for the batch, MaxPool knows no strides and ConstantOfShape no
 scalars, Unique no rows, ThresholdedRelu lets its threshold through, Greater holds for equal numbers, and DFT never
 looks at its axis. GatherElements knows no negative indices but along the first axis of three rows of three. RNN must
-be told its hidden_size, and takes no batches; AveragePool must be told strides and pads. Softmax has two faults: zeros
-along a second axis of many dimensions, and ones along the last axis, whatever the dimensions, if one has a size of
-three.
+be told its hidden_size, and takes no batches; AveragePool must be told strides and pads. BatchNormalization wants
+constants, and more dimensions than one. Softmax has two faults: zeros along a second axis of many dimensions, and ones
+along the last axis, whatever the dimensions, if one has a size of three.
 """
 
 import numpy as np
@@ -35,6 +35,8 @@ def execute(job, enter):
     arrays = {**{one.name: onnx.numpy_helper.to_array(one) for one in model.graph.initializer}, **dict(job.inputs)}
     read = [arrays[name] for name in node.input if name]
     refuse(node.op_type, given, read)
+    if node.op_type == "BatchNormalization" and not set(node.input[1:]).isdisjoint(dict(job.inputs)):
+        raise ValueError("The parameters must be constants.")
     if node.op_type == "DFT":
         node.input[:] = [*[*node.input, ""][:2], "first_axis"]
         model.graph.initializer.append(onnx.numpy_helper.from_array(np.array(1), "first_axis"))
@@ -53,6 +55,8 @@ def execute(job, enter):
         found = [np.zeros_like(found[0])]
     if node.op_type == "Softmax" and "axis" not in given and 3 in read[0].shape:
         found = [np.ones_like(found[0])]
+    if node.op_type == "BatchNormalization" and read[0].ndim < 2:
+        raise KeyError("There are no channels.")
     if node.op_type == "ThresholdedRelu":
         found = [np.where(read[0] >= np.float32(given.get("alpha", 1.0)), read[0], found[0])]
     if node.op_type == "Greater":
