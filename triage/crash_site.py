@@ -33,6 +33,10 @@ _TEMPLATE = re.compile(r"<.*>")
 #: What the standard library puts between a caller and the function that it calls.
 _PLUMBING = re.compile(r"std::(?:_Function_handler|function|__invoke\w*|_Bind|_Mem_fn)\b|_ZNK?St17_Function_handler")
 
+#: In whose body a lambda stands, and which of them it is.
+_OWNER = re.compile(r"(?P<name>[\w:~]+)(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?(?: const)?$")
+_NUMBER = re.compile(r"#(?P<number>\d+)\}")
+
 
 @dataclass(frozen=True)
 class NativeFrame:
@@ -74,11 +78,25 @@ def site(stderr: str) -> Site | None:
             return None
         if frame.function == _UNKNOWN:
             return Site(frame.library + frame.offset, named=False, caller=_nameless(frame)) if frame.offset else None
+        if _PLUMBING.match(frame.function) and (held := _held(frame)):
+            return held
         name, kind = stack.spot(frame.library, frame.function)
         if kind in _INNER or stack.shared(frame.library, frame.function):
             continue
         return Site(name, named=True, caller=_maker(frame.library, name, outer)) if name and not kind else None
     return None
+
+
+def _held(frame: NativeFrame) -> Site | None:
+    """The lambda that a `std::function` holds: compiled into what calls it, it has no frame of its own.
+
+    None where it holds something else, or the name is not told in C++: several files may have a variable of one name.
+    """
+    before, found, after = frame.function.partition("::{lambda(")
+    owner, number = _OWNER.search(before), _NUMBER.search(after)
+    if not found or owner is None or number is None:
+        return None
+    return Site(f"{owner['name']}::{{lambda#{number['number']}}}", named=True)
 
 
 def _nameless(frame: NativeFrame) -> str:

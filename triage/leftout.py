@@ -24,7 +24,7 @@ _PER_AXIS = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 2)}
 #: What follows from the shape of an input: which input that is, and which of its sizes.
 _FROM_INPUT = {"hidden_size": ("R", slice(-1, None)), "kernel_shape": ("W", slice(2, None))}
 #: Other sizes that are tried where the model fails otherwise with its attributes spelled out.
-MOST_SIZES = 24
+MOST_SIZES = 40
 
 
 def left_out(inquiry: Inquiry) -> Iterator[tuple[Condition, Variant]]:

@@ -246,3 +246,29 @@ def test_two_real_deaths_at_one_place_of_a_compiler_are_one_bug_whatever_the_ope
     one, other = dies_in_openvino(runner, "Div"), dies_in_openvino(runner, "Sub")
     assert "openvino" in next(crash_site.frames(one)).library
     assert crash_site.same(one, other, one_build=True) is True
+
+
+EXPR = "std::shared_ptr<tiny::Expr>"
+HANDLER = f"std::_Function_handler<bool ({EXPR}), {{}}>::_M_invoke from libtiny.so"
+
+
+@pytest.mark.parametrize(
+    ("held", "place"),
+    [
+        (f"tiny::Folding::Folding()::{{lambda({EXPR})#1}}", "tiny::Folding::Folding::{lambda#1}"),
+        (
+            f"tiny::Merge::add(std::string, std::function<bool ({EXPR})>)::{{lambda(int)#2}}",
+            "tiny::Merge::add::{lambda#2}",
+        ),
+        ("bool (*)(int)", ""),
+    ],
+)
+def test_a_lambda_that_a_function_holds_is_the_place_though_it_has_no_frame(held: str, place: str) -> None:
+    found = crash_site.site(output(HANDLER.format(held), "tiny::Merge::run from libtiny.so"))
+    assert (found.place if found else "") == (place or "tiny::Merge::run")
+
+
+def test_a_lambda_whose_name_may_be_anothers_is_no_place() -> None:
+    mangled = "_ZNSt17_Function_handlerIFbiEZNKS2_L9gRegisterMUlvE_clEvEUlS4_E5_E9_M_invokeERKSt9_Any_data"
+    found = crash_site.site(output(f"{mangled} from libtiny.so", "tiny::Merge::run from libtiny.so"))
+    assert found is not None and found.place == "tiny::Merge::run"
