@@ -180,6 +180,13 @@ def test_the_first_constant_becomes_an_input_where_there_are_constants_alone() -
     assert [one.text for one in inputs.variants(frozen)] == ["constant data", "constant shape"]
 
 
+def test_each_of_many_constants_is_fed_before_constants_alone_are_blamed() -> None:
+    given = {f"data_{at}": float32(at) for at in range(5)}
+    case = inputs.frozen(case_of("Sum", given, [1]), list(given))
+    [alone] = [one for one in inputs.variants(case) if one.text == inputs.ALONE]
+    assert [list(one.inputs) for one in alone.cases] == [[name] for name in given]
+
+
 def test_a_value_that_only_a_body_reads_is_told_to_come_from_outside() -> None:
     info = helper.make_tensor_value_info
     body = helper.make_graph(

@@ -18,8 +18,8 @@ from triage.wording import enumerated
 
 #: How a condition begins whose input is no constant, and what is before the last of several such inputs.
 NON_CONSTANT, OR = "non-constant ", " or "
-#: The condition that any input takes away, and so many constants make it worth a question.
-ALONE, MANY = "constants alone", 3
+#: The condition that any input takes away, so many constants make it worth a question, and so many of them are asked.
+ALONE, MANY, MOST = "constants alone", 3, 8
 _PLAIN = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL)
 
 
@@ -106,14 +106,14 @@ def _called(model: onnx.ModelProto, name: str) -> str:
 
 
 def _any_fed(case: Case) -> Iterator[Variant]:
-    """Where a model has many constants and no input, the first of them as an input, one or the other."""
+    """Where a model has many constants and no input, each of them as an input, one after the other."""
     model = parsed(case.model)
     names = [tensor.name for tensor in model.graph.initializer if numpy_helper.to_array(tensor).dtype.isbuiltin == 1]
     if model.graph.input or len(names) < MANY:
         return
-    quoted = enumerated([f"`{name}`" for name in names[:MANY]], OR)
+    quoted = enumerated([f"`{name}`" for name in names[:MOST]], OR)
     sentence = f"With {quoted} as an input instead of a constant the same model passes."
-    yield Variant("input", ALONE, sentence, tuple(_with_input(case, name) for name in names[:MANY]))
+    yield Variant("input", ALONE, sentence, tuple(_with_input(case, name) for name in names[:MOST]))
 
 
 def _with_input(case: Case, name: str) -> Case:
