@@ -39,6 +39,8 @@ from triage.wording import telling
 _MOST_EXAMPLES = 6
 #: Failing cases of a bug that are asked whether they have what the reduced one seems to need.
 _MOST_SEEN = 8
+#: Generators whose calls are nobody's tests.
+_MADE = ("docs", "relations")
 #: The option of a backend that fixes the number of its threads.
 _THREADS = "threads"
 #: How pytest tells that one of two tests fails.
@@ -130,8 +132,11 @@ def _shares_operator(case: Case, own: Sequence[Operator]) -> bool:
 
 
 def _is_test(origin: Origin) -> bool:
-    """Whether a project has a test of this name: generated models have numbers, and mutants those of their seeds."""
-    return bool(origin.test) and not origin.test.isdigit() and origin.variant != MUTANT
+    """Whether a project has a test of this name: generated models have numbers, mutants those of their seeds, and calls
+    from the documentation what they are for."""
+    return (
+        bool(origin.test) and not origin.test.isdigit() and origin.variant != MUTANT and origin.generator not in _MADE
+    )
 
 
 def _named(operators: tuple[str, ...], location: Location | None, failure: Failure) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     The types of a cast are its meaning; without `typed` no type is named that was not asked about. What was seen to be
     needed and not enough is said to be "some".
     """
-    conditions = [replace(one, text=_spoken(one.text)) for one in conditions]
+    conditions = [replace(one, text=_owned(case, operators, _spoken(one.text))) for one in conditions]
     operators = _each_node(case, _but_wiring(case, operators))
     operators, conditions = _with_target(case, operators, conditions)
     named = _within(case, operators) or _joined([_SPOKEN.get(name, name) for name in operators]) or "the model"
@@ -241,6 +241,15 @@ def _spoken(text: str) -> str:
     if how in _FED and "constant" in name:
         return f"{name} as {_FED[how]}"
     return text
+
+
+def _owned(case: Case, operators: Sequence[str], text: str) -> str:
+    """``non-constant ends of Slice`` beside Gather, which has no ends, where it is of a node that no one has named."""
+    feeding = text.partition(" ")[0] in _FED or text.startswith(OPTIONAL_INPUT)
+    model = parsed(case.model) if case.kind == "onnx" and feeding else onnx.ModelProto()
+    name = text.rpartition(" ")[2]
+    owners = [node.op_type for node in model.graph.node if any(one.name == name for one in formal_inputs(node, model))]
+    return text if not owners or not set(owners).isdisjoint(operators) else f"{text} of {owners[0]}"
 
 
 def _some(condition: Condition) -> str:

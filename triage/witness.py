@@ -37,6 +37,8 @@ from triage.variants import sizes as parts
 MOST_RUNS = 24
 #: More elements than this are too many to read.
 MOST_ELEMENTS = 64
+#: What is wrong with a result whatever its numbers are.
+_FORMS = ("wrong:dtype", "wrong:shape", "wrong:count")
 #: What a tensor that was empty is filled with.
 _FILLS = (np.inf, -np.inf, 0, 1, -1)
 
@@ -201,6 +203,11 @@ def _filled(inquiry: Inquiry) -> Failure | None:
             if found:
                 return found
     return None
+
+
+def _form_full(inquiry: Inquiry) -> Failure | None:
+    """What is wrong in type, shape or number of its results with no tensor empty: what no numbers give is beside it."""
+    return _full(inquiry) if inquiry.failure.symptom in _FORMS else None
 
 
 def _full(inquiry: Inquiry) -> Failure | None:
@@ -410,6 +417,7 @@ _IMPROVEMENTS = {
             _outer_apart,
             _data_fed,
             _last_axes,
+            _form_full,
             _filled,
             _all_outputs,
             _grown,
@@ -433,6 +441,6 @@ _IMPROVEMENTS = {
         ),
         _plainly_filled,
     ),
-    ("instance", True): (_plain_floats, _plainly_filled),
+    ("instance", True): (_form_full, _plain_floats, _plainly_filled),
     ("instance", False): (_plain_floats, _full, _plainly_filled),
 }

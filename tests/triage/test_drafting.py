@@ -112,6 +112,8 @@ def test_mutants_of_a_network_are_no_tests_that_a_maintainer_could_look_for() ->
     origins = [
         Origin("mtdlcomp", "lstm/15", "mutant"),
         Origin("isra", "12"),
+        Origin("docs", "torch.Tensor.any conforming"),
+        Origin("relations", "torch.Tensor.T as torch.Tensor.t"),
         Origin("onnx_node", "test_relu", "frozen"),
     ]
     assert [origin.test for origin in origins if drafting._is_test(origin)] == ["test_relu"]

@@ -352,3 +352,19 @@ def test_what_a_cast_behind_another_node_makes_is_told_where_it_matters() -> Non
     assert titles.subject(case, ["Abs", "Cast"], found) == "Abs + Cast to bool with constant W"
     refuted = (replace(found[0], needed=False, refuted=True), found[1])
     assert titles.subject(case, ["Abs", "Cast"], refuted) == "Abs + Cast with constant W"
+
+
+def test_an_input_of_a_node_that_is_not_named_is_told_with_its_operator() -> None:
+    text = """
+        <ir_version: 10, opset_import: ["" : 20]> g (float[3] x, int64[1] s, int64[1] e, int64[1] i) => (int64[1] y) {
+            a = Slice (x, s, e)
+            b = Shape (a)
+            y = Gather (b, i)
+        }
+    """
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {}, Origin("test"))
+    ends = (Condition("input", "non-constant ends", "", True),)
+    assert titles.subject(case, ["Gather"], ends) == "Gather with non-constant ends of Slice"
+    assert titles.subject(case, ["Slice", "Gather"], ends) == "Slice + Gather with non-constant ends"
+    indices = (Condition("input", "constant indices", "", True),)
+    assert titles.subject(case, ["Gather"], indices) == "Gather with constant indices"

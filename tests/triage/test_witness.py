@@ -213,3 +213,14 @@ def test_random_numbers_that_do_not_matter_give_way_to_those_of_a_person(judge: 
 def test_a_scalar_that_holds_the_number_of_another_gets_its_own() -> None:
     scalars = {"a": np.array(1, np.float32), "b": np.array(1, np.float32)}
     assert renumbered(scalars) == {"b": np.float32(11)}
+
+
+def test_a_wrong_type_is_shown_on_numbers_where_there_were_none(judge: Judge) -> None:
+    """What TVM gives for the maximum of nothing is another matter than that it gives no truth values."""
+    pytest.importorskip("tvm")
+    text = b'{"api": "torch.Tensor.any", "args": [{"dtype": "float32", "shape": [0, 3]}, 0]}'
+    failure = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom == "wrong:dtype"
+    found = better(judge, failure)
+    assert [0 in one.shape for one in instance.parse(found.case.model).tensors] == [False]
+    assert found.symptom == failure.symptom
