@@ -118,21 +118,8 @@ def conditions(
     if case.kind == "onnx" and len(parsed(case.model).graph.node) > MOST_NODES:
         return (older,) if older else ()
     inquiry = Inquiry(judge, failure, most_runs, clock)
-    found: dict[Key, Condition] = {}
-    variants: dict[Key, Variant] = {}
-    denied: set[Key] = set()
     makers = _makers(failure)
-    for variant in islice(chain.from_iterable(make(case) for make in makers), MOST_NEIGHBOURS):
-        key = (variant.kind, variant.text)
-        if key in found or key in denied:
-            continue
-        answer = _answer(inquiry, variant) or _resized(inquiry, variant) or _spelled_out(inquiry, variant)
-        if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
-            denied.add(key)  # another way to do without it may pass by coincidence
-        if answer is None and variant.flag:
-            answer = Condition("setting", variant.text, "", needed=False)
-        if answer is not None:
-            found[key], variants[key] = answer, variant
+    found, variants = _neighbours(inquiry, makers)
     types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
     found |= settled(inquiry, found, variants, seen, makers)
     if case.kind == "instance":
@@ -157,6 +144,25 @@ def conditions(
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
     return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
+
+
+def _neighbours(inquiry: Inquiry, makers: Sequence[_Maker]) -> tuple[dict[Key, Condition], dict[Key, Variant]]:
+    """What the neighbours answer, and the neighbours themselves."""
+    found: dict[Key, Condition] = {}
+    variants: dict[Key, Variant] = {}
+    denied: set[Key] = set()
+    for variant in islice(chain.from_iterable(make(inquiry.failure.case) for make in makers), MOST_NEIGHBOURS):
+        key = (variant.kind, variant.text)
+        if key in found or key in denied:
+            continue
+        answer = _answer(inquiry, variant) or _resized(inquiry, variant) or _spelled_out(inquiry, variant)
+        if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
+            denied.add(key)  # another way to do without it may pass by coincidence
+        if answer is None and variant.flag:
+            answer = Condition("setting", variant.text, "", needed=False)
+        if answer is not None:
+            found[key], variants[key] = answer, variant
+    return found, variants
 
 
 def _bounds(

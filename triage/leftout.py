@@ -23,6 +23,8 @@ _PER_AXIS = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 2)}
 
 #: What follows from the shape of an input: which input that is, and which of its sizes.
 _FROM_INPUT = {"hidden_size": ("R", slice(-1, None)), "kernel_shape": ("W", slice(2, None))}
+#: More attributes than this tell nobody which of them is meant.
+_FEW = 2
 #: Other sizes that are tried where the model fails otherwise with its attributes spelled out.
 MOST_SIZES = 40
 
@@ -37,7 +39,8 @@ def left_out(inquiry: Inquiry) -> Iterator[tuple[Condition, Variant]]:
         yield from _on_other_sizes(inquiry, found)
         return
     alone = [attribute for attribute in found if inquiry.passes(_spelled(case, [attribute]))]
-    for one in [[attribute] for attribute in alone] or [_together(inquiry, found)]:
+    together = [] if alone else _together(inquiry, found)
+    for one in [[attribute] for attribute in alone] or ([together] if 0 < len(together) <= _FEW else []):
         yield _needed(_spelled(case, one), one)
 
 
