@@ -171,7 +171,7 @@ def test_a_default_that_a_compiler_must_be_told_is_in_the_title(judge: Judge) ->
     given = {"x": floats(1, 1, 2)}
     pool, other = (case_of(name, given, [1, 1, 2], kernel_shape=[1]) for name in ("MaxPool", "AveragePool"))
     found = conditions(judge, failure_of(judge, pool, "mnn"), seen=[other])
-    assert titles.subject(pool, ["MaxPool"], found) == "MaxPool (also AveragePool) with strides left out"
+    assert titles.subject(pool, ["MaxPool"], found) == "MaxPool (also AveragePool and LpPool) with strides left out"
     assert "With its default, `strides=[1]`, spelled out the same model passes." in [one.sentence for one in found]
 
 
