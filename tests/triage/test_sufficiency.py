@@ -160,4 +160,7 @@ def test_a_wrong_shape_is_tried_with_other_sizes_before_other_numbers(judge: Jud
     case = Case("onnx", model.SerializeToString(), fed, Origin("test"))
     found = found_in(judge, case, "openvino")
     assert all(one.partly for one in found if one.needed)
-    assert titles.subject(case, ["QLinearConv"], found) == "QLinearConv with pads and strides on some inputs"
+    assert (
+        titles.subject(case, ["QLinearConv"], found)
+        == "QLinearConv (kernel of 1x1) with pads and strides on some inputs"
+    )
