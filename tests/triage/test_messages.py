@@ -215,3 +215,11 @@ def test_where_a_tensor_lies_makes_no_other_bug() -> None:
     said = "Pending unbacked symbols {u1} not in returned outputs FakeTensor(..., %ssize=(u0, 2)) ((2, 1), 0)."
     assert normalise(said % "device='cuda:0', ") == normalise(said % "")
     assert "cuda" not in normalise("expected f(x, device=device(type='cuda', index=0)) to be of 2 elements")
+
+
+def test_what_is_said_of_each_dimension_is_said_once() -> None:
+    """inductor compares strides dimension by dimension: the rank of a call makes no other bug."""
+    clause = "expected size 5==5, stride %d==5 at dim=%d"
+    flat, deep = ("; ".join(clause % (at, at) for at in range(rank)) for rank in (2, 4))
+    assert normalise(f"{flat}\nError in op: f") == normalise(f"{deep}\nError in op: f") != normalise("Error in op: f")
+    assert normalise("a is not allowed; b is not allowed") == "a is not allowed; b is not allowed"
