@@ -8,6 +8,7 @@ elsewhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import onnx
 from onnx import helper, numpy_helper
@@ -23,27 +24,33 @@ _GENERATED = re.compile(r"[A-Za-z]?_?\d+(_\d+)?")
 
 def own_tensors(case: Case) -> Case | None:
     """A tensor of its own, with the same numbers, for every place where the node reads one that it has read before."""
-    model = load(case)
-    node = _only(model)
+    node, found = _only(load(case)), case
     if node is None:
         return None
-    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    inputs = dict(case.inputs)
+    for name in dict.fromkeys(filter(None, node.input)):
+        again = [(0, at) for at, read in enumerate(node.input) if read == name][1:]
+        found = (apart(found, name, again) if again else None) or found
+    return found if found is not case else None
+
+
+def apart(case: Case, name: str, places: Sequence[tuple[int, int]]) -> Case | None:
+    """The case with copies of the tensor in these places (of a node, by their numbers); None where it is computed."""
+    model, inputs = load(case), dict(case.inputs)
+    nodes = all_nodes(model)
     taken = names_of(model)
-    for at, name in enumerate(node.input):
-        if not name or name not in list(node.input)[:at] or (name not in inputs and name not in constants):
-            continue
-        other = free_name(f"{name}_{at}", taken)
-        node.input[at] = other
-        if name in inputs:
-            info = value_info(other, inputs[name])
-            if info is None:
-                return None
+    constants = {tensor.name: tensor for tensor in model.graph.initializer}
+    for at, place in places:
+        other = free_name(f"{name}_{place or at}", taken)
+        info = value_info(other, inputs[name]) if name in inputs else None
+        if info is not None:
             model.graph.input.append(info)
             inputs[other] = inputs[name]
+        elif name in constants and name not in inputs:
+            add_initializer(model, other, numpy_helper.to_array(constants[name]))
         else:
-            add_initializer(model, other, constants[name])
-    return with_model(case, model, inputs) if len(taken) > len(names_of(load(case))) else None
+            return None
+        nodes[at].input[place] = other
+    return with_model(case, model, inputs)
 
 
 def outer_apart(case: Case) -> Case | None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import onnx
-from onnx import numpy_helper
 from onnx.defs import OpSchema
 
 from fuzz.case import Case
-from triage.handwritten import free_name, names_of
+from triage.handwritten import apart
 from triage.schemas import formal_inputs
-from triage.submodel import add_initializer, all_nodes, load, value_info, with_model
+from triage.submodel import all_nodes, load
 from triage.variants import Variant
 from triage.variants.relations import KIND
 from triage.wording import enumerated
@@ -31,11 +30,11 @@ def _of_one_node(case: Case) -> Iterator[Variant]:
         for name in dict.fromkeys(name for name in node.input if list(node.input).count(name) > 1 and name):
             formals = _formals(load(case), at, name)
             places = [(at, place) for place, read in enumerate(node.input) if read == name]
-            apart = _apart(case, name, places[1:]) if len(formals) > 1 else None
-            if apart is not None:
+            own_each = apart(case, name, places[1:]) if len(formals) > 1 else None
+            if own_each is not None:
                 own = " and ".join(f"`{formal}`" for formal in formals)
                 sentence = f"With a tensor of its own, of the same numbers, for each of {own} the same model passes."
-                yield Variant(KIND, f"{TEXT}{enumerated(formals)}", sentence, (apart,))
+                yield Variant(KIND, f"{TEXT}{enumerated(formals)}", sentence, (own_each,))
 
 
 def _formals(model: onnx.ModelProto, at: int, name: str) -> list[str]:
@@ -53,11 +52,11 @@ def _of_several_nodes(case: Case) -> Iterator[Variant]:
     for name in dict.fromkeys(name for node in nodes for name in node.input if name):
         readers = [node for node in nodes if name in node.input]
         places = [(numbers[id(node)], at) for node in readers[1:] for at, read in enumerate(node.input) if read == name]
-        apart = _apart(case, name, places) if len(readers) > 1 else None
-        if apart is not None:
+        own_each = apart(case, name, places) if len(readers) > 1 else None
+        if own_each is not None:
             said = f"With a tensor of its own, of the same numbers, for each node that reads `{name}`"
             sentence = f"{said} the same model passes."
-            yield Variant(KIND, f"{TEXT}{_roles(model, readers, name)}", sentence, (apart,))
+            yield Variant(KIND, f"{TEXT}{_roles(model, readers, name)}", sentence, (own_each,))
 
 
 def _roles(model: onnx.ModelProto, readers: Sequence[onnx.NodeProto], name: str) -> str:
@@ -71,23 +70,3 @@ def _roles(model: onnx.ModelProto, readers: Sequence[onnx.NodeProto], name: str)
 def _formal(model: onnx.ModelProto, node: onnx.NodeProto, name: str) -> str:
     pairs = zip(node.input, formal_inputs(node, model), strict=False)
     return next((one.name for read, one in pairs if read == name), "input")
-
-
-def _apart(case: Case, name: str, places: Sequence[tuple[int, int]]) -> Case | None:
-    """The case with copies of the tensor in these places (of a node, by their numbers); None where it is computed."""
-    model, inputs = load(case), dict(case.inputs)
-    nodes = all_nodes(model)
-    taken = names_of(model)
-    constants = {tensor.name: tensor for tensor in model.graph.initializer}
-    for at, place in places:
-        other = free_name(f"{name}_{place or at}", taken)
-        info = value_info(other, inputs[name]) if name in inputs else None
-        if info is not None:
-            model.graph.input.append(info)
-            inputs[other] = inputs[name]
-        elif name in constants and name not in inputs:
-            add_initializer(model, other, numpy_helper.to_array(constants[name]))
-        else:
-            return None
-        nodes[at].input[place] = other
-    return with_model(case, model, inputs)
