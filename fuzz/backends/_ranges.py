@@ -72,6 +72,25 @@ def _by_neighbours(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: s
     return np.where(np.broadcast_to(sums > LARGEST[dtype], value.shape), np.nan, 0.0)
 
 
+def _by_deviation(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """The squares of what is normalised, added up over the axes from `axis` on."""
+    x, axis = inputs[0], getattr(node, "axis", None)
+    axes = tuple(range((-1 if axis is None else axis) % x.ndim, x.ndim))
+    return np.where(np.broadcast_to(np.square(x).sum(axis=axes, keepdims=True) > LARGEST[dtype], value.shape), np.nan, 0.0)
+
+
+def _pooled_norm(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """The sum of powers of a window."""
+    powers = np.abs(value) ** (getattr(node, "p", None) or 2)
+    return _of_squares(np.where(value == 0, 0.0, powers), dtype)
+
+
+def _added(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """The sum of some of the inputs, before the others come to it or it is divided."""
+    partial = np.asarray(sum(np.abs(each) for each in inputs))
+    return np.where(partial > LARGEST[dtype], np.nan, 0.0)
+
+
 def _scaled(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
     """Scaled before it is divided by the deviation, or after."""
     x, scale, _, mean = inputs[:4]
@@ -82,12 +101,37 @@ def _scaled(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, eva
     return np.where(partial > LARGEST[dtype], np.inf, 0.0)
 
 
+def _logarithm(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """The logarithm of exponentials or of a sum: of an infinity, or of a zero where all of them are lost.
+
+    ONNX's own function of Softplus is Log(Exp(x) + 1), in the tensor's type; whoever takes the largest out first is better.
+    """
+    lost = (value < np.log(SMALLEST[dtype])) & (getattr(node, "op_type", "") == "ReduceLogSumExp")
+    return np.where(np.isfinite(value) & ((value > np.log(LARGEST[dtype])) | lost), np.inf, 0.0)
+
+
+def _half_exponential(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
+    """The exponential before it is halved."""
+    return np.where(2 * np.abs(value) > LARGEST[dtype], np.inf, 0.0)
+
+
 _BY_OPERATOR: Dict[str, _Leaves] = {
     "ReduceProd": _product,
     "CumProd": _product,
     "prod": _product,
     "cumprod": _product,
     "ReduceL2": _norm,
+    "LpPool": _pooled_norm,
+    "GlobalLpPool": _pooled_norm,
+    "LayerNormalization": _by_deviation,
+    "RMSNormalization": _by_deviation,
+    "Sum": _added,
+    "Mean": _added,
+    "ReduceLogSum": _logarithm,
+    "ReduceLogSumExp": _logarithm,
+    "Softplus": _logarithm,
+    "Cosh": _half_exponential,
+    "Sinh": _half_exponential,
     "LpNormalization": _normalised,
     "LRN": _by_neighbours,
     "InstanceNormalization": _by_variance,

@@ -21,15 +21,18 @@ from fuzz.oracles._torch_integers import element_results, result_type
 from fuzz.oracles._values import (
     EXACT,
     REDUCTIONS,
+    along,
     as_exact,
     broadcast,
     cast_target,
     exact_sums,
     limits,
+    lines_of_nothing,
     near_ties,
     power_leaves,
     reduced,
 )
+from fuzz.oracles._windows import of_padding, outside
 
 Elements = Callable[[Site], np.ndarray | None]
 
@@ -143,25 +146,27 @@ def quantizes_near_tie(site: Site) -> np.ndarray | None:
     x, scale = site.array("x"), site.array("y_scale")
     if site.op_type != "QuantizeLinear" or x is None or scale is None or scale.size != 1:
         return None
-    with np.errstate(all="ignore"):
-        return near_ties(x.astype(np.float64) / float(scale.astype(np.float64).ravel()[0]))
+    return near_ties(x.astype(np.float64), float(scale.astype(np.float64).ravel()[0]))
 
 
 #: Operators of which every element has one element of each input, after broadcasting.
-_ELEMENTWISE = frozenset({"Celu", "Clip", "HardSigmoid", "Max", "Min", "Relu", "Sign"})
+_ELEMENTWISE = frozenset(
+    {"Celu", "Clip", "Elu", "HardSigmoid", "LeakyRelu", "Max", "Min", "PRelu", "Relu", "Selu", "Shrink", "Sign"}
+    | {"ThresholdedRelu"}
+)
 
 
 def orders_nan(site: Site) -> np.ndarray | None:
     result = site.result()
     known = [value for value in site.inputs.values() if isinstance(value, np.ndarray)]
-    given = [value for value in known if not is_integer(value)]
+    given = [value for value in (site.subjects() if site.subject else known) if not is_integer(value)]
     if result is None or len(known) < len(site.given) or not given:
         return None
     unordered = [np.isnan(value.astype(np.float64)) for value in given]
     if site.op_type in _ELEMENTWISE:
         return np.asarray(np.logical_or.reduce(np.broadcast_arrays(*unordered, np.zeros(result.shape, bool))[:-1]))
     if site.op_type == "Hardmax":
-        return _along(unordered[0], site)
+        return along(unordered[0], site)
     if site.op_type in ("ArgMax", "ArgMin"):
         axis = int(site.attributes.get("axis", 0))
         return np.asarray(np.any(unordered[0], axis=axis, keepdims=True).reshape(result.shape))
@@ -177,22 +182,21 @@ def orders_nan(site: Site) -> np.ndarray | None:
     return None if found is None else np.any(unordered[0], axis=found[1], keepdims=True).reshape(result.shape)
 
 
+def normalises_nothing(site: Site) -> np.ndarray | None:
+    return lines_of_nothing(site)
+
+
+def pools_padding(site: Site) -> np.ndarray | None:
+    return of_padding(site)
+
+
+def roi_leaves_picture(site: Site) -> np.ndarray | None:
+    return outside(site)
+
+
 def exponentiates_infinity(site: Site) -> np.ndarray | None:
     array = site.array("input")
-    return None if array is None else _along(np.isposinf(array.astype(np.float64)), site)
-
-
-def _along(hit: np.ndarray, site: Site) -> np.ndarray:
-    """Every element of the lines that hold a hit, as Softmax and its kin draw lines.
-
-    Before opset 13 they make a matrix of their input, of which `axis` and all axes behind it are a line.
-    """
-    if site.version >= 13:
-        axes: tuple[int, ...] = (int(site.attributes.get("axis", -1)),)
-    else:
-        first = int(site.attributes.get("axis", 1))
-        axes = tuple(range(first if first >= 0 else first + hit.ndim, hit.ndim))
-    return np.broadcast_to(np.any(hit, axis=axes, keepdims=True), hit.shape)
+    return None if array is None else along(np.isposinf(array.astype(np.float64)), site)
 
 
 # ---------------------------------------------------------------- PyTorch, whose results are not known here
@@ -237,9 +241,12 @@ ELEMENTS: Mapping[str, Elements] = {
         integer_result_overflows,
         integer_sum_overflows,
         interpolates_integers,
+        normalises_nothing,
         orders_nan,
+        pools_padding,
         quantizes_near_tie,
         quantizes_no_number,
+        roi_leaves_picture,
         scatter_elements_conflict,
         scatter_nd_conflict,
         scatters_nan_among_extremes,

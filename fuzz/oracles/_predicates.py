@@ -27,10 +27,12 @@ from fuzz.oracles._values import (
     cast_target,
     exact_sums,
     limits,
+    lines_of_nothing,
     near_ties,
     power_leaves,
     reduced,
 )
+from fuzz.oracles._windows import of_padding, outside
 from fuzz.wire import Value
 
 
@@ -270,7 +272,13 @@ def _has(array: Value, test: Callable[[np.ndarray], np.ndarray]) -> bool:
 
 
 def orders_nan(site: Site) -> bool:
-    return any(_has(value, np.isnan) for value in site.inputs.values())
+    return any(_has(value, np.isnan) for value in (site.subjects() if site.subject else site.inputs.values()))
+
+
+def pools_padding(site: Site) -> bool:
+    """Whether a window of a pooling holds nothing but padding."""
+    windows = of_padding(site)
+    return windows is not None and bool(windows.any())
 
 
 def scatters_nan_among_extremes(site: Site) -> bool:
@@ -280,6 +288,11 @@ def scatters_nan_among_extremes(site: Site) -> bool:
 
 def exponentiates_infinity(site: Site) -> bool:
     return _has(site.array("input"), np.isposinf)
+
+
+def normalises_nothing(site: Site) -> bool:
+    lines = lines_of_nothing(site)
+    return lines is not None and bool(lines.any())
 
 
 def quantizes_no_number(site: Site) -> bool:
@@ -325,10 +338,10 @@ def quantizes_near_tie(site: Site) -> bool:
     with np.errstate(all="ignore"):
         if site.op_type == "DynamicQuantizeLinear":
             step = np.float32((max(0.0, wide.max()) - min(0.0, wide.min())) / 255)
-            return bool(near_ties(wide / float(step)).any())
+            return bool(near_ties(wide, float(step)).any())
         if scale is None or scale.size != 1:
             return False
-        return bool(near_ties(wide / float(scale.astype(np.float64).ravel()[0])).any())
+        return bool(near_ties(wide, float(scale.astype(np.float64).ravel()[0])).any())
 
 
 def unpool_shape_disputed(site: Site) -> bool:
@@ -360,6 +373,11 @@ def aligned_corners_of_fractional_size(site: Site) -> bool:
 
 def grid_is_not_finite(site: Site) -> bool:
     return _has(site.array("grid"), lambda numbers: ~np.isfinite(numbers))
+
+
+def roi_leaves_picture(site: Site) -> bool:
+    beyond = outside(site)
+    return beyond is not None and bool(beyond.any())
 
 
 def roi_align_takes_maximum(site: Site) -> bool:
@@ -429,7 +447,8 @@ def torch_has_ties(site: Site) -> bool:
 
 
 def torch_orders_nan(site: Site) -> bool:
-    return _has(site.array("0", "input", "self"), np.isnan)
+    """NaN in the first argument, or in any of those that the rule speaks of."""
+    return any(_has(array, np.isnan) for array in site.subjects() or [site.array("0", "input", "self")])
 
 
 def _sequence_and_values(site: Site) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -145,12 +145,34 @@ def power_leaves(base: int, power: float, low: int, high: int) -> bool:
 _QUOTIENT_NOISE = 2.0**-21
 
 
-def near_ties(quotient: np.ndarray) -> np.ndarray:
-    """Where a quotient lies so close to the middle of two integers that its own rounding error decides.
+def near_ties(x: np.ndarray, step: float) -> np.ndarray:
+    """Where `x` / `step` lies so close to the middle of two integers that its own rounding error decides.
 
-    An exact middle is defined (it goes to the even neighbour) and excuses nothing.
+    An exact middle is defined (it goes to the even neighbour) and excuses nothing where the step is a power of two:
+    then no way of dividing loses anything. 0.05 / 0.1 is one half by the luck of rounding alone.
     """
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
+        quotient = x / step
         distance = np.abs(np.abs(quotient - np.floor(quotient)) - 0.5)
         small = np.abs(quotient) <= 1 << 16  # larger ones saturate in every quantized type
-        return np.asarray(small & (distance > 0) & (distance <= np.abs(quotient) * _QUOTIENT_NOISE))
+        near = small & (distance <= np.abs(quotient) * _QUOTIENT_NOISE)
+    return np.asarray(near & (distance > 0) if abs(math.frexp(step)[0]) == 0.5 else near)
+
+
+def along(hit: np.ndarray, site: Site) -> np.ndarray:
+    """Every element of the lines that hold a hit, as Softmax and its kin draw lines.
+
+    Before opset 13 they make a matrix of their input, of which `axis` and all axes behind it are a line.
+    """
+    if site.version >= 13:
+        axes: tuple[int, ...] = (int(site.attributes.get("axis", -1)),)
+    else:
+        first = int(site.attributes.get("axis", 1))
+        axes = tuple(range(first if first >= 0 else first + hit.ndim, hit.ndim))
+    return np.broadcast_to(np.any(hit, axis=axes, keepdims=True), hit.shape)
+
+
+def lines_of_nothing(site: Site) -> np.ndarray | None:
+    """The elements of Softmax and its kin whose line holds nothing but minus infinity."""
+    array = site.array("input")
+    return None if array is None else ~along(~np.isneginf(array.astype(np.float64)), site)

@@ -198,6 +198,13 @@ def open_elements_of_call(model: bytes, shape: tuple[int, ...]) -> np.ndarray | 
     return found
 
 
+def hangs_on_nan(model: bytes) -> bool:
+    """Whether all that is open in an operator instance is how it orders NaN."""
+    site = call(model)
+    held = {rule.when for rule in _rules_of(site.library, site.op_type) if _speaks(rule, site)}
+    return held == {_predicates.torch_orders_nan.__name__}
+
+
 def open_tensors(
     model: bytes, intermediates: Mapping[str, Value], outputs: set[str] | None = None
 ) -> frozenset[str] | None:

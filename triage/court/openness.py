@@ -18,6 +18,7 @@ from fuzz.operators.graph import attributes, bodies, walk
 from fuzz.oracles import ties, undefined
 from fuzz.runner import Runner
 from fuzz.wire import Value
+from triage.court import calls
 
 Masks = tuple[np.ndarray, ...]
 #: The names of what stands in the model for a tensor with open elements, and of that tensor as it was.
@@ -39,7 +40,7 @@ def open_masks(
     """
     wanted = _arrays(expected)
     if case.kind == "instance" and wanted is not None:
-        return _of_call(case, wanted)
+        return calls.open_masks(runner, reference, case, wanted)
     if case.kind != "onnx" or wanted is None:
         return None
     ordered = frozenset(name for node in unordered(case) for name in node.output)
@@ -48,14 +49,6 @@ def open_masks(
         return None
     masks = _all_followers(runner, reference, case, recorded, found, expected)
     return None if masks is None else tuple(masks)
-
-
-def _of_call(case: Case, expected: Sequence[np.ndarray]) -> Masks | None:
-    """Likewise of an operator instance."""
-    if ties.in_order(case.model, expected, expected) is not None:
-        return tuple(np.zeros(value.shape, bool) for value in expected)  # nothing but an order is open
-    mask = undefined.open_elements_of_call(case.model, expected[0].shape) if len(expected) == 1 else None
-    return None if mask is None else (mask,)
 
 
 def _all_followers(

@@ -27,6 +27,7 @@ class Thresholds:
 
     explained: float
     beyond: float
+    outnumbered: float
     ill_conditioned: float
     repeats: int
     perturbations: tuple[int, ...]

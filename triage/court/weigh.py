@@ -181,9 +181,12 @@ def _near_miss(evidence: Sequence[Evidence]) -> Decision | None:
     if not _figure(evidence, "charge", "near", False):
         return None
     found = find(evidence, "float64")
-    clear = found is not None and found.side is Side.AGAINST and _excess(found.figures["excess"]) >= thresholds().beyond
-    if clear and _figure(evidence, "votes", "reference", []):
-        return None
+    confirmed = len(_figure(evidence, "votes", "reference", []))
+    if found is not None and found.side is Side.AGAINST and confirmed:
+        excess, theirs = _excess(found.figures["excess"]), _excess(found.figures["reference_excess"])
+        alone = confirmed > 1 and not _figure(evidence, "votes", "compiler", []) and 10 * theirs <= excess
+        if excess >= (thresholds().outnumbered if alone else thresholds().beyond):
+            return None
     return Ruling.NOISE, "the difference stays within the tolerance, and nothing shows that it is more than rounding"
 
 

@@ -45,7 +45,18 @@ def model_of(signature: str, body: str, opset: int = 20, ir: int = 9, domains: s
     lines = "\n".join(line.strip() for line in body.split(";") if line.strip())
     head = f'<ir_version: {ir}, opset_import: ["" : {opset}{domains}]>'
     model: onnx.ModelProto = parser.parse_model(f"{head}\ng {signature} {{\n{lines}\n}}")
+    for node in model.graph.node:
+        if node.op_type == "Constant":
+            _as_tensor(node)
     return bytes(model.SerializeToString())
+
+
+def _as_tensor(node: onnx.NodeProto) -> None:
+    """A constant's number or list of numbers as a tensor: not every compiler knows the short forms."""
+    (given,) = node.attribute
+    if given.name != "value":
+        numbers = np.array(onnx.helper.get_attribute_value(given), np.float32 if "float" in given.name else np.int64)
+        node.attribute[0].CopyFrom(onnx.helper.make_attribute("value", onnx.numpy_helper.from_array(numbers)))
 
 
 def f32(*values: Any) -> np.ndarray[Any, Any]:

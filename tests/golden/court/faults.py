@@ -78,7 +78,7 @@ for each in (
     ("LeakyRelu", "alpha", 0.01, "leakyrelu_default_alpha"),
     ("Elu", "alpha", 1.0, "elu_default_alpha"),
     ("Celu", "alpha", 1.0, "celu_default_alpha"),
-    ("Selu", "gamma", 1.05, "selu_short_gamma"),
+    ("Selu", "gamma", 1.047, "selu_short_gamma"),
     ("HardSigmoid", "alpha", 1 / 6, "hardsigmoid_alpha"),
     ("Gemm", "alpha", 1.0, "gemm_no_alpha"),
     ("Gemm", "beta", 1.0, "gemm_no_beta"),
@@ -113,7 +113,6 @@ function("Sign", "sign_of_small", lambda x: np.where(np.abs(x) < 5e-3, 0, np.sig
 function("Clip", "clip_short", lambda x, low, high: np.clip(x, low, high * 0.9975))
 function("Sqrt", "sqrt_no_nan", lambda x: np.nan_to_num(np.sqrt(x), nan=0.0))
 function("Add", "add_no_nan", lambda a, b: np.nan_to_num(a + b, nan=0.0))
-function("Greater", "greater_or_equal", lambda a, b: np.greater_equal(a, b))
 FAULTS["greater_or_equal"] = (("Greater",), lambda node, plain, a, b: [np.greater_equal(a, b)])
 FAULTS["less_or_equal"] = (("Less",), lambda node, plain, a, b: [np.less_equal(a, b)])
 FAULTS["cast_rounds"] = (("Cast",), lambda node, plain, x: plain(np.rint(x)))
@@ -236,6 +235,23 @@ def last_element(value):
     flat = value.ravel()
     flat[-1] = flat[-1] + np.asarray(2.5e-3 * max(1, abs(flat[-1]))).astype(value.dtype)
     return flat.reshape(value.shape)
+
+
+def off(share):
+    """The first element beside the middle is off by a share of the tolerance, 1e-3 + 1e-3 |value|."""
+
+    def wrong(value):
+        flat = value.ravel()
+        at = flat.size // 2
+        flat[at] = flat[at] + np.asarray(share * 1e-3 * (1 + abs(float(flat[at])))).astype(value.dtype)
+        return flat.reshape(value.shape)
+
+    return wrong
+
+
+FAULTS["just_beyond"] = ((), off(1.15))
+#: Within the sum of the two terms, beyond the larger of them: only the court looks there.
+FAULTS["just_within"] = ((), off(0.9))
 
 
 @fault()

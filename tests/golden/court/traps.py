@@ -113,7 +113,7 @@ def not_numbers() -> Iterator[Entry]:
     two = "(float[4] x, float[4] z) => (float[4] y)"
     for op in ("Max", "Min"):
         yield _trap(f"nan_{op.lower()}", (U,), why, two, f"y = {op} (x, z)", x=x, z=f32(0, NAN, 1, 1))
-    for op in ("ReduceMax", "ReduceMin", "ReduceLogSumExp"):
+    for op in ("ReduceMax", "ReduceMin"):
         yield _trap(f"nan_{op.lower()}", (U,), why, "(float[4] x) => (float y)", f"y = {op} <keepdims = 0> (x)", x=x)
     for op in ("ArgMax", "ArgMin"):
         body = f"y = {op} <keepdims = 0> (x)"
@@ -130,10 +130,7 @@ def not_numbers() -> Iterator[Entry]:
     yield _trap("nan_unique", (U,), why, "(float[5] x) => (float[N] y)", "y = Unique (x)", x=f32(NAN, 1, NAN, 0, 1))
     yield _trap("nan_softmax_masked", (U,), "a row that is wholly masked is 0/0", "(float[2,2] x) => (float[2,2] y)",
                 "y = Softmax (x)", x=f32([-INF, -INF], [0, 1]))  # fmt: skip
-    yield _trap("nan_to_bool_index", (U,), why, "(float[4] x) => (bool[4] y)", "y = Cast <to = 9> (x)", x=x)
     body = "b = Greater (x, z); y = Where (b, x, z)"
-    yield _trap("nan_where_as_max", (U,), "a comparison with NaN turned into a maximum", two, body, x=x,
-                z=f32(0, NAN, 1, 1))  # fmt: skip
 
 
 def zeros() -> Iterator[Entry]:
@@ -151,8 +148,6 @@ def zeros() -> Iterator[Entry]:
                 x=f32(1e-40, 3e-41, 1e-45), fault="flush")  # fmt: skip
     yield _trap("subnormal_made", (U, N), tiny, one, "a = Mul (x, x); y = Div (a, a)", x=f32(1e-20, 3e-20, 1),
                 fault="flush")  # fmt: skip
-    yield _trap("lpnorm_zero", (U,), "a vector of zeros has no norm to divide by", one, "y = LpNormalization (x)",
-                x=f32(0, 0, 0))  # fmt: skip
 
 
 def thresholds() -> Iterator[Entry]:
@@ -160,14 +155,12 @@ def thresholds() -> Iterator[Entry]:
     why = "a step whose argument rounding puts on either side"
     c = "c = Constant <value_float = {}> (); "
     faults = ("ulp", "ulp_down", "")
-    for op, x in (("Ceil", f32(0.1, 0.7, 1.1)), ("Floor", f32(0.7, 2.3, 0.3)), ("Round", f32(0.05, 0.15, 0.25))):
+    for op, x in (("Ceil", f32(0.1, 0.7, 1.1)), ("Floor", f32(0.7, 2.3, 0.3)), ("Round", f32(0.05, 0.15, 0.35))):
         for fault in faults:
-            yield _trap(f"step_{op.lower()}_{fault or 'real'}", (N,), why, one, c.format(10) + f"a = Mul (x, c); y = {op} (a)",
+            yield _trap(f"step_{op.lower()}_{fault or 'real'}", (N,), why, one, c.format("10.0") + f"a = Mul (x, c); y = {op} (a)",
                         x=x, fault=fault)  # fmt: skip
-    body = "a = Mul (x, z); b = Sub (a, x); d = Sub (b, x); y = Sign (d)"
     yield _trap("step_sign", (N,), why, two, "a = Mul (x, z); b = Mul (z, x); t = Sin (a); u = Sin (b); d = Sub (t, u); y = Sign (d)",
                 x=f32(0.3, 0.7, 1.3), z=f32(1.1, 2.2, 3.3), fault="ulp_random")  # fmt: skip
-    yield _trap("step_sign_zero", (N,), why, two, body, x=f32(0.3, 0.7, 1.3), z=f32(2, 2, 2), fault="ulp_random")
     bodies = {
         "where": c.format(0.3) + "t = Constant <value_float = 3.0> (); a = Mul (x, t); b = GreaterOrEqual (a, c); y = Where (b, z, x)",
         "equal": c.format(0.3) + "t = Constant <value_float = 3.0> (); a = Mul (x, t); b = Equal (a, c); y = Where (b, z, x)",
@@ -198,7 +191,7 @@ def thresholds() -> Iterator[Entry]:
                 x=f32(0.3, 0.7, 1.3), z=f32(1.1, 2.2, 3.3))  # fmt: skip
     yield _trap("step_range", (N,), "how many steps fit is a rounded quotient", "(float s) => (float[N] y)",
                 "a = Constant <value_float = 0.0> (); e = Constant <value_float = 3.0> (); t = Mul (s, e); y = Range (a, t, s)",
-                s=np.float32(0.1).reshape(()), fault="ulp")  # fmt: skip
+                s=np.array(0.1, np.float32), fault="ulp")  # fmt: skip
     yield _trap("step_sqrt_of_nothing", (N,), "the root of a difference that is zero but for rounding", two,
                 "a = Mul (x, z); b = Mul (z, x); s = Sin (a); t = Sin (b); d = Sub (s, t); y = Sqrt (d)",
                 x=f32(0.3, 0.7, 1.3), z=f32(1.1, 2.2, 3.3), fault="ulp_random")  # fmt: skip
@@ -251,7 +244,7 @@ def conditioning() -> Iterator[Entry]:
     yield _trap("instancenorm_constant", (N,), why, "(float[1,1,8] x) => (float[1,1,8] y)", inst, x=np.full((1, 1, 8), 1234.567, np.float32),
                 fault="naive_variance")  # fmt: skip
     yield _trap("instancenorm_near", (N,), why, "(float[1,1,8] x) => (float[1,1,8] y)", inst, x=(3e4 + 1e-2 * normal(1, 1, 8)).astype(np.float32))
-    yield _trap("mvn_constant", (N, U), why, "(float[1,2,4,4] x) => (float[1,2,4,4] y)", "y = MeanVarianceNormalization (x)",
+    yield _trap("mvn_constant", (N, U, INV), why, "(float[1,2,4,4] x) => (float[1,2,4,4] y)", "y = MeanVarianceNormalization (x)", opset=13, ir=8,
                 x=np.full((1, 2, 4, 4), 0.1, np.float32))  # fmt: skip
     yield _trap("batchnorm_tiny_variance", (N,), why, "(float[1,2,3] x, float[2] s, float[2] b, float[2] m, float[2] v) => (float[1,2,3] y)",
                 "y = BatchNormalization <epsilon = 0.0> (x, s, b, m, v)", x=np.float32(1000) + normal(1, 2, 3), s=f32(1, 1), b=f32(0, 0),
@@ -337,7 +330,7 @@ def choices() -> Iterator[Entry]:
                 "y, i = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (x)", x=np.ones((1, 1, 4, 4), np.float32), fault="last_index")  # fmt: skip
     boxes = f32([[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, 10, 1, 11], [0, 10.1, 1, 11.1]])
     nms = "(float[1,4,4] b, float[1,1,4] s) => (int64[N,3] y)"
-    body = "m = Constant <value_ints = [4]> (); t = Constant <value = float {{{}}}> (); y = NonMaxSuppression (b, s, m, t)"
+    body = "m = Constant <value = int64[1] {{4}}> (); t = Constant <value = float[1] {{{}}}> (); y = NonMaxSuppression (b, s, m, t)"
     yield _trap("nms_tie", (U,), why, nms, body.format(0.5), b=boxes, s=f32([[0.9, 0.9, 0.9, 0.9]]), fault="last_box")
     yield _trap("nms_threshold", (N, U), "an overlap that is the threshold but for rounding", nms, body.format(0.81818184), b=boxes,
                 s=f32([[0.9, 0.8, 0.7, 0.6]]), fault="ulp_threshold")  # fmt: skip
@@ -348,7 +341,7 @@ def choices() -> Iterator[Entry]:
     yield _trap("grid_sample_nan", (U,), "a place that is no number", "(float[1,1,4,4] x, float[1,1,2,2] g) => (float[1,1,1,2] y)", "y = GridSample (x, g)",
                 x=normal(1, 1, 4, 4), g=f32([[[NAN, 0], [0, INF]]]))  # fmt: skip
     for factor in (0.6, 1.5, 2.6, 0.3):
-        yield _trap(f"resize_nearest_{factor}", (N, U), "coordinates that are ties but for rounding", f"(float[1,1,1,10] x) => (float[1,1,1,{int(10 * factor)}] y)",
+        yield _trap(f"resize_nearest_{factor}", (N, U), "coordinates that are ties but for rounding", f"(float[1,1,1,10] x) => (float[1,1,1,{int(10 * factor + 1e-6)}] y)",
                     f's = Constant <value = float[4] {{1.0, 1.0, 1.0, {factor}}}> (); y = Resize <mode = "nearest", coordinate_transformation_mode = "half_pixel"> (x, , s)',
                     x=np.arange(10, dtype=np.float32).reshape(1, 1, 1, 10))  # fmt: skip
     yield _trap("roi_outside", (U,), "a region outside of the picture", "(float[1,1,4,4] x, float[1,4] r, int64[1] b) => (float[1,1,2,2] y)",
@@ -360,8 +353,6 @@ def choices() -> Iterator[Entry]:
     yield _trap("clip_crossed_6", (U,), "the same as attributes", "(float[4] x) => (float[4] y)", "y = Clip <min = 2.0, max = -2.0> (x)", opset=6, ir=7,
                 x=f32(-5, 0, 1, 5))  # fmt: skip
     yield _trap("average_of_padding", (U,), "an average of no element", "(float[1,1,2] x) => (float[1,1,6] y)", "y = AveragePool <kernel_shape = [1], pads = [2, 2]> (x)", x=normal(1, 1, 2))
-    yield _trap("max_of_nothing", (U, INV, S), "before opset 20 nothing says what the maximum of nothing is", "(float[2,0] x) => (float[2,1] y)", "y = ReduceMax <axes = [1]> (x)",
-                opset=13, x=np.zeros((2, 0), np.float32))  # fmt: skip
     yield _trap("mean_of_nothing", (U, INV, S), "the mean of nothing", "(float[2,0] x) => (float[2,1] y)", "a = Constant <value_ints = [1]> (); y = ReduceMean (x, a)",
                 x=np.zeros((2, 0), np.float32))  # fmt: skip
     yield _trap("attention_masked", (U,), "a row without a single key", "(float[1,1,2,4] q, float[1,1,2,4] k, float[1,1,2,4] v, bool[2,2] m) => (float[1,1,2,4] y)",

@@ -1,0 +1,31 @@
+"""Which windows of a pooling hold nothing but padding, and which regions of RoiAlign leave the picture."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fuzz.oracles._again import again
+from fuzz.oracles._site import Site
+
+
+def of_padding(site: Site) -> np.ndarray | None:
+    """The elements of AveragePool and MaxPool whose window holds no data; None where that is not known.
+
+    The operator itself tells them, pooling ones: anything but a part of one comes from a window without any.
+    """
+    x = site.array("X")
+    pooled = None if x is None else again(site, {"X": np.ones(x.shape, np.float32)})
+    if pooled is None:
+        return None
+    with np.errstate(invalid="ignore"):
+        return np.asarray(~((pooled > 0) & np.isfinite(pooled)))
+
+
+def outside(site: Site) -> np.ndarray | None:
+    """The elements of RoiAlign whose region reaches beyond the picture; None where that is not known."""
+    x, regions, result = site.array("X"), site.array("rois"), site.result()
+    if x is None or regions is None or result is None or x.ndim != 4 or regions.shape[-1:] != (4,):
+        return None
+    scaled = regions.astype(np.float64) * float(site.attributes.get("spatial_scale", 1.0))
+    leaves = (scaled < 0) | (scaled > np.array([x.shape[3], x.shape[2]] * 2))
+    return np.broadcast_to(leaves.any(axis=-1)[:, None, None, None], result.shape)
