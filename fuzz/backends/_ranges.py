@@ -76,7 +76,9 @@ def _by_deviation(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: st
     """The squares of what is normalised, added up over the axes from `axis` on."""
     x, axis = inputs[0], getattr(node, "axis", None)
     axes = tuple(range((-1 if axis is None else axis) % x.ndim, x.ndim))
-    return np.where(np.broadcast_to(np.square(x).sum(axis=axes, keepdims=True) > LARGEST[dtype], value.shape), np.nan, 0.0)
+    return np.where(
+        np.broadcast_to(np.square(x).sum(axis=axes, keepdims=True) > LARGEST[dtype], value.shape), np.nan, 0.0
+    )
 
 
 def _pooled_norm(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
@@ -104,7 +106,7 @@ def _scaled(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, eva
 def _logarithm(node: Any, inputs: Sequence[Any], value: np.ndarray, dtype: str, evaluate: Evaluate) -> Any:
     """The logarithm of exponentials or of a sum: of an infinity, or of a zero where all of them are lost.
 
-    ONNX's own function of Softplus is Log(Exp(x) + 1), in the tensor's type; whoever takes the largest out first is better.
+    ONNX's own function of Softplus is Log(Exp(x) + 1), in the tensor's type; to take the largest out first is better.
     """
     lost = (value < np.log(SMALLEST[dtype])) & (getattr(node, "op_type", "") == "ReduceLogSumExp")
     return np.where(np.isfinite(value) & ((value > np.log(LARGEST[dtype])) | lost), np.inf, 0.0)

@@ -191,7 +191,10 @@ def pools_padding(site: Site) -> np.ndarray | None:
 
 
 def roi_leaves_picture(site: Site) -> np.ndarray | None:
-    return outside(site)
+    regions, result = outside(site), site.result()
+    if regions is None or result is None or result.shape[:1] != regions.shape:
+        return None
+    return np.broadcast_to(regions.reshape(-1, *[1] * (result.ndim - 1)), result.shape)
 
 
 def exponentiates_infinity(site: Site) -> np.ndarray | None:

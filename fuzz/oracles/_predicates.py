@@ -148,7 +148,9 @@ def axis_repeated(site: Site) -> bool:
 
 
 def optional_is_empty(site: Site) -> bool:
-    return "input" in site.inputs and site.inputs["input"] is None
+    """An element that is absent, which the reference evaluator's Optional puts into a list."""
+    given = site.inputs.get("input", ...)
+    return given is None or (isinstance(given, list) and len(given) == 1 and given[0] is None)
 
 
 def reduces_nothing(site: Site) -> bool:
@@ -448,7 +450,8 @@ def torch_has_ties(site: Site) -> bool:
 
 def torch_orders_nan(site: Site) -> bool:
     """NaN in the first argument, or in any of those that the rule speaks of."""
-    return any(_has(array, np.isnan) for array in site.subjects() or [site.array("0", "input", "self")])
+    spoken_of = site.subjects() if site.subject else [site.array("0", "input", "self")]
+    return any(_has(array, np.isnan) for array in spoken_of)
 
 
 def _sequence_and_values(site: Site) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -500,6 +503,16 @@ def torch_shift_reaches_width(site: Site) -> bool:
     if value is None or number is None or not is_integer(value):
         return False
     return bool(((np.asarray(number) < 0) | (np.asarray(number) >= value.dtype.itemsize * 8)).any())
+
+
+def torch_divides_integers_by_zero(site: Site) -> bool:
+    """Whether whole numbers are divided by one that is zero; `div` without a rounding mode divides real numbers."""
+    value, divisor = site.array("0", "input", "self"), site.array("1", "other")
+    number = divisor if divisor is not None else _argument(site, 1, "other", None)
+    real = "div" in site.op_type and "floor" not in site.op_type and _argument(site, 2, "rounding_mode", None) is None
+    if number is None or real or not is_integer(value) or np.asarray(number).dtype.kind not in "iu":
+        return False
+    return bool((np.asarray(number) == 0).any())
 
 
 def torch_interpolates_integers(site: Site) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from fuzz.oracles._again import again
@@ -14,7 +16,11 @@ def of_padding(site: Site) -> np.ndarray | None:
     The operator itself tells them, pooling ones: anything but a part of one comes from a window without any.
     """
     x = site.array("X")
-    pooled = None if x is None else again(site, {"X": np.ones(x.shape, np.float32)})
+    if x is None:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, for the mean of nothing
+        pooled = again(site, {"X": np.ones(x.shape, np.float32)})
     if pooled is None:
         return None
     with np.errstate(invalid="ignore"):
@@ -22,10 +28,9 @@ def of_padding(site: Site) -> np.ndarray | None:
 
 
 def outside(site: Site) -> np.ndarray | None:
-    """The elements of RoiAlign whose region reaches beyond the picture; None where that is not known."""
-    x, regions, result = site.array("X"), site.array("rois"), site.result()
-    if x is None or regions is None or result is None or x.ndim != 4 or regions.shape[-1:] != (4,):
+    """Which regions of RoiAlign reach beyond the picture; None where that is not known."""
+    x, regions = site.array("X"), site.array("rois")
+    if x is None or regions is None or x.ndim != 4 or regions.shape[-1:] != (4,):
         return None
     scaled = regions.astype(np.float64) * float(site.attributes.get("spatial_scale", 1.0))
-    leaves = (scaled < 0) | (scaled > np.array([x.shape[3], x.shape[2]] * 2))
-    return np.broadcast_to(leaves.any(axis=-1)[:, None, None, None], result.shape)
+    return np.asarray(((scaled < 0) | (scaled > np.array([x.shape[3], x.shape[2]] * 2))).any(axis=-1))

@@ -65,7 +65,7 @@ def in_order(model: bytes, actual: Sequence[Value], expected: Sequence[Value]) -
 
 
 def _is_unsorted(site: Site) -> bool:
-    """Whether the elements that a topk picks may stand in any order ("whether to return the elements in sorted order")."""
+    """Whether what a topk picks may stand in any order: "sorted: whether to return the elements in sorted order"."""
     return site.op_type.endswith(".topk") and site.attributes.get("sorted", site.attributes.get("4", True)) is False
 
 

@@ -47,11 +47,11 @@ def open_masks(
     found = undefined.open_elements(case.model, recorded, outputs, ordered)
     if found is None or not (found or ordered):
         return None
-    masks = _all_followers(runner, reference, case, recorded, found, expected)
+    masks = all_followers(runner, reference, case, recorded, found, expected)
     return None if masks is None else tuple(masks)
 
 
-def _all_followers(
+def all_followers(
     runner: Runner,
     reference: Target,
     case: Case,
@@ -91,7 +91,7 @@ def random_masks(
     masks = [np.full(value.shape, hit) for value, hit in zip(wanted, reached, strict=True)]
     names = {name for (name, _), hit in zip(outputs, reached, strict=True) if hit}
     drawn = undefined.open_elements(case.model, recorded, names, random_only=True)
-    moved = None if drawn is None else _all_followers(runner, reference, case, recorded, drawn, expected)
+    moved = None if drawn is None else all_followers(runner, reference, case, recorded, drawn, expected)
     if moved is not None:
         masks = [one & other for one, other in zip(masks, moved, strict=True)]
     hit = any(mask.any() for mask in masks)
@@ -158,8 +158,9 @@ def moved_by(
         return None
     changed, rest = [np.zeros(one.shape, bool) for one in wanted], None
     for tried in tries:
-        rest = rest or _behind(case, name, tried)
-        outcome = runner.run(replace(rest, inputs={**rest.inputs, _GIVEN: tried}), reference)
+        given = name if name in case.inputs else _GIVEN
+        rest = rest or (case if name in case.inputs else _behind(case, name, tried))
+        outcome = runner.run(replace(rest, inputs={**rest.inputs, given: tried}), reference)
         found = _arrays(values(outcome))
         if outcome.status is not Status.OK or found is None or [a.shape for a in found] != [a.shape for a in wanted]:
             return None

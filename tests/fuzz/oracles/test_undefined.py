@@ -353,6 +353,22 @@ PAIRS = {
         [a(["I"], object)],
         {"output": STRING, "case_change_action": "LOWER"},
     ),
+    "elu of NaN": ("Elu", [a([NAN, 1])], [a([INF, 1])], {}),
+    "threshold of NaN": ("ThresholdedRelu", [a([NAN, 1])], [a([1, 1])], {}),
+    "slope of NaN": ("PRelu", [a([NAN, 1]), a(0.5)], [a([1, 1]), a(NAN)], {}),
+    "softmax of nothing": ("Softmax", [a([[-INF, -INF], [1, 2]])], [a([[-INF, 1], [1, 2]])], {}),
+    "window of padding": (
+        "AveragePool",
+        [np.ones((1, 1, 2), "float32")],
+        [np.ones((1, 1, 2), "float32")],
+        {"kernel_shape": [1], "pads": [2, 2], "near": {"kernel_shape": [3]}},
+    ),
+    "region beyond the picture": (
+        "RoiAlign",
+        [np.ones((1, 1, 4, 4), "float32"), a([[0, 0, 5, 2]]), i64([0])],
+        [np.ones((1, 1, 4, 4), "float32"), a([[0, 0, 4, 2]]), i64([0])],
+        {},
+    ),
     "softmax of infinity": ("Softmax", [a([[INF, 1]])], [a([[-INF, 1], [NAN, -INF]])], {}),
     "platform's dividend": (
         "Mod",
@@ -585,6 +601,22 @@ TORCH_PAIRS = {
         instance("torch.sign", T0, tensors=[("float32", [{"float": "nan"}, 1.0])]),
         instance("torch.sign", T0, tensors=[X]),
     ),
+    "relu of NaN": (
+        instance("torch.relu", T0, tensors=[("float32", [{"float": "nan"}, 1.0])]),
+        instance("torch.abs", T0, tensors=[("float32", [{"float": "nan"}, 1.0])]),
+    ),
+    "clamp to NaN": (
+        instance("torch.clamp", T0, T1, tensors=[X, ("float32", [{"float": "nan"}, 1.0, 1.0])]),
+        instance("torch.clamp", T0, T1, tensors=[X, X]),
+    ),
+    "whole numbers by zero": (
+        instance("torch.floor_divide", T0, T1, tensors=[("int32", [1, 2]), ("int32", [0, 1])]),
+        instance("torch.floor_divide", T0, T1, tensors=[("float32", [1, 2]), ("float32", [0, 1])]),
+    ),
+    "whole numbers by zero, rounded": (
+        instance("torch.div", T0, 0, rounding_mode="trunc", tensors=[("int32", [1, 2])]),
+        instance("torch.div", T0, 0, tensors=[("int32", [1, 2])]),
+    ),
     "searching for NaN": (
         instance("torch.bucketize", T0, T1, tensors=[("float32", [{"float": "nan"}, 1.0]), X]),
         instance("torch.bucketize", T0, T1, tensors=[("float32", [0.5, 1.0]), X]),
@@ -688,6 +720,18 @@ def test_a_quotient_within_rounding_error_of_a_tie_excuses_a_quantized_value():
 
 def test_an_exact_tie_is_defined_and_excuses_nothing():
     assert undefined.screen("onnx", *_quantized([1.25, 0.75], 0.5)) is None
+
+
+def test_a_half_by_the_luck_of_rounding_excuses_a_quantized_value():
+    assert np.float32(0.05) / np.float32(0.1) == 0.5
+    assert undefined.screen("onnx", *_quantized([0.05], 0.1)) is not None
+
+
+def test_an_absent_optional_is_one_however_the_evaluator_tells_it():
+    text = "g () => (float[1] y) { o = Optional<type = float[1]>() y = OptionalGetElement(o) }"
+    model = onnx.parser.parse_model('<ir_version: 9, opset_import: ["": 18]>\n' + text)
+    assert undefined.refusable("onnx", model.SerializeToString(), {"o": [None]}) is not None
+    assert undefined.refusable("onnx", model.SerializeToString(), {"o": [np.ones(1)]}) is None
 
 
 def test_a_quotient_away_from_ties_excuses_nothing():

@@ -12,9 +12,30 @@ LIBERTIES = {}
 MADE = {}
 
 ROUNDED = {
-    "Acos", "Add", "Asin", "Atan", "Cos", "Cosh", "Det", "Div", "Erf", "Exp", "Log", "MatMul", "Mul", "Pow", "Sigmoid",
-    "Sin", "Sinh", "Softmax", "Sqrt", "Sub", "Tan", "Tanh", "DynamicQuantizeLinear",
-}  # fmt: skip
+    "Acos",
+    "Add",
+    "Asin",
+    "Atan",
+    "Cos",
+    "Cosh",
+    "Det",
+    "Div",
+    "Erf",
+    "Exp",
+    "Log",
+    "MatMul",
+    "Mul",
+    "Pow",
+    "Sigmoid",
+    "Sin",
+    "Sinh",
+    "Softmax",
+    "Sqrt",
+    "Sub",
+    "Tan",
+    "Tanh",
+    "DynamicQuantizeLinear",
+}
 
 
 def liberty(*operators):
@@ -59,9 +80,11 @@ def take(node, other):
 
 def nudged(values, way):
     return [
-        np.asarray(np.nextafter(v, v.dtype.type(way)), v.dtype) if getattr(v, "dtype", None) in (np.float32, np.float16) else v
+        np.asarray(np.nextafter(v, v.dtype.type(way)), v.dtype)
+        if getattr(v, "dtype", None) in (np.float32, np.float16)
+        else v
         for v in values
-    ]  # fmt: skip
+    ]
 
 
 @liberty(*ROUNDED)

@@ -20,7 +20,7 @@ from fuzz import catalogue
 from fuzz.case import Case
 from fuzz.limits import Limits
 from fuzz.runner import Runner
-from tests.golden.court import planted, traps, traps_torch
+from tests.golden.court import planted, traps, traps_more, traps_torch
 from tests.golden.court.entry import Entry
 from triage.court.hearing import Court
 
@@ -30,7 +30,7 @@ CALLS = ("openvino", "tvm", "inductor")
 
 
 def entries(part: str) -> list[Entry]:
-    parts = {"traps": traps.traps, "torch": traps_torch.traps, "planted": planted.planted}
+    parts = {"traps": traps.traps, "more": traps_more.traps, "torch": traps_torch.traps, "planted": planted.planted}
     return [entry for name, make in parts.items() if part in ("all", name) for entry in make()]
 
 
@@ -65,9 +65,16 @@ def hear(entry: Entry, backend: str, runner: Runner, folder: Path, deadline: flo
         verdict, reason, evidence = "refused", str(error), []
     right = verdict in entry.expected or (entry.trap and verdict in (None, "refused"))
     return {
-        "name": entry.name, "backend": Path(backend).stem, "trap": entry.trap, "verdict": verdict and str(verdict), "right": right,
-        "expected": sorted(entry.expected), "reason": reason, "evidence": evidence, "seconds": round(time.monotonic() - began, 1),
-    }  # fmt: skip
+        "name": entry.name,
+        "backend": Path(backend).stem,
+        "trap": entry.trap,
+        "verdict": verdict and str(verdict),
+        "right": right,
+        "expected": sorted(entry.expected),
+        "reason": reason,
+        "evidence": evidence,
+        "seconds": round(time.monotonic() - began, 1),
+    }
 
 
 def wanted(arguments: argparse.Namespace, done: set[tuple[str, str]]) -> Iterator[tuple[Entry, str]]:

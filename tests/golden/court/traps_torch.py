@@ -11,11 +11,20 @@ U, N, D, S, INV = UNDEFINED, NOISE, RANDOM, UNSUPPORTED, INVALID
 F = "torch.nn.functional."
 
 
-def _call(name: str, expected: tuple[str, ...], why: str, api: str, *tensors: Any, args: Any = None, **kwargs: Any) -> Entry:
+def _call(
+    name: str, expected: tuple[str, ...], why: str, api: str, *tensors: Any, args: Any = None, **kwargs: Any
+) -> Entry:
     """`tensors` are nested lists of float32, or whole descriptions; by default they are the arguments."""
     described = [t if isinstance(t, dict) else {"dtype": "float32", "values": t} for t in tensors]
     given = [{"tensor": i} for i in range(len(described))]
-    instance = {"library": "torch", "version": "2.13.0", "api": api, "args": given + list(args or []), "kwargs": kwargs, "tensors": described}
+    instance = {
+        "library": "torch",
+        "version": "2.13.0",
+        "api": api,
+        "args": given + list(args or []),
+        "kwargs": kwargs,
+        "tensors": described,
+    }
     return Entry(f"torch_{name}", frozenset(expected), why, b"", instance)
 
 
@@ -33,7 +42,9 @@ def choices() -> Iterator[Entry]:
     yield _call("sort_ties", (U,), why, "torch.sort", ties)
     yield _call("sort_ties_down", (U,), why, "torch.sort", ties, descending=True)
     yield _call("topk_ties", (U,), why, "torch.topk", ties, args=[2])
-    yield _call("topk_unsorted", (U,), "sorted=False: any order", "torch.topk", [1.0, 5.0, 3.0, 4.0], args=[3], sorted=False)
+    yield _call(
+        "topk_unsorted", (U,), "sorted=False: any order", "torch.topk", [1.0, 5.0, 3.0, 4.0], args=[3], sorted=False
+    )
     yield _call("max_ties", (U,), why, "torch.max", [ties], args=[1])
     yield _call("min_ties", (U,), why, "torch.min", [ties], args=[1])
     yield _call("argmax_ties", (U,), why, "torch.argmax", ties)
@@ -41,15 +52,47 @@ def choices() -> Iterator[Entry]:
     yield _call("mode_ties", (U,), why, "torch.mode", [1.0, 1.0, 3.0, 3.0])
     yield _call("median_ties", (U,), why, "torch.median", [ties], args=[1])
     yield _call("cummax_ties", (U,), why, "torch.cummax", ties, args=[0])
-    yield _call("maxpool_indices_ties", (U,), why, F + "max_pool2d", [[[[1.0, 1.0], [1.0, 1.0]]]], args=[2], return_indices=True)
-    yield _call("scatter_twice", (U,), why, "torch.scatter", [0.0, 0.0, 0.0], args=[0, _ints([1, 1]), {"dtype": "float32", "values": [5.0, 6.0]}])
-    yield _call("index_put_twice", (U,), why, "torch.index_put", [0.0, 0.0, 0.0], args=[{"tuple": [_ints([1, 1])]}, {"dtype": "float32", "values": [5.0, 6.0]}])
-    yield _call("index_copy_twice", (U,), why, "torch.index_copy", [0.0, 0.0, 0.0], args=[0, _ints([1, 1]), {"dtype": "float32", "values": [5.0, 6.0]}])
+    yield _call(
+        "maxpool_indices_ties", (U,), why, F + "max_pool2d", [[[[1.0, 1.0], [1.0, 1.0]]]], args=[2], return_indices=True
+    )
+    yield _call(
+        "scatter_twice",
+        (U,),
+        why,
+        "torch.scatter",
+        [0.0, 0.0, 0.0],
+        args=[0, _ints([1, 1]), {"dtype": "float32", "values": [5.0, 6.0]}],
+    )
+    yield _call(
+        "index_put_twice",
+        (U,),
+        why,
+        "torch.index_put",
+        [0.0, 0.0, 0.0],
+        args=[{"tuple": [_ints([1, 1])]}, {"dtype": "float32", "values": [5.0, 6.0]}],
+    )
+    yield _call(
+        "index_copy_twice",
+        (U,),
+        why,
+        "torch.index_copy",
+        [0.0, 0.0, 0.0],
+        args=[0, _ints([1, 1]), {"dtype": "float32", "values": [5.0, 6.0]}],
+    )
 
 
 def not_numbers() -> Iterator[Entry]:
     x, why = ["nan", -1.0, 2.0, "nan"], "what becomes of NaN is not said"
-    for api in (F + "relu", F + "relu6", F + "hardtanh", F + "hardswish", F + "hardsigmoid", "torch.sign", F + "softshrink", F + "hardshrink"):
+    for api in (
+        F + "relu",
+        F + "relu6",
+        F + "hardtanh",
+        F + "hardswish",
+        F + "hardsigmoid",
+        "torch.sign",
+        F + "softshrink",
+        F + "hardshrink",
+    ):
         yield _call(f"nan_{api.rsplit('.', 1)[1]}", (U,), why, api, x)
     yield _call("nan_clamp", (U,), why, "torch.clamp", x, args=[-1.0, 1.0])
     yield _call("nan_threshold", (U,), why, F + "threshold", x, args=[0.5, 9.0])
@@ -59,9 +102,25 @@ def not_numbers() -> Iterator[Entry]:
     yield _call("nan_argmax", (U,), why, "torch.argmax", x)
     yield _call("nan_sort", (U,), why, "torch.sort", x)
     yield _call("nan_topk", (U,), why, "torch.topk", x, args=[2])
-    yield _call("nan_to_int", (U,), "out of the integer's range", "torch.Tensor.to", [float(3e10), 1.0, "nan"], args=[{"dtype": "int32"}])
-    yield _call("float_to_uint8", (U,), "out of the integer's range", "torch.Tensor.to", [-1.0, 300.0, 2.0], args=[{"dtype": "uint8"}])
-    yield _call("masked_softmax", (U,), "a row that is wholly masked", F + "softmax", [["-inf", "-inf"], [0.0, 1.0]], args=[1])
+    yield _call(
+        "nan_to_int",
+        (U,),
+        "out of the integer's range",
+        "torch.Tensor.to",
+        [3e10, 1.0, "nan"],
+        args=[{"dtype": "int32"}],
+    )
+    yield _call(
+        "float_to_uint8",
+        (U,),
+        "out of the integer's range",
+        "torch.Tensor.to",
+        [-1.0, 300.0, 2.0],
+        args=[{"dtype": "uint8"}],
+    )
+    yield _call(
+        "masked_softmax", (U,), "a row that is wholly masked", F + "softmax", [["-inf", "-inf"], [0.0, 1.0]], args=[1]
+    )
     yield _call("cosine_of_zeros", (U, N), "an angle with nothing", F + "cosine_similarity", [[0.0, 0.0]], [[1.0, 2.0]])
 
 
@@ -95,7 +154,9 @@ def conditioning() -> Iterator[Entry]:
     yield _call("sum_half", (N,), why, "torch.sum", _drawn(5000, dtype="float16", low=0.0, high=1.0))
     yield _call("cumsum_half", (N,), why, "torch.cumsum", _drawn(5000, dtype="float16", low=0.0, high=1.0), args=[0])
     yield _call("softmax_half", (N,), why, F + "softmax", _drawn(4, 300, dtype="float16"), args=[1])
-    yield _call("matmul_half", (N,), why, "torch.matmul", _drawn(2, 4000, dtype="float16"), _drawn(4000, 2, dtype="float16"))
+    yield _call(
+        "matmul_half", (N,), why, "torch.matmul", _drawn(2, 4000, dtype="float16"), _drawn(4000, 2, dtype="float16")
+    )
     yield _call("sum_cancelling", (N,), why, "torch.sum", [1e20, 1.0, -1e20, 3.0, 1e10, -1e10])
     yield _call("pow_large", (N,), why, "torch.pow", [1.001, 1.004, 0.999], args=[5000.0])
     yield _call("svd_sign", (U, N, S), "vectors up to their sign", "torch.linalg.svd", _drawn(3, 3))
@@ -104,24 +165,86 @@ def conditioning() -> Iterator[Entry]:
     yield _call("fmod_quotient", (N, U), "a rounded quotient", "torch.fmod", [1.0, 0.6, 5.3], [0.1, 0.2, 0.1])
     yield _call("remainder_quotient", (N, U), "a rounded quotient", "torch.remainder", [1.0, 0.6, 5.3], [0.1, 0.2, 0.1])
     yield _call("floor_divide", (N, U), "a rounded quotient", "torch.floor_divide", [1.0, 0.6, 5.3], [0.1, 0.2, 0.1])
-    yield _call("interpolate_ties", (N, U), "a coordinate that is a tie", F + "interpolate", [[[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]]], scale_factor=0.6, mode="nearest")
-    yield _call("grid_sample_ties", (U, N), "nearest to a point halfway", F + "grid_sample", _drawn(1, 1, 4, 4), [[[[0.0, 0.0], [2 / 3, 0.0]]]], mode="nearest", align_corners=True)
-    yield _call("round_decimals", (N, U), "a tie that is none in binary", "torch.round", [0.15, 0.25, 2.675], decimals=1)
+    yield _call(
+        "interpolate_ties",
+        (N, U),
+        "a coordinate that is a tie",
+        F + "interpolate",
+        [[[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]]],
+        scale_factor=0.6,
+        mode="nearest",
+    )
+    yield _call(
+        "grid_sample_ties",
+        (U, N),
+        "nearest to a point halfway",
+        F + "grid_sample",
+        _drawn(1, 1, 4, 4),
+        [[[[0.0, 0.0], [2 / 3, 0.0]]]],
+        mode="nearest",
+        align_corners=True,
+    )
+    yield _call(
+        "round_decimals", (N, U), "a tie that is none in binary", "torch.round", [0.15, 0.25, 2.675], decimals=1
+    )
     yield _call("histc_edges", (N, U), "a bin's edge", "torch.histc", [0.1, 0.2, 0.3, 0.7], args=[10], min=0, max=1)
 
 
 def integers() -> Iterator[Entry]:
-    yield _call("shift_too_far", (U,), "a shift by the width", "torch.bitwise_left_shift", _ints([1, 2, 3], "int32"), _ints([32, 33, 1], "int32"))
-    yield _call("shift_right_too_far", (U,), "a shift by the width", "torch.bitwise_right_shift", _ints([-8, 2, 3], "int32"), _ints([40, 33, 1], "int32"))
+    yield _call(
+        "shift_too_far",
+        (U,),
+        "a shift by the width",
+        "torch.bitwise_left_shift",
+        _ints([1, 2, 3], "int32"),
+        _ints([32, 33, 1], "int32"),
+    )
+    yield _call(
+        "shift_right_too_far",
+        (U,),
+        "a shift by the width",
+        "torch.bitwise_right_shift",
+        _ints([-8, 2, 3], "int32"),
+        _ints([40, 33, 1], "int32"),
+    )
     yield _call("abs_least", (U,), "overflow", "torch.abs", _ints([-128, 3, -4], "int8"))
     yield _call("add_overflow", (U,), "overflow", "torch.add", _ints([2**31 - 1, 3], "int32"), _ints([9, 4], "int32"))
-    yield _call("division_by_zero", (INV, U), "eager refuses", "torch.floor_divide", _ints([1, 2], "int32"), _ints([0, 1], "int32"))
+    yield _call(
+        "division_by_zero",
+        (INV, U),
+        "eager refuses",
+        "torch.floor_divide",
+        _ints([1, 2], "int32"),
+        _ints([0, 1], "int32"),
+    )
     yield _call("embedding_outside", (INV, U), "eager refuses", F + "embedding", _ints([1, 9]), _drawn(3, 2))
     yield _call("gather_outside", (INV, U), "eager refuses", "torch.index_select", [1.0, 2.0], args=[0, _ints([5])])
-    yield _call("pow_minus", (INV, U), "an integer to a negative power", "torch.pow", _ints([2, 3], "int32"), _ints([-1, 1], "int32"))
+    yield _call(
+        "pow_minus",
+        (INV, U),
+        "an integer to a negative power",
+        "torch.pow",
+        _ints([2, 3], "int32"),
+        _ints([-1, 1], "int32"),
+    )
     yield _call("no_broadcast", (INV,), "eager refuses", "torch.add", [1.0, 2.0, 3.0], [1.0, 2.0])
-    yield _call("max_unpool_twice", (U,), "an index twice", F + "max_unpool2d", [[[[1.0, 2.0], [3.0, 4.0]]]], _ints([[[[0, 0], [5, 15]]]]), args=[2])
-    yield _call("logsumexp_nothing", (U, N, REFERENCE), "the logarithm of a sum of zeros", "torch.logsumexp", ["-inf", "-inf"], args=[0])
+    yield _call(
+        "max_unpool_twice",
+        (U,),
+        "an index twice",
+        F + "max_unpool2d",
+        [[[[1.0, 2.0], [3.0, 4.0]]]],
+        _ints([[[[0, 0], [5, 15]]]]),
+        args=[2],
+    )
+    yield _call(
+        "logsumexp_nothing",
+        (U, N, REFERENCE),
+        "the logarithm of a sum of zeros",
+        "torch.logsumexp",
+        ["-inf", "-inf"],
+        args=[0],
+    )
 
 
 def traps() -> list[Entry]:

@@ -57,6 +57,22 @@ def softplus_by_log(node, x):
     return np.log(F(1) + np.exp(x)).astype(x.dtype)
 
 
+@liberty("ReduceLogSumExp")
+def logarithm_of_a_sum(node, x, *axes):
+    return np.log(np.exp(x).sum(keepdims=True)).astype(x.dtype)
+
+
+@liberty("LayerNormalization")
+def scaled_first(node, x, scale):
+    y = x / np.abs(x).max(axis=-1, keepdims=True)
+    return ((y - y.mean(axis=-1, keepdims=True)) / y.std(axis=-1, keepdims=True) * scale).astype(x.dtype)
+
+
+@liberty("Mean")
+def shares_added(node, *inputs):
+    return sum(each / F(len(inputs)) for each in inputs).astype(F)
+
+
 @liberty("Elu")
 def elu_by_exp(node, x):
     return np.where(x > 0, x, np.exp(x) - F(1)).astype(x.dtype)

@@ -51,9 +51,14 @@ def shuffled(x, values, places):
         places[here] = places[here][::-1]
 
 
+def backwards(x, values, places):
+    """Values and places the other way round."""
+    values[:], places[:] = values[::-1].copy(), places[::-1].copy()
+
+
 def first_more(x, values, places):
-    """The first element one too large."""
-    values[0] += values.dtype.type(1)
+    """The first element one too large, a number where it is none."""
+    values[0] = values[0] + values.dtype.type(1) if values[0] == values[0] else 0
 
 
 def last_more(x, values, places):
@@ -61,7 +66,7 @@ def last_more(x, values, places):
     values[-1] += values.dtype.type(1)
 
 
-ALL = (another_equal, another_value, first_more, last_more, one_twice, shuffled, wrong_value)
+ALL = (another_equal, another_value, backwards, first_more, last_more, one_twice, shuffled, wrong_value)
 SLIPS = {each.__name__: each for each in ALL}
 OPTIONS = {"slip": tuple(SLIPS)}
 

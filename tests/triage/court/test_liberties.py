@@ -70,6 +70,15 @@ TRAPS: dict[str, tuple[Case, Ruling]] = {
         case_of([("Softplus", ["x"], ["a"]), ("Reciprocal", ["a"], ["z"])], single(-25, 1), [2]),
         Ruling.NOISE,
     ),
+    "logarithm_of_a_sum": (case_of([("ReduceLogSumExp", ["x"], ["z"])], single(1000, 999), [1]), Ruling.NOISE),
+    "scaled_first": (
+        case_of([("LayerNormalization", ["x", "s"], ["z"])], {"x": F([[1e30, -1e30, 3e30, 0]])}, [1, 4], s=F([1] * 4)),
+        Ruling.NOISE,
+    ),
+    "shares_added": (
+        case_of([("Mean", ["x", "y"], ["z"])], {"x": F([3e38, 1]), "y": F([3e38, 2])}, [2]),
+        Ruling.NOISE,
+    ),
     "elu_by_exp": (
         case_of([("Elu", ["x"], ["a"]), ("Div", ["a", "x"], ["z"])], single(-1e-6, -0.5), [2]),
         Ruling.NOISE,
@@ -218,7 +227,11 @@ BUGS: dict[str, Case] = {
     "ReduceProd beyond the range": case_of([("ReduceProd", ["x"], ["z"])], single(1e-30, 1e-5, 2, 1e-2), [1]),
     "LpNormalization": case_of([("LpNormalization", ["x"], ["z"])], {"x": F([[1e-25, 2e-25], [3, 4]])}, [2, 2]),
     "Softmax": case_of([("Softmax", ["x"], ["z"])], {"x": F([[np.inf, 1, 2], [1, 2, 3]])}, [2, 3]),
-    "Elu": case_of([("Elu", ["x"], ["z"])], single(-1, -0.5), [2]),
+    "Elu": case_of([("Elu", ["x"], ["z"])], single(NAN, -0.5), [2]),
+    "ReduceLogSumExp": case_of([("ReduceLogSumExp", ["x"], ["z"])], single(50, 49), [1]),
+    "LayerNormalization": case_of(
+        [("LayerNormalization", ["x", "s"], ["z"])], {"x": F([[1e9, -1e9, 3e9, 0]])}, [1, 4], s=F([1] * 4)
+    ),
     "Pow": case_of([("Pow", ["x", "c"], ["z"])], single(-1.5, -2.25), [2], c=F(3)),
     "Gelu": case_of([("Gelu", ["x"], ["z"], {"approximate": "tanh"})], single(-3, -0.75), [2]),
     "Acos": case_of([("Acos", ["x"], ["z"])], single(1, 0.5), [2]),

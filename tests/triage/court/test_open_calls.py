@@ -30,6 +30,8 @@ def tensor(dtype: str, *values: Any) -> dict[str, Any]:
 
 
 BYTES = (tensor("uint8", 200, 3), tensor("uint8", 100, 4))
+NO_NUMBER = tensor("float32", {"float": "nan"}, 2.5)
+LINES = {"dtype": "float32", "shape": [2, 2], "values": [{"float": "nan"}, 1.0, 2.0, 3.0]}
 #: Calls whose first element is open.
 CALLS: dict[str, tuple[list[Any], tuple[dict[str, Any], ...]]] = {
     "torch.add": ([{"tensor": 1}], BYTES),
@@ -39,6 +41,11 @@ CALLS: dict[str, tuple[list[Any], tuple[dict[str, Any], ...]]] = {
     "torch.Tensor.int": ([], (tensor("float32", 3e9, 2.5),)),
     "torch.Tensor.to": ([{"dtype": "int8"}], (tensor("float32", {"float": "nan"}, 2.5),)),
     "torch.addcmul": ([{"tensor": 1}, {"tensor": 1}], BYTES),
+    "torch.nn.functional.relu": ([], (NO_NUMBER,)),
+    "torch.clamp": ([-1.0, 1.0], (NO_NUMBER,)),
+    "torch.nn.functional.softshrink": ([], (NO_NUMBER,)),
+    "torch.amax": ([1], (LINES,)),
+    "torch.nn.functional.max_pool1d": ([2], (LINES,)),
 }
 
 
@@ -59,3 +66,10 @@ def test_an_open_element_of_a_call_is_excused_and_no_other(court: Court, api: st
 def test_where_a_call_adds_up_all_of_it_is_open(court: Court) -> None:
     sums = [0], (tensor("uint8", 200, 100),)
     assert ruling(court, "first_more", "torch.cumsum", *sums, dtype={"dtype": "uint8"}) is Ruling.UNDEFINED
+
+
+def test_what_a_topk_picks_may_stand_in_any_order_where_it_need_not_be_sorted(court: Court) -> None:
+    given = [2], (tensor("float32", 1.0, 5.0, 3.0),)
+    assert ruling(court, "backwards", "torch.topk", *given, sorted=False) is Ruling.UNDEFINED
+    assert ruling(court, "another_value", "torch.topk", *given, sorted=False) is Ruling.COMPILER_BUG
+    assert ruling(court, "backwards", "torch.topk", *given) is Ruling.COMPILER_BUG

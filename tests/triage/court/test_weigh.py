@@ -209,6 +209,21 @@ CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
         Ruling.COMPILER_BUG,
         "proven",
     ),
+    "near the tolerance and beyond rounding, outnumbered": (
+        [charge(near=True), repeats(), float64(3), votes(BOTH)],
+        Ruling.COMPILER_BUG,
+        "proven",
+    ),
+    "near the tolerance and beyond rounding, one against one": (
+        [charge(near=True), repeats(), float64(3), votes(BOTH[:1])],
+        Ruling.NOISE,
+        "near_miss",
+    ),
+    "near the tolerance and hardly beyond rounding, outnumbered": (
+        [charge(near=True), repeats(), float64(1.5), votes(BOTH)],
+        Ruling.NOISE,
+        "near_miss",
+    ),
     "near the tolerance, nobody else": (
         [charge(near=True), repeats(), float64(1e4), votes()],
         Ruling.NOISE,

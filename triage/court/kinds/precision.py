@@ -18,6 +18,7 @@ from fuzz.case import Case
 from fuzz.oracles import differential
 from fuzz.validity import Reference
 from fuzz.wire import Value
+from triage.court import openness
 from triage.court.evidence import Evidence, Ruling, Side
 from triage.court.hearing import Hearing
 from triage.court.thresholds import PrecisionRule, precision_rules
@@ -51,10 +52,29 @@ def _beyond(hearing: Hearing, rule: PrecisionRule) -> Evidence | None:
         if isinstance(got, np.ndarray) and isinstance(want, np.ndarray) and want.dtype in types:
             got = np.where((want < held.min) | (want > held.max), want, got)
         allowed.append(got)
-    if differential.compare(allowed, hearing.expected) is not None:
+    if differential.compare(allowed, hearing.expected) is not None and not _hangs_on(hearing, held, types):
         return None
     sentence = f"{rule.reason}, and only numbers that {held.dtype.name} does not hold are wrong"
     return Evidence("precision", Side.FOR, sentence, {"source": rule.source}, Ruling.UNSUPPORTED)
+
+
+def _hangs_on(hearing: Hearing, held: np.iinfo, types: list[np.dtype]) -> bool:
+    """Whether all that differs is computed from numbers on the way that the compiler's type does not hold."""
+    if hearing.case.kind != "onnx":
+        return False
+    beyond = {
+        name: (value < held.min) | (value > held.max)
+        for name, value in hearing.values.items()
+        if isinstance(value, np.ndarray) and value.dtype in types
+    }
+    found = {name: mask for name, mask in beyond.items() if mask.any()}
+    masks = found and openness.all_followers(
+        hearing.runner, hearing.reference, hearing.case, hearing.values, found, hearing.expected
+    )
+    if not masks:
+        return False
+    defined = openness.defined(hearing.outcome, hearing.expected, tuple(masks))
+    return differential.compare(judge.values(defined), hearing.expected) is None
 
 
 def _recomputed(hearing: Hearing, rule: PrecisionRule) -> Evidence | None:

@@ -21,6 +21,9 @@ def gather(hearing: Hearing) -> Evidence | None:
         return None
     on_purpose = hearing.known.broken
     died = refusal.symptom(hearing.outcome, on_purpose) if on_purpose else crash.dies_on_invalid(hearing.outcome)
+    if died and not on_purpose and (trap := validity.trapping(hearing.case, hearing.values, hearing.outcome)):
+        sentence = f"the case is no valid test, and {trap} ({broken})"
+        return Evidence("validity", Side.FOR, sentence, {"invalid": broken}, Ruling.INVALID_TEST)
     if died and not on_purpose and _dies_alike(hearing):
         sentence = f"the case is no valid test: the reference itself dies of it in the same way ({broken})"
         return Evidence("validity", Side.FOR, sentence, {"invalid": broken}, Ruling.INVALID_TEST)
