@@ -21,7 +21,8 @@ from fuzz.case import Case
 from fuzz.limits import Limits
 from fuzz.runner import Runner
 from tests.golden.court import planted, traps, traps_more, traps_torch
-from tests.golden.court.entry import Entry
+from tests.golden.court.entry import BUG, Entry
+from tests.golden.court.real import REAL
 from triage.court.hearing import Court
 
 HERE = Path(__file__).parent
@@ -63,7 +64,8 @@ def hear(entry: Entry, backend: str, runner: Runner, folder: Path, deadline: flo
         evidence = [f"{each.kind} ({each.side}): {each.sentence}" for each in found.evidence]
     except Refusal as error:
         verdict, reason, evidence = "refused", str(error), []
-    right = verdict in entry.expected or (entry.trap and verdict in (None, "refused"))
+    real = verdict == BUG and (entry.name, Path(backend).stem) in REAL
+    right = real or verdict in entry.expected or (entry.trap and verdict in (None, "refused"))
     return {
         "name": entry.name,
         "backend": Path(backend).stem,

@@ -247,5 +247,112 @@ def integers() -> Iterator[Entry]:
     )
 
 
+def edges() -> Iterator[Entry]:
+    """Where formulas leave their domain, and where nothing is left to compute with."""
+    q = _drawn(1, 1, 2, 4)
+    mask = {"dtype": "bool", "values": [[False, False], [True, True]]}
+    why = "nothing to share out, to divide by or to average"
+    yield _call(
+        "attention_masked",
+        (U, N, S),
+        why,
+        F + "scaled_dot_product_attention",
+        q,
+        _drawn(1, 1, 2, 4),
+        _drawn(1, 1, 2, 4),
+        attn_mask=mask,
+    )
+    yield _call("log_softmax_masked", (U, N), why, F + "log_softmax", [["-inf", "-inf"], [0.0, 1.0]], args=[1])
+    yield _call("softmin_masked", (U, N), why, F + "softmin", [["inf", "inf"], [0.0, 1.0]], args=[1])
+    yield _call("normalize_zeros", (U, N), why, F + "normalize", [[0.0, 0.0], [1e-30, 0.0]])
+    yield _call("mean_of_nothing", (U, N, S), why, "torch.mean", {"dtype": "float32", "shape": [0], "values": []})
+    yield _call("var_of_one", (U, N), why, "torch.var", [3.0])
+    yield _call("cross_entropy_ignored", (U, N, S), why, F + "cross_entropy", [[1.0, 2.0]], _ints([-100]))
+    yield _call(
+        "avg_pool_padding",
+        (U, N),
+        why,
+        F + "avg_pool1d",
+        [[[1.0, 2.0, 3.0]]],
+        args=[2, 2, 1],
+        ceil_mode=True,
+        count_include_pad=False,
+    )
+    why = "rounding decides which step it is"
+    yield _call(
+        "bucketize_near",
+        (N, U),
+        why,
+        "torch.bucketize",
+        [0.1, 0.3, 0.7],
+        args=[{"dtype": "float32", "values": [0.1, 0.2, 0.3, 0.7]}],
+    )
+    yield _call("quantile", (N, U, S), why, "torch.quantile", [0.1, 0.2, 0.3, 0.7], args=[0.3333333])
+    yield _call(
+        "div_floor", (N, U), why, "torch.div", [1.0, 0.6, 5.3, -7.1], [0.1, 0.2, 0.1, 0.1], rounding_mode="floor"
+    )
+    yield _call(
+        "div_trunc", (N, U), why, "torch.div", [1.0, 0.6, 5.3, -7.1], [0.1, 0.2, 0.1, 0.1], rounding_mode="trunc"
+    )
+    yield _call("linspace", (N, U), why, "torch.linspace", args=[0.0, 1.0, 7])
+    yield _call("arange", (N, U), why, "torch.arange", args=[0.0, 1.0, 0.1])
+    yield _call(
+        "upsample_nearest", (N, U), why, F + "interpolate", _drawn(1, 1, 6, 6), scale_factor=1.3333334, mode="nearest"
+    )
+    yield _call(
+        "upsample_bicubic",
+        (N, U),
+        "weights of float32",
+        F + "interpolate",
+        _drawn(1, 1, 6, 6),
+        scale_factor=1.7,
+        mode="bicubic",
+        align_corners=False,
+    )
+    yield _call(
+        "adaptive_avg", (N,), "sums in another order", F + "adaptive_avg_pool2d", _drawn(1, 2, 7, 7), args=[[3, 3]]
+    )
+    why = "beyond the range on the way"
+    yield _call("norm_large", (N, U), why, "torch.linalg.norm", [1e30, 2e30])
+    yield _call("cumprod_range", (N, U), why, "torch.cumprod", [1e30, 1e30, 1e-30, 1e-25], args=[0])
+    yield _call("layer_norm_large", (N, U), why, F + "layer_norm", [[1e30, -1e30, 3e30, 0.0]], args=[[4]])
+    yield _call("softplus_large", (N, U), why, F + "softplus", [100.0, 500.0, 19.999])
+    yield _call("logaddexp_far", (N, U), why, "torch.logaddexp", ["-inf", 1000.0, 1.0], ["-inf", 999.0, -1000.0])
+    yield _call("mish_large", (N, U), why, F + "mish", [60.0, 89.0, 300.0])
+    yield _call("sinh_edge", (N, U), why, "torch.sinh", [89.0, -89.2, 1.0])
+    yield _call("expm1_tiny", (N, U), "what is left of one less one", "torch.expm1", [1e-8, -1e-30, 88.7])
+    yield _call(
+        "log1p_tiny", (N, U), "what is left of one plus next to nothing", "torch.log1p", [1e-8, -1e-30, -0.99999994]
+    )
+    yield _call("sigmoid_log", (N, U), "what is left of one", F + "logsigmoid", [-200.0, -80.0, 30.0])
+    yield _call("atan2_zeros", (U, N), "the sign of a zero", "torch.atan2", [0.0, -0.0, 0.0], [-0.0, -1.0, -1.0])
+    yield _call("round_half", (N, U), "a tie", "torch.round", [0.5, 1.5, 2.5, -0.5])
+    yield _call(
+        "isclose_edge", (N, U), "exactly as far as is allowed", "torch.isclose", [1.0, 100.0], [1.00001, 100.001]
+    )
+    yield _call(
+        "cdist_near",
+        (N, U),
+        "distances of near points",
+        "torch.cdist",
+        [[1000.0, 1000.0], [1000.001, 1000.0]],
+        [[1000.0, 1000.0], [1000.0, 1000.001]],
+    )
+    yield _call(
+        "pow_edges", (U, N), "0 ** 0 and the like", "torch.pow", [0.0, -8.0, "inf", -1.0], [0.0, 0.33333334, 0.0, "inf"]
+    )
+    yield _call("group_norm_equal", (N, U), "no deviation", F + "group_norm", [[[7.7, 7.7], [7.7, 7.7]]], args=[1])
+    yield _call(
+        "batch_norm_tiny",
+        (N,),
+        "next to no variance",
+        F + "batch_norm",
+        [[1000.0], [1000.1]],
+        [1000.0],
+        [1e-10],
+        eps=0.0,
+    )
+
+
 def traps() -> list[Entry]:
-    return [entry for source in (choices, not_numbers, random, conditioning, integers) for entry in source()]
+    return [entry for source in (edges, choices, not_numbers, random, conditioning, integers) for entry in source()]
