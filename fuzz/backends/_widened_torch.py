@@ -16,6 +16,7 @@ import numpy as np
 from fuzz import instance as instances
 from fuzz.backends import _ranges as ranges
 from fuzz.backends import _rounding as rounding
+from fuzz.backends import _upsampled as upsampled
 from fuzz.backends._normalised import of_moments
 from fuzz.backends._trials import Trial, moved, trials
 from fuzz.wire import Job
@@ -109,6 +110,8 @@ def _mode(narrow: str, trial: Optional[Trial], recorded: _Recorded) -> Any:
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             kwargs = kwargs or {}
+            if trial is not None and _name(func) in upsampled.NAMES:
+                return func(*upsampled.disturbed(args, trial), **kwargs)
             kind = rounding.class_of(_name(func), "torch")
             if kind == "exact" or func._schema.is_mutable:  # a copy must not take the place of what is written to
                 return func(*args, **kwargs)

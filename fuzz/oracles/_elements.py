@@ -16,6 +16,7 @@ from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
 from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes, unordered_elements
 from fuzz.oracles._site import Site, is_integer
+from fuzz.oracles._torch_attention import of_queries
 from fuzz.oracles._torch_integers import cast_target as torch_cast_target
 from fuzz.oracles._torch_integers import element_results, result_type
 from fuzz.oracles._values import (
@@ -205,6 +206,10 @@ def exponentiates_infinity(site: Site) -> np.ndarray | None:
 # ---------------------------------------------------------------- PyTorch, whose results are not known here
 
 
+def torch_attention_masks_all(site: Site) -> np.ndarray | None:
+    return of_queries(site)
+
+
 def torch_cast_leaves_type(site: Site) -> np.ndarray | None:
     array, target = site.array("0", "input", "self"), torch_cast_target(site)
     if array is None or target is None:
@@ -255,6 +260,7 @@ ELEMENTS: Mapping[str, Elements] = {
         scatters_nan_among_extremes,
         shift_reaches_width,
         smallest_integer_by_minus_one,
+        torch_attention_masks_all,
         torch_cast_leaves_type,
         torch_integer_overflows,
         torch_shift_reaches_width,

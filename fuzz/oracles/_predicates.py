@@ -6,6 +6,7 @@ False: it never objects on a guess. The exceptions are named so (``dropout_may_t
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,6 +18,7 @@ from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
 from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes, unordered_elements
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
+from fuzz.oracles._torch_attention import queries_without_keys
 from fuzz.oracles._torch_integers import cast_target as torch_cast_target
 from fuzz.oracles._torch_integers import partial_results, result_type
 from fuzz.oracles._values import (
@@ -419,6 +421,25 @@ def torch_rrelu_trains(site: Site) -> bool:
 
 def torch_attention_drops(site: Site) -> bool:
     return bool(_argument(site, 4, "dropout_p", 0.0) != 0)
+
+
+def torch_attention_masks_all(site: Site) -> bool:
+    """Whether a query is left without a single key."""
+    rows = queries_without_keys(site)
+    return rows is not None and bool(rows.any())
+
+
+def torch_averages_nothing(site: Site) -> bool:
+    """Whether fewer elements are reduced than an average divides by: none, or as many as the correction takes away."""
+    x, dim = site.array("0", "input", "self"), _argument(site, 1, "dim", None)
+    if x is None:
+        return False
+    dims = range(x.ndim) if dim is None or isinstance(dim, bool) else np.atleast_1d(dim).tolist()
+    count = math.prod(x.shape[axis] for axis in dims if -x.ndim <= axis < x.ndim)
+    spread = site.op_type.rpartition(".")[2].startswith(("var", "std"))
+    biased = False in (site.attributes.get("unbiased"), dim if isinstance(dim, bool) else None)
+    correction = site.attributes.get("correction", 0 if biased else 1) if spread else 0
+    return isinstance(correction, int | float) and count - correction <= 0
 
 
 def torch_samples_not_given(site: Site) -> bool:

@@ -575,6 +575,9 @@ def instance(api, *args, tensors=(), **kwargs):
 T0, T1, T2 = {"tensor": 0}, {"tensor": 1}, {"tensor": 2}
 X = ("float32", [1.0, 2.0, 3.0])
 TIES = ("float32", [3.0, 1.0, 3.0])
+MATRIX = ("float32", [[1.0, 2.0], [3.0, 4.0]])
+MASKED, HALF_MASKED = ("bool", [[False, False], [True, True]]), ("bool", [[False, True], [True, True]])
+LOWEST = ("float32", [[{"float": "-inf"}, {"float": "-inf"}], [0.0, 0.0]])
 TWICE, ONCE = ("int64", [1, 1]), ("int64", [1, 0])
 PAIR = ("float32", [5.0, 6.0])
 
@@ -608,6 +611,32 @@ TORCH_PAIRS = {
     "clamp to NaN": (
         instance("torch.clamp", T0, T1, tensors=[X, ("float32", [{"float": "nan"}, 1.0, 1.0])]),
         instance("torch.clamp", T0, T1, tensors=[X, X]),
+    ),
+    "attention to nothing": (
+        instance("torch.nn.functional.scaled_dot_product_attention", T0, T0, T0, T1, tensors=[MATRIX, MASKED]),
+        instance("torch.nn.functional.scaled_dot_product_attention", T0, T0, T0, T1, tensors=[MATRIX, HALF_MASKED]),
+    ),
+    "attention to minus infinity": (
+        instance(
+            "torch.nn.functional.scaled_dot_product_attention", T0, T0, T0, attn_mask=T1, tensors=[MATRIX, LOWEST]
+        ),
+        instance("torch.nn.functional.scaled_dot_product_attention", T0, T0, T0, attn_mask=T0, tensors=[MATRIX]),
+    ),
+    "mean of nothing": (
+        instance("torch.mean", T0, 1, tensors=[("float32", [[], []])]),
+        instance("torch.sum", T0, 1, tensors=[("float32", [[], []])]),
+    ),
+    "variance of one": (
+        instance("torch.var", T0, tensors=[("float32", [1.0])]),
+        instance("torch.var", T0, correction=0, tensors=[("float32", [1.0])]),
+    ),
+    "deviation of one in a line": (
+        instance("torch.std", T0, 1, tensors=[("float32", [[1.0], [2.0]])]),
+        instance("torch.std", T0, 0, tensors=[("float32", [[1.0], [2.0]])]),
+    ),
+    "variance of one, biased": (
+        instance("torch.var", T0, True, tensors=[("float32", [1.0])]),
+        instance("torch.var", T0, False, tensors=[("float32", [1.0])]),
     ),
     "whole numbers by zero": (
         instance("torch.floor_divide", T0, T1, tensors=[("int32", [1, 2]), ("int32", [0, 1])]),

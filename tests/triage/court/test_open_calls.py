@@ -32,6 +32,8 @@ def tensor(dtype: str, *values: Any) -> dict[str, Any]:
 BYTES = (tensor("uint8", 200, 3), tensor("uint8", 100, 4))
 NO_NUMBER = tensor("float32", {"float": "nan"}, 2.5)
 LINES = {"dtype": "float32", "shape": [2, 2], "values": [{"float": "nan"}, 1.0, 2.0, 3.0]}
+SQUARE = {"dtype": "float32", "shape": [2, 2], "values": [1.0, 2.0, 3.0, 4.0]}
+MASK = {"dtype": "bool", "shape": [2, 2], "values": [False, False, True, True]}
 #: Calls whose first element is open.
 CALLS: dict[str, tuple[list[Any], tuple[dict[str, Any], ...]]] = {
     "torch.add": ([{"tensor": 1}], BYTES),
@@ -46,6 +48,7 @@ CALLS: dict[str, tuple[list[Any], tuple[dict[str, Any], ...]]] = {
     "torch.nn.functional.softshrink": ([], (NO_NUMBER,)),
     "torch.amax": ([1], (LINES,)),
     "torch.nn.functional.max_pool1d": ([2], (LINES,)),
+    "torch.nn.functional.scaled_dot_product_attention": ([{"tensor": 0}, {"tensor": 0}, {"tensor": 1}], (SQUARE, MASK)),
 }
 
 
