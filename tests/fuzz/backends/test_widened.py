@@ -91,22 +91,19 @@ HALVES = np.float32([0.5, 1.5, -2.5, 0.7])
     [
         (np.float32(1), [False] * 4),
         (np.float32(0.25), [False] * 4),
-        (np.float32(0.3), [True, True, True, False]),  # 1 / 0.3 is no number of float32: the reciprocal may be off
+        (np.float32(0.3), [True, True, True, False]),  # 0.3 is no number of float32: halves by luck
         (np.float32([1, 0.3, 0.3, 1]), [False, True, True, False]),
     ],
     ids=["one", "a quarter", "0.3", "by axis"],
 )
-def test_halves_are_rounded_to_even_where_the_quotient_is_exact(
+def test_halves_are_rounded_to_even_where_the_scale_is_a_power_of_two(
     runner: Runner, scale: np.ndarray, open_: list[bool]
 ) -> None:
     x = (HALVES.astype("f8") * scale).astype("f")
     nodes = [("QuantizeLinear", ["x", "s", "p"], ["z"], {"axis": 0})]
     constants = {"s": scale, "p": np.zeros(scale.shape, np.int8)}
     found = noise(runner, nodes, {"x": x}, constants)
-    exact = x.astype("f8") / scale.astype("f8") == HALVES
-    product = x * (np.float32(1) / scale)
-    decided = exact & (product.astype("f8") == HALVES)
-    assert (found > 0).tolist() == [is_open and not done for is_open, done in zip(open_, decided, strict=True)]
+    assert (found > 0).tolist() == open_
 
 
 def test_rounding_decides_how_many_elements_a_range_has(runner: Runner) -> None:

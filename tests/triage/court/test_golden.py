@@ -30,6 +30,7 @@ TRAPS = (
     ("resize_nearest_2.6", "onnxruntime"),
     ("int_to_float", "openvino"),
     ("step_range", "liberties"),
+    ("torch_division_by_zero", "tvm"),
 )
 #: Planted bugs that are near the tolerance, or beside something that is open.
 PLANTED = (
