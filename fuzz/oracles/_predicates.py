@@ -434,10 +434,10 @@ def torch_averages_nothing(site: Site) -> bool:
     x, dim = site.array("0", "input", "self"), _argument(site, 1, "dim", None)
     if x is None:
         return False
-    dims = range(x.ndim) if dim is None or isinstance(dim, bool) else np.atleast_1d(dim).tolist()
-    count = math.prod(x.shape[axis] for axis in dims if -x.ndim <= axis < x.ndim)
+    dims = [] if dim is None or isinstance(dim, bool) else np.atleast_1d(dim).tolist()
+    count = math.prod(x.shape[axis] for axis in dims or range(x.ndim) if -x.ndim <= axis < x.ndim)
     spread = site.op_type.rpartition(".")[2].startswith(("var", "std"))
-    biased = False in (site.attributes.get("unbiased"), dim if isinstance(dim, bool) else None)
+    biased = (dim if isinstance(dim, bool) else _argument(site, 2, "unbiased", None)) is False
     correction = site.attributes.get("correction", 0 if biased else 1) if spread else 0
     return isinstance(correction, int | float) and count - correction <= 0
 

@@ -19,6 +19,7 @@ def queries_without_keys(site: Site) -> np.ndarray | None:
 def of_queries(site: Site) -> np.ndarray | None:
     """The same for every element of the result."""
     rows, query, value = queries_without_keys(site), site.array("0", "query"), site.array("2", "value")
-    if rows is None or query is None or value is None or rows.ndim > query.ndim - 1:
+    if rows is None or query is None or value is None:
         return None
-    return np.broadcast_to(rows[..., None], (*query.shape[:-1], value.shape[-1]))
+    lines = np.broadcast_shapes(query.shape[:-1], (*value.shape[:-2], 1), rows.shape)  # a batch of 1 is one of many
+    return np.broadcast_to(rows[..., None], (*lines, value.shape[-1]))

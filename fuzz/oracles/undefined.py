@@ -190,8 +190,7 @@ def open_elements_of_call(model: bytes, shape: tuple[int, ...]) -> np.ndarray | 
     for rule in _rules_of(site.library, site.op_type):
         if not _speaks(rule, site):
             continue
-        elements = ELEMENTS.get(rule.when)
-        mask = elements(site) if elements is not None and rule.kind not in _RANDOM else None
+        mask = None if rule.kind in _RANDOM else _elements(rule, site)
         if mask is None or mask.shape != shape:
             return None
         found = mask if found is None else found | mask
@@ -231,19 +230,23 @@ def _speaks(rule: Rule, site: Site) -> bool:
 
 
 def _mask(rule: Rule, site: Site) -> np.ndarray | None:
-    elements, result = ELEMENTS.get(rule.when), site.result()
+    result = site.result()
     shapes = {value.shape if isinstance(value, np.ndarray) else None for value in site.outputs.values()}
     if result is None or len(shapes) != 1:
         return None  # results of different shapes: which element belongs to which is not known
     if rule.kind in _RANDOM:
         return np.ones(result.shape, bool)
-    if elements is None:
-        return None
+    mask = _elements(rule, site)
+    return mask if mask is not None and mask.shape == result.shape else None
+
+
+def _elements(rule: Rule, site: Site) -> np.ndarray | None:
+    """The elements of which a rule speaks that holds; None where they cannot be worked out."""
+    elements = ELEMENTS.get(rule.when)
     try:
-        mask = elements(replace(site, subject=rule.inputs))
+        return None if elements is None else elements(replace(site, subject=rule.inputs))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         return None
-    return mask if mask is not None and mask.shape == result.shape else None
 
 
 def violation(kind: str, model: bytes, intermediates: Mapping[str, Value], *, bodies: bool = False) -> Objection | None:

@@ -638,6 +638,14 @@ TORCH_PAIRS = {
         instance("torch.var", T0, True, tensors=[("float32", [1.0])]),
         instance("torch.var", T0, False, tensors=[("float32", [1.0])]),
     ),
+    "variance of one in a line, biased": (
+        instance("torch.var", T0, 1, True, tensors=[("float32", [[1.0], [2.0]])]),
+        instance("torch.var", T0, 1, False, tensors=[("float32", [[1.0], [2.0]])]),
+    ),
+    "variance along no axis, which is along all": (
+        instance("torch.var", T0, [], tensors=[("float32", [[1.0]])]),
+        instance("torch.var", T0, [], tensors=[("float32", [[1.0], [2.0]])]),
+    ),
     "whole numbers by zero": (
         instance("torch.floor_divide", T0, T1, tensors=[("int32", [1, 2]), ("int32", [0, 1])]),
         instance("torch.floor_divide", T0, T1, tensors=[("float32", [1, 2]), ("float32", [0, 1])]),
@@ -749,6 +757,22 @@ def test_a_quotient_within_rounding_error_of_a_tie_excuses_a_quantized_value():
 
 def test_an_exact_tie_is_defined_and_excuses_nothing():
     assert undefined.screen("onnx", *_quantized([1.25, 0.75], 0.5)) is None
+
+
+def test_attention_to_nothing_is_open_in_one_of_several_batches_for_which_there_is_one_query():
+    keys, masks = ("float32", [[[1.0, 2.0]], [[3.0, 4.0]]]), ("bool", [[[False]], [[True]]])
+    tensors = [("float32", [[[1.0, 2.0]]]), keys, masks]
+    api = "torch.nn.functional.scaled_dot_product_attention"
+    open_case = instance(api, T0, T1, T1, {"tensor": 2}, tensors=tensors)
+    found = undefined.open_elements_of_call(open_case, (2, 1, 2))
+    assert found is not None and found.tolist() == [[[True, True]], [[False, False]]]
+
+
+def test_elements_that_cannot_be_worked_out_are_not_told():
+    """No library computes heads that do not fit each other; the screen reads such a call all the same."""
+    api, batches = "torch.nn.functional.scaled_dot_product_attention", [[[1.0, 2.0]]] * 3
+    tensors = [("float32", batches), ("float32", batches[:2]), ("bool", [[[False]]])]
+    assert undefined.open_elements_of_call(instance(api, T0, T1, T1, {"tensor": 2}, tensors=tensors), (3, 1, 2)) is None
 
 
 def test_a_half_by_the_luck_of_rounding_excuses_a_quantized_value():
