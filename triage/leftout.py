@@ -123,9 +123,9 @@ def _from_input(case: Case, known: OpSchema.Attribute) -> AttributeProto | None:
     node, arrays = model.graph.node[0], tensors(case, model)
     pairs = zip(node.input, formal_inputs(node, model), strict=False)
     array = next((arrays.get(name) for name, one in pairs if one.name == formal), None)
-    if array is None or not array.ndim:
+    told = [int(size) for size in array.shape[place]] if array is not None else []
+    if not told:
         return None
-    told = [int(size) for size in array.shape[place]]
     return helper.make_attribute(known.name, told[0] if known.type == OpSchema.AttrType.INT else told)
 
 

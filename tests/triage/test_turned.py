@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from triage import titles
 from triage.conditions import conditions
 from triage.contrasts import contrasts
 from triage.submodel import load
-from triage.variants import attributes, shorter, turned, values
+from triage.variants import Variant, attributes, kernels, shorter, turned, values
 
 PLANTED = str(Path(__file__).with_name("planted_relations.py"))
 
@@ -97,3 +98,27 @@ def test_the_largest_integer_is_no_index() -> None:
     case = case_of("GatherElements", {"x": np.float32([1, 2, 3])}, [1, -3])
     negative = next(one for one in values.variants(case) if one.text == "negative indices")
     assert [one.said for one in contrasts(case, negative)][:1] == ["zeros in `i`"]
+
+
+@pytest.mark.parametrize("maker", [kernels.variants, shorter.variants, turned.variants])
+def test_a_model_without_nodes_has_no_axis_and_no_kernel(maker: Callable[[Case], Iterator[Variant]]) -> None:
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    model = helper.make_model(helper.make_graph([], "g", [info], [info]))
+    case = Case("onnx", model.SerializeToString(), {"x": np.ones(2, np.float32)}, Origin("test"))
+    assert not list(maker(case))
+
+
+@pytest.mark.parametrize("axis", [2, 5])
+def test_an_axis_behind_the_last_is_not_the_first(axis: int) -> None:
+    """Flatten may have one right behind the last; any other is broken on purpose."""
+    case = case_of("Flatten", {"x": np.ones((2, 3), np.float32)}, [0], axis=axis)
+    assert not list(turned.variants(case))
+    gathered = case_of("GatherElements", {"x": np.ones((2, 3), np.float32)}, [[0]], axis=axis)
+    assert not list(turned.variants(gathered)) and not list(shorter.variants(gathered))
+
+
+def test_indices_that_take_whole_slices_are_not_held_against_their_data() -> None:
+    case = case_of("Gather", {"x": np.ones((3, 4), np.float32)}, [[0, 1], [1, 0]])
+    model = load(case)
+    model.graph.output[0].type.tensor_type.shape.dim.add()
+    assert not list(shorter.variants(replace(case, model=model.SerializeToString())))

@@ -44,7 +44,7 @@ def variants(case: Case) -> Iterator[Variant]:
 
 
 def _other_casts(case: Case) -> Iterator[Variant]:
-    """Each node among several that must name a type, with the common types that its data have not: all must pass.
+    """Each node among several that must name a type, with the common types that it does not name: all must pass.
 
     What is wrong with a result behind a Cast may hang on what it is cast to; alone, a Cast is told with its types.
     """

@@ -21,8 +21,10 @@ _ATTRIBUTE, _FORMALS, _LEADING = "kernel_shape", ("W", "w"), 2
 def variants(case: Case) -> Iterator[Variant]:
     """The model of one node whose kernel is 1 along every axis with a kernel of 2, on data as they are or larger."""
     model = load(case)
+    if len(model.graph.node) != 1:
+        return
     node = model.graph.node[0]
-    schema = schema_of(node, model) if len(model.graph.node) == 1 else None
+    schema = schema_of(node, model)
     if schema is None or _ATTRIBUTE not in schema.attributes:
         return
     known = tensors(case, model)

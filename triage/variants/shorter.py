@@ -19,16 +19,20 @@ _AXIS = "axis"
 def variants(case: Case) -> Iterator[Variant]:
     """The model of one node whose indices have the dimensions of its data, but smaller ones."""
     model = load(case)
+    if len(model.graph.node) != 1:
+        return
     node = model.graph.node[0]
-    schema = schema_of(node, model) if len(model.graph.node) == 1 else None
+    schema = schema_of(node, model)
     if schema is None or _AXIS not in schema.attributes:
         return
     known = tensors(case, model)
-    data = known.get(node.input[0])
+    data, rank = known.get(node.input[0]), len(model.graph.output[0].type.tensor_type.shape.dim)
     given = [helper.get_attribute_value(one) for one in node.attribute if one.name == _AXIS]
     axis = given[0] if given else schema.attributes[_AXIS].default_value.i
+    if data is None or rank != data.ndim or not -rank <= axis < rank:
+        return  # where each index takes a whole slice, the result has more dimensions
     for name, formal in zip(node.input, formal_inputs(node, model), strict=False):
-        if formal.name != _FORMAL or name not in known or data is None or known[name].ndim != data.ndim:
+        if formal.name != _FORMAL or name not in known or known[name].ndim != rank:
             continue
         sizes = list(known[name].shape)
         sizes[axis] = data.shape[axis]

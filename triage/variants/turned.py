@@ -52,13 +52,17 @@ def back(case: Case, variant: Variant) -> Iterator[tuple[str, Case]]:
 def _axis(case: Case) -> tuple[int, int, int] | None:
     """The axis of the only node, how many its data have, and the default; None where it has not one axis."""
     model = load(case)
+    if len(model.graph.node) != 1:
+        return None
     node = model.graph.node[0]
-    schema = schema_of(node, model) if len(model.graph.node) == 1 else None
+    schema = schema_of(node, model)
     known = schema.attributes.get(_NAME) if schema else None
     data = tensors(case, model).get(node.input[0]) if node.input else None
-    if known is None or known.default_value.type != AttributeProto.INT or data is None or not data.ndim:
+    if known is None or known.default_value.type != AttributeProto.INT or data is None:
         return None
     given = next((one.i for one in node.attribute if one.name == _NAME), known.default_value.i)
+    if not -data.ndim <= given < data.ndim:
+        return None  # Flatten may have one behind the last
     return given % data.ndim, data.ndim, known.default_value.i % data.ndim
 
 
