@@ -21,7 +21,7 @@ from triage.effect import effect, number
 from triage.literals import as_array
 from triage.messages import part
 from triage.operators import CALL, value_names
-from triage.schemas import CASTS, formal_inputs, output_name
+from triage.schemas import CASTS, attribute_text, formal_inputs, output_name
 from triage.scrub import scrub
 from triage.sufficiency import is_option
 from triage.variants import kernels, relations
@@ -211,11 +211,13 @@ def _with_target(
 ) -> tuple[Sequence[str], Sequence[Condition]]:
     """``RNN``, ``Cast to bool`` where a bug of several nodes hangs on the type, which is told there and not again."""
     cast_to = "to="
-    kept = [one for one in conditions if not (one.kind == "attribute" and one.needed and one.text.startswith(cast_to))]
-    if len(operators) < 2 or len(kept) == len(conditions):
+    told = [one for one in conditions if one.kind == "attribute" and one.needed and one.text.startswith(cast_to)]
+    if len(operators) < 2 or not told:
         return operators, conditions
+    kept, texts = [one for one in conditions if one not in told], {one.text for one in told}
     nodes = parsed(case.model).graph.node
-    types = {node.op_type: dtype_text(one.i) for node in nodes for one in node.attribute if f"{one.name}=" == cast_to}
+    given = [(node.op_type, attribute_text(one)) for node in nodes for one in node.attribute]
+    types = {name: text.removeprefix(cast_to) for name, text in given if text in texts}
     return [f"{name} to {types[name]}" if name in types else name for name in operators], kept
 
 

@@ -354,6 +354,16 @@ def test_what_a_cast_behind_another_node_makes_is_told_where_it_matters() -> Non
     assert titles.subject(case, ["Abs", "Cast"], refuted) == "Abs + Cast with constant W"
 
 
+def test_of_two_casts_the_type_is_told_that_matters() -> None:
+    model = parser.parse_model(
+        '<ir_version: 10, opset_import: ["" : 20]> g (float[2] x) => (bool[2] y)'
+        "{ a = Cast <to = 6> (x) b = Abs (a) y = Cast <to = 9> (b) }"
+    )
+    case = Case("onnx", model.SerializeToString(), {}, Origin("test"))
+    found = (Condition("attribute", "to=int32", "", True),)
+    assert titles.subject(case, ["Cast", "Abs"], found) == "Cast to int32 + Abs"
+
+
 def test_an_input_of_a_node_that_is_not_named_is_told_with_its_operator() -> None:
     text = """
         <ir_version: 10, opset_import: ["" : 20]> g (float[3] x, int64[1] s, int64[1] e, int64[1] i) => (int64[1] y) {
