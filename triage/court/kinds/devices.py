@@ -28,8 +28,10 @@ def gather(hearing: Hearing) -> Evidence | None:
     if without is not None:
         ways[f"its library, uncompiled on {device},"] = {**chosen, **without}
     told = {way: _is_right(hearing, options) for way, options in ways.items() if not hearing.hurried()}
+    if not told:
+        return None
     said = [f"{way} {'gives' if right else 'does not give'} the expected result" for way, right in told.items()]
-    side = Side.AGAINST if all(told.values()) else Side.NEUTRAL
+    side = Side.AGAINST if len(told) == len(ways) and all(told.values()) else Side.NEUTRAL
     return Evidence("devices", side, "; ".join(said), {"device": device, "right": [way for way in told if told[way]]})
 
 
