@@ -116,14 +116,14 @@ def origins_of(store: Store, bug: Bug, failure: Failure) -> list[Origin]:
     """Where the failing cases of a bug come from.
 
     What died at no known place has nothing in common with other deaths but the signal: only cases count that hold an
-    operator of the reduced one.
+    operator of the reduced one, as far as any does.
     """
     error = failure.outcome.error
     if failure.outcome.status is not Status.SIGNAL or (error and crash_site.site(error.stderr)):
         return store.origins(bug.id)
     own = operators(failure.case)
     cases = (store.failure(number).failure.case for number in store.failure_ids(bug.id))
-    return [case.origin for case in cases if _shares_operator(case, own)]
+    return [case.origin for case in cases if _shares_operator(case, own)] or store.origins(bug.id)
 
 
 def _shares_operator(case: Case, own: Sequence[Operator]) -> bool:

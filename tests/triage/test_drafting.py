@@ -230,3 +230,10 @@ def test_of_deaths_at_no_known_place_only_tests_of_the_operator_are_told(stderr:
     failures = [died(test, body, stderr) for test, body in bodies.items()]
     found = drafting.origins_of(cast(Store, Stored(failures)), BUG, failures[0])
     assert [one.test for one in found] == told
+
+
+def test_where_no_failing_case_has_the_operator_of_the_reduced_one_all_are_told() -> None:
+    """A newer operator set may have another operator for the same thing."""
+    failures = [died("test_neg", "y = Neg (x)"), died("test_abs", "y = Abs (x)")]
+    found = drafting.origins_of(cast(Store, Stored(failures)), BUG, died("", "y = Exp (x)"))
+    assert [one.test for one in found] == ["test_neg", "test_abs"]
