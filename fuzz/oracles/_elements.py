@@ -188,7 +188,11 @@ def normalises_nothing(site: Site) -> np.ndarray | None:
 
 
 def pools_padding(site: Site) -> np.ndarray | None:
-    return of_padding(site)
+    """An average of zeros that count is zero, which some compilers refuse to compute all the same."""
+    windows, result = of_padding(site), site.result()
+    if windows is None or result is None or not site.attributes.get("count_include_pad", 0):
+        return windows
+    return np.asarray(windows & ~np.isfinite(result))
 
 
 def roi_leaves_picture(site: Site) -> np.ndarray | None:
