@@ -120,9 +120,10 @@ def needed(title: str) -> str:
 
 
 def dies_with(title: str) -> str:
-    """With what a title says that the compiler dies, e.g. ``empty data``; "" where it says no such thing."""
-    found = re.search(rf" when (?:{'|'.join(_STAGES.values())}) .+? with (.+)$", title)
-    return found[1] if found else ""
+    """When and with what a title says that the compiler dies, e.g. ``running with empty data``; "" where it says no such
+    thing."""
+    found = re.search(rf" when ({'|'.join(_STAGES.values())}) .+? (with .+)$", title)
+    return f"{found[1]} {found[2]}" if found else ""
 
 
 def result(title: str) -> str:

@@ -291,3 +291,4 @@ def test_deaths_of_one_family_with_one_condition_are_one_bug(store: Store) -> No
     assert found is not None and found.id == first.id
     assert twins.sibling(store, second, "[x] Segmentation fault when running ReduceMin") is None
     assert twins.sibling(store, second, "[x] Segmentation fault when running ReduceMin with scalar data") is None
+    assert twins.sibling(store, second, "[x] Segmentation fault when converting ReduceMin with empty data") is None
