@@ -53,8 +53,9 @@ def _condition(inquiry: Inquiry, at: int, formal: str, default: int, axis: int) 
 def _left_out(case: Case) -> Iterator[tuple[int, str, int]]:
     """(position, name, default) of each optional axis that the only node does without."""
     model = load(case)
-    schema = schema_of(model.graph.node[0], model) if len(model.graph.node) == 1 else None
-    given = model.graph.node[0].input
+    if len(model.graph.node) != 1:
+        return
+    schema, given = schema_of(model.graph.node[0], model), model.graph.node[0].input
     for at, formal in enumerate(schema.inputs if schema else ()):
         default = _DEFAULT.search(formal.description)
         absent = at >= len(given) or not given[at]

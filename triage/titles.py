@@ -120,8 +120,7 @@ def needed(title: str) -> str:
 
 
 def dies_with(title: str) -> str:
-    """When and with what a title says that the compiler dies, e.g. ``running with empty data``; "" where it says no such
-    thing."""
+    """How a title says that a compiler dies, e.g. ``running with empty data``; "" where it says no such thing."""
     found = re.search(rf" when ({'|'.join(_STAGES.values())}) .+? (with .+)$", title)
     return f"{found[1]} {found[2]}" if found else ""
 

@@ -138,7 +138,7 @@ def _result(bug: Bug, title: str) -> str:
 
 
 def _dying_alike(bug: Bug, needed: str, families: set[str], others: Sequence[Bug]) -> Bug | None:
-    """A bug of another operator of the family that dies of the same signal in the same stage, with the same condition."""
+    """A bug of another operator of the family that dies of the same signal, in the same stage, with one condition."""
     if not bug.symptom.startswith("crash:") or not needed:
         return None
     for other in others:

@@ -836,3 +836,21 @@ def test_a_type_is_named_with_its_kin_where_the_ordinary_one_fails_in_another_wa
     [kind] = [one for one in conditions(judge, failure) if one.kind == "dtype"]
     assert kind.sentence.startswith("In float32 instead of float64 the same model fails in another way; with float16")
     assert titles.subject(case, ["Relu"], [kind]) == "Relu (float64, also float16 and bfloat16)"
+
+
+def test_a_model_without_nodes_is_asked_about_like_any_other(judge: Judge, tmp_path: Path) -> None:
+    """Its input is its output, which a compiler may still get wrong."""
+    backend = tmp_path / "wrong.py"
+    backend.write_text(
+        "PACKAGES = ()\nKINDS = ('onnx',)\nOPTIONS = {}\n\n"
+        "def warm():\n    import numpy\n\n"
+        "def devices():\n    return ['CPU']\n\n"
+        "def execute(job, enter):\n    enter('run')\n"
+        "    return [(name, -value - 5) for name, value in dict(job.inputs).items()]\n"
+    )
+    info = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])
+    model = helper.make_model(helper.make_graph([], "g", [info], [info]), ir_version=9)
+    case = Case("onnx", model.SerializeToString(), {"x": np.ones(2, np.float32)}, Origin("test"))
+    failure = judge.examine(case, catalogue.target(str(backend))).failure
+    assert failure is not None and failure.symptom.startswith("wrong:")
+    assert not any(one.needed for one in conditions(judge, failure) if one.kind != "value")
