@@ -14,6 +14,7 @@ from triage.court.hearing import Hearing
 
 SYMPTOMS = ("wrong", "death")
 OPTION = "device"
+_UNTOLD = (Status.SKIPPED, Status.UNSUPPORTED, Status.TIMEOUT, Status.OOM)
 
 
 def gather(hearing: Hearing) -> Evidence | None:
@@ -27,7 +28,8 @@ def gather(hearing: Hearing) -> Evidence | None:
     ways = {"the same compiler on the CPU": {key: value for key, value in chosen.items() if key != OPTION}}
     if without is not None:
         ways[f"its library, uncompiled on {device},"] = {**chosen, **without}
-    told = {way: _is_right(hearing, options) for way, options in ways.items() if not hearing.hurried()}
+    asked = {way: _is_right(hearing, options) for way, options in ways.items() if not hearing.hurried()}
+    told = {way: right for way, right in asked.items() if right is not None}
     if not told:
         return None
     said = [f"{way} {'gives' if right else 'does not give'} the expected result" for way, right in told.items()]
@@ -35,12 +37,15 @@ def gather(hearing: Hearing) -> Evidence | None:
     return Evidence("devices", side, "; ".join(said), {"device": device, "right": [way for way in told if told[way]]})
 
 
-def _is_right(hearing: Hearing, options: Mapping[str, str]) -> bool:
+def _is_right(hearing: Hearing, options: Mapping[str, str]) -> bool | None:
+    """None for what does not take the case, or came to no end."""
     target = replace(hearing.target, options=options_from(options))
     try:
         outcome = hearing.runner.run_fresh(hearing.case, target, limits=hearing.limits())
     except BackendUnavailable:
-        return False
+        return None
+    if outcome.status in _UNTOLD:
+        return None
     if outcome.status is not Status.OK:
         return False
     return hearing.manner == "death" or measure.nearer(judge.values(outcome), hearing.actual, hearing.expected) < 0
