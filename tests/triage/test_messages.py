@@ -214,6 +214,7 @@ def test_where_a_tensor_lies_makes_no_other_bug() -> None:
     """PyTorch tells the device of a tensor unless it is the CPU."""
     said = "Pending unbacked symbols {u1} not in returned outputs FakeTensor(..., %ssize=(u0, 2)) ((2, 1), 0)."
     assert normalise(said % "device='cuda:0', ") == normalise(said % "")
+    assert normalise("f(device='cuda', dtype=int)") == normalise("f(dtype=int)")
     assert "cuda" not in normalise("expected f(x, device=device(type='cuda', index=0)) to be of 2 elements")
 
 
