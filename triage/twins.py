@@ -108,8 +108,9 @@ def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
 
 
 def _of_family(bug: Bug, needed: str, families: set[str], others: Sequence[Bug]) -> Bug | None:
-    """A bug of another operator of the family that is wrong with the same attribute, in whatever way."""
-    if not bug.symptom.startswith("wrong:") or _option(needed) not in _options(bug.operators):
+    """A bug of another operator of the family that is wrong with the same attributes, in whatever way."""
+    named = {_option(one) for one in re.split(r", | and ", needed.removesuffix(titles.ON_SOME))}
+    if not bug.symptom.startswith("wrong:") or not named <= _options(bug.operators):
         return None
     for other in others:
         alike = other.symptom.startswith("wrong:") and titles.needed(other.title or "") == needed

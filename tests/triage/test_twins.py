@@ -162,6 +162,18 @@ def test_what_an_attribute_does_wrong_in_a_family_is_one_bug(store: Store) -> No
     )
 
 
+def test_what_two_attributes_together_do_wrong_in_a_family_is_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("QLinearConv",), "linear", "wrong:shape"))
+    title = "[ONNX] %s with %s on some inputs returns shape (%d, 2) instead of (1, 1)"
+    told = title % ("QLinearConv (kernel of 1)", "strides and pads", 2)
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(told, "", "", ()), report_path="x")
+    other = bug(store, "b", ("ConvInteger",), "integer", "wrong:shape")
+    found = twins.sibling(store, other, title % ("ConvInteger (kernel of 1x1)", "strides and pads", 1))
+    assert found is not None and found.id == first.id
+    assert twins.sibling(store, other, title % ("ConvInteger", "strides and group", 1)) is None
+    assert twins.sibling(store, other, title % ("ConvInteger", "strides and scalar x", 1)) is None
+
+
 def test_what_a_call_ignores_in_two_and_in_three_dimensions_is_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("torch.nn.AvgPool3d",), "_avg_pool3d"))
     title = "[PyTorch] torch.nn.AvgPool3d ignores divisor_override: returns 1"
