@@ -45,12 +45,27 @@ def harmful(judge: Judge, failure: Failure) -> Failure | None:
 
 
 def _cases(case: Case) -> Iterator[Case]:
-    """Each input in turn full of telling numbers."""
+    """Each input in turn full of telling numbers, each tensor of a call with truths that are not the largest number."""
+    if case.kind == "instance":
+        yield from _calls(case)
+        return
     for name, value in case.inputs.items():
         if isinstance(value, np.ndarray):
             for number in _TELLING.get(value.dtype.name, ()):
                 filled = np.full_like(value, number)
                 yield replace(case, inputs={**case.inputs, name: filled}, expected=None)
+
+
+def _calls(case: Case) -> Iterator[Case]:
+    instance = parsed(case)
+    for at, tensor in enumerate(instance.tensors):
+        count = math.prod(tensor.shape)
+        numbers = [*((number,) for number in _TELLING.get(tensor.dtype, ())), *_TRUTHS.get(tensor.dtype, ())]
+        for each in numbers if 0 < count <= MOST_ELEMENTS else ():
+            values = tuple(islice(cycle(each), count))
+            filled = replace(tensor, values=values, low=None, high=None)
+            tensors = (*instance.tensors[:at], filled, *instance.tensors[at + 1 :])
+            yield with_instance(case, replace(instance, tensors=tensors))
 
 
 def wrong_values(failure: Failure) -> bool:

@@ -9,6 +9,7 @@ wrong running mean beside a wrong running variance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import chain, product
 from typing import Any
 
@@ -30,7 +31,8 @@ from triage.mutants import sizes
 from triage.plainvalues import plainer
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
-from triage.variants import arguments, attributes, inputs
+from triage.harm import SYMPTOM as WRONG_TYPE
+from triage.variants import Variant, arguments, attributes, inputs
 from triage.variants import sizes as parts
 
 #: Runs of the compiler for each improvement.
@@ -173,14 +175,36 @@ def _parameters_constant(inquiry: Inquiry) -> Failure | None:
     return _if_it_fails(inquiry, inputs.frozen(case, constant)) if constant else None
 
 
-def _plain_floats(inquiry: Inquiry) -> Failure | None:
-    """float32 in the place of other floating-point types of a call."""
-    for variant in arguments.variants(inquiry.failure.case):
-        if variant.kind == "dtype" and "float" in variant.text:
-            found = _if_it_fails(inquiry, variant.cases[0])
-            if found:
-                return found
-    return None
+def _plain_types(inquiry: Inquiry) -> Failure | None:
+    """float32 in the place of every other type of a call that does not matter, one type after the other.
+
+    With the same integers as floats the same must be wrong: a result that is right up to rounding alone is another bug.
+    Where it is a type that is wrong, other types are.
+    """
+    failure = inquiry.failure
+    tried: set[str] = set()
+    while variant := next((one for one in _retyped(failure.case) if one.text not in tried), None):
+        tried.add(variant.text)
+        free = "float" in variant.text or failure.symptom == WRONG_TYPE
+        alike = partial(_same_numbers, inquiry.failure)
+        failure = _seen(inquiry, variant.cases[0], (lambda found: True) if free else alike) or failure
+    return failure if failure is not inquiry.failure else None
+
+
+def _retyped(case: Case) -> Iterator[Variant]:
+    return (one for one in arguments.variants(case) if one.kind == "dtype")
+
+
+def _same_numbers(one: Failure, other: Failure) -> bool:
+    """Whether two results are, and should be, the same whatever their types; of exceptions there is nothing to ask."""
+    return all(
+        before.shape == after.shape and np.allclose(before, after, rtol=1e-3, equal_nan=True)
+        for before, after in zip(_numbers(one), _numbers(other), strict=False)
+    )
+
+
+def _numbers(failure: Failure) -> list[np.ndarray]:
+    return [as_array(one).astype(np.complex128) for pair in _pairs(failure) for one in pair]
 
 
 # ---------------------------------------------------------------- something instead of nothing
@@ -441,6 +465,6 @@ _IMPROVEMENTS = {
         ),
         _plainly_filled,
     ),
-    ("instance", True): (_form_full, _plain_floats, _plainly_filled),
-    ("instance", False): (_plain_floats, _full, _plainly_filled),
+    ("instance", True): (_form_full, _plain_types, _plainly_filled),
+    ("instance", False): (_plain_types, _full, _plainly_filled),
 }

@@ -224,3 +224,22 @@ def test_a_wrong_type_is_shown_on_numbers_where_there_were_none(judge: Judge) ->
     found = better(judge, failure)
     assert [0 in one.shape for one in instance.parse(found.case.model).tensors] == [False]
     assert found.symptom == failure.symptom
+
+
+def test_no_type_is_left_that_does_not_matter(judge: Judge) -> None:
+    tensors = '{"dtype": "bool", "shape": [2], "values": [true, true]}, {"dtype": "int64", "shape": [2], "values": [1, 2]}'
+    call = '{"library": "torch", "api": "torch.add", "args": [{"tensor": 0}, {"tensor": 1}], "kwargs": {"alpha": 3}'
+    case = Case("instance", f'{call}, "tensors": [{tensors}]}}'.encode(), {}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom == "wrong:values"
+    found = instance.parse(better(judge, failure).case.model)
+    assert {one.dtype for one in found.tensors} == {"float32"}, "subtracting truth values is refused, which hides rsub"
+
+
+def test_indices_and_integers_that_matter_stay_as_they_are(judge: Judge) -> None:
+    tensors = '{"dtype": "int64", "shape": [2], "values": [-7, 7]}, {"dtype": "int64", "shape": [2], "values": [2, 2]}'
+    call = '{"library": "torch", "api": "torch.div", "args": [{"tensor": 0}, {"tensor": 1}]'
+    text = f'{call}, "kwargs": {{"rounding_mode": "floor"}}, "tensors": [{tensors}]}}'.encode()
+    failure = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("openvino")).failure
+    assert failure is not None
+    assert {one.dtype for one in instance.parse(better(judge, failure).case.model).tensors} == {"int64"}
