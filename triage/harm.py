@@ -1,13 +1,16 @@
 """A wrong type that does harm: inputs whose results come out wrong, and not only in another type.
 
 Nobody minds an int32 in the place of an int64 that holds a 3. So where the values are equal once they are converted,
-other inputs are tried, near the limits of what the wrong type holds.
+other inputs are tried, near the limits of what the wrong type holds. Nor is a 6 in the place of "true" as bad as the 0
+that the largest of -1 and 0 is, if that is what a compiler computes: calls are tried with such numbers, too.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import cycle, islice
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
 from triage.differ import differing_beyond_type
 from triage.inquiry import with_true_shapes
+from triage.passes._instances import parsed, with_instance
 
 SYMPTOM = "wrong:dtype"
 #: What the next smaller type cannot hold, by the dtype of an input.
@@ -27,6 +31,10 @@ _TELLING = {
     "float32": (1e20, 1 + 2.0**-20),
     "bool": (True, False),
 }
+#: Numbers, in turns, of which some are true and the largest is not, by the dtype of a call's tensor.
+_TRUTHS = {name: ((-1, 0),) for name in ("int64", "int32", "int16", "int8", "float64", "float32", "float16")}
+#: Larger tensors of a call are left alone.
+MOST_ELEMENTS = 64
 
 
 def harmful(judge: Judge, failure: Failure) -> Failure | None:

@@ -48,3 +48,16 @@ def test_a_number_that_the_wrong_type_cannot_hold_is_found(judge: Judge) -> None
 
 def test_a_type_that_holds_all_numbers_there_are_does_none(judge: Judge) -> None:
     assert harmful(judge, failure(judge, "Not", np.array([True, False]))) is None
+
+
+def test_a_truth_that_is_told_by_the_largest_number_is_shown_where_that_is_zero(judge: Judge) -> None:
+    """TVM's any is a maximum: 6 stands for true as well as it can, and 0 for the truth of -1 and 0 does not."""
+    pytest.importorskip("tvm")
+    tensor = b'{"dtype": "int64", "shape": [2], "values": [-8, 6]}'
+    text = b'{"library": "torch", "api": "torch.any", "args": [%s], "kwargs": {"keepdim": false}}' % tensor
+    small = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("tvm")).failure
+    assert small is not None and small.symptom == "wrong:dtype", "TVM no longer has this bug: find another for the test"
+    found = harmful(judge, small)
+    assert found is not None and found.reference is not None
+    [(_, want)], [(_, got)] = found.reference.outputs, found.outcome.outputs
+    assert effect(want, got, {}) == "returns int64 0 instead of bool True"
