@@ -76,7 +76,7 @@ def _numbers(case: Case) -> Iterator[Mutant]:
     for name, array in tensors(case, load(case)).items():
         for said, other in _other_numbers(array):
             told = f"{said} in `{name}`"
-            yield Mutant(told, with_tensors(case, load(case), {name: other}), name, told)
+            yield Mutant(_spelled(name, other, told), with_tensors(case, load(case), {name: other}), name, told)
 
 
 def _other_numbers(array: Array) -> Iterator[tuple[str, Array]]:

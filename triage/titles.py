@@ -75,8 +75,15 @@ IGNORES = " ignores "
 ACTS = " computes as if "
 #: The value of an attribute that is a list: to which one is not looked does not matter.
 _LIST = re.compile(r"=\[.*\]$")
-#: The core operator behind a call's name, which a long title does without.
-_CORE = re.compile(r" \(aten\.[\w.]+(?:(?P<more>; )|\))")
+#: What a long title does without rather than without its end, first to last: the core operator behind a call's name,
+#: the path to a function, which of several results it is, a word between two members of its family, the second of them.
+_DISPENSABLE = (
+    (re.compile(r" \(aten\.[\w.]+(?:(?P<more>; )|\))"), lambda found: " (" if found["more"] else ""),
+    (re.compile(r"\btorch\.(?:\w+\.)+(?=\w)"), lambda found: ""),
+    (re.compile(r" for outputs? [\w, ]+$"), lambda found: ""),
+    (re.compile(r"(?<=also )(\w+) and (\w+)(?=[);])"), lambda found: f"{found[1]}, {found[2]}"),
+    (re.compile(r"(?<=also )(\w+), \w+(?=[);])"), lambda found: f"{found[1]} and 1 more"),
+)
 #: How a condition begins that is about an input which may be left out.
 OPTIONAL_INPUT = "optional input "
 #: How a value comes to an operator, in other words than its name's own.
@@ -92,8 +99,9 @@ _JOINED = ("attribute", leftout.KIND, "input", "value", relations.KIND, relation
 def title(prefix: str, sentence: str) -> str:
     """One line of at most `LONGEST` characters, without anything private or anything GitHub acts upon."""
     flat = " ".join(scrub(f"{prefix} {sentence}").replace("`", "'").replace("@", "(at)").split())
-    if len(flat) > LONGEST:
-        flat = _CORE.sub(lambda found: " (" if found["more"] else "", flat)
+    for dispensable, instead in _DISPENSABLE:
+        if len(flat) > LONGEST:
+            flat = dispensable.sub(instead, flat)
     if len(flat) <= LONGEST:
         return flat
     whole, _, rest = flat[: LONGEST - 1].rpartition(" ")

@@ -317,6 +317,16 @@ def test_a_long_title_does_without_the_core_operator_rather_than_without_its_end
     assert "(aten.index)" in titles.title("[Bug]", "torch.take (aten.index) returns 0")
 
 
+def test_a_long_title_tells_what_is_wrong_rather_than_where_a_function_lies_and_which_result_it_is() -> None:
+    call = "torch.nn.functional.max_pool2d_with_indices (also max_pool1d_with_indices and max_pool3d_with_indices)"
+    found = titles.title("[Bug][Relax][PyTorch]", f"{call} returns float32 0 instead of int64 1 for output 1")
+    assert found.endswith("returns float32 0 instead of int64 1") and len(found) <= titles.LONGEST
+    assert titles.tells_of(found, "torch.nn.functional.max_pool3d_with_indices")
+    longer = f"{call} returns float32 0.12345 instead of int64 12345 for output 1"
+    found = titles.title("[Bug][Relax][PyTorch]", longer)
+    assert found.endswith("(also max_pool1d_with_indices and 1 more) returns float32 0.12345 instead of int64 12345")
+
+
 def test_an_input_whose_name_says_constant_is_told_in_other_words() -> None:
     needed = Condition("input", "non-constant constant_value", "", True)
     case = case_of("Abs", TensorProto.FLOAT, TensorProto.FLOAT)
