@@ -125,9 +125,17 @@ def moved_on(case: Case, name: str) -> Case | None:
     )
 
 
+def _spelled(name: str, other: Array, told: str) -> str:
+    """The numbers of a small tensor, else what is `told` of them: 2 and -2 are positive and negative numbers, too."""
+    return f"`{name} = {_text(other)}`" if other.size <= _MOST_PARAMETERS else told
+
+
+def _text(array: Array) -> str:
+    return np.array2string(array, separator=", ", formatter={"float_kind": lambda number: f"{number:.3g}", "int_kind": str})
+
+
 def _renumbered(case: Case, name: str, other: Array) -> Mutant:
-    text = np.array2string(other, separator=", ", formatter={"float_kind": lambda number: f"{number:.3g}"})
-    said = f"`{name} = {text}`"
+    said = f"`{name} = {_text(other)}`"
     return Mutant(said, with_tensors(case, load(case), {name: other}), name, said)
 
 
@@ -223,4 +231,4 @@ def _instance_numbers(case: Case) -> Iterator[Mutant]:
             continue
         for said, other in _other_numbers(value):
             told = f"{said} in `{name}`"
-            yield Mutant(told, _instances.with_values(case, name, other), name, told)
+            yield Mutant(_spelled(name, other, told), _instances.with_values(case, name, other), name, told)

@@ -27,7 +27,7 @@ def given(case: Case, name: str) -> np.ndarray[Any, Any]:
 
 
 def test_parameters_get_fractions_where_they_are_neither_0_nor_1() -> None:
-    found = [given(one.case, "scales").tolist() for one in mutants(resize()) if one.said.startswith("`scales = ")]
+    found = [given(one.case, "scales").tolist() for one in mutants(resize()) if one.change.startswith("`scales = ")]
     assert [1.0, 1.0, 1.5, 1.5] in found and all(one[:2] == [1.0, 1.0] for one in found)
 
 
@@ -109,3 +109,13 @@ def test_the_numbers_of_a_shape_stay_near_their_own() -> None:
     found = [given(one.case, "scales").tolist() for one in rearranged(resize(), "scales")]
     assert found == [[2, 2, 2, 2], [2, 2, 1, 1], [2, 2, 3, 3], [0, 0, 1, 1], [3, 3, 4, 4]]
     assert not list(rearranged(resize(), "no such tensor"))
+
+
+def test_numbers_of_a_small_tensor_are_told_as_they_are() -> None:
+    """A tensor of 2 and -2 fails, one of -5 and 2 passes: both have positive and negative numbers."""
+    tensor = b'{"dtype": "int64", "shape": [2], "values": [2, -2]}'
+    call = Case("instance", b'{"library": "torch", "api": "torch.abs", "args": [%s]}' % tensor, {}, Origin("test"))
+    assert [one.said for one in mutants(call)] == ["`x0 = [-5, 2]`"]
+    large = b'{"dtype": "int64", "shape": [3, 3], "seed": 1}'
+    call = Case("instance", b'{"library": "torch", "api": "torch.abs", "args": [%s]}' % large, {}, Origin("test"))
+    assert [one.said for one in mutants(call)] == ["positive and negative numbers in `x0`"]
