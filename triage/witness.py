@@ -237,7 +237,8 @@ def _form_full(inquiry: Inquiry) -> Failure | None:
 def _full(inquiry: Inquiry) -> Failure | None:
     """What is refused or dies with no tensor empty: then emptiness has nothing to do with it."""
     case = inquiry.failure.case
-    for other in arguments.full(case) if case.kind == "instance" else _full_models(case):
+    calls = chain(arguments.full(case), arguments.counted_full(case)) if case.kind == "instance" else ()
+    for other in calls or _full_models(case):
         found = _seen(inquiry, other, lambda found: True)
         if found:
             return found

@@ -243,3 +243,13 @@ def test_indices_and_integers_that_matter_stay_as_they_are(judge: Judge) -> None
     failure = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("openvino")).failure
     assert failure is not None
     assert {one.dtype for one in instance.parse(better(judge, failure).case.model).tensors} == {"int64"}
+
+
+def test_a_wrong_shape_is_shown_on_numbers_where_a_size_is_an_argument(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    data, weight = '{"dtype": "float32", "shape": [0, 2]}', '{"dtype": "float32", "shape": [2], "values": [1, 2]}'
+    call = f'{{"library": "torch", "api": "torch.native_group_norm", "args": [{data}, {weight}, {weight}, 0, 2, 0, 1, 0.0]}}'
+    failure = judge.examine(Case("instance", call.encode(), {}, Origin("test")), catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom == "wrong:shape", "find another bug of this kind for the test"
+    found = instance.parse(better(judge, failure).case.model)
+    assert found.tensors[0].shape == (2, 2) and found.args[3:6] == (2, 2, 1)

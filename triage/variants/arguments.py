@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,8 @@ _INDICES = ("int32", "int64")
 _PLAIN = (bool, int, float, str, type(None))
 #: How many elements an axis gets that has none.
 _FILLED = 2
+#: Of so many numbers that are zero all ways to be something else are tried.
+_MOST_ZEROS = 3
 #: Types that are handled alike, so that a failure in one is to be expected in the others.
 _KIN = (("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64"))
 #: What the numbers of a tensor are, by the kind of its dtype.
@@ -172,6 +175,21 @@ def full(case: Case) -> Iterator[Case]:
         sized = changed(sized, place, _sizes_filled(place.of(instance)))
     for other in (filled, *([zeros] if zeros != filled else []), sized):
         yield with_instance(case, other)
+
+
+def counted_full(case: Case) -> Iterator[Case]:
+    """As `full`, with the numbers among the arguments that are zero, too: a function may be told its tensor's sizes.
+
+    An axis is then another one, so where this passes nothing follows; where it fails alike, emptiness does not matter.
+    """
+    for other in full(case):
+        instance = parsed(other)
+        zeros = [place for place in places(instance) if type(place.of(instance)) is int and not place.of(instance)]
+        for numbers in product((_FILLED, 1), repeat=len(zeros)) if 0 < len(zeros) <= _MOST_ZEROS else ():
+            counted = instance
+            for place, number in zip(zeros, numbers, strict=True):
+                counted = changed(counted, place, number)
+            yield with_instance(other, counted)
 
 
 def _emptiness(instance: Instance) -> tuple[str, str]:
