@@ -31,6 +31,7 @@ from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regressions, support
 from triage.scrub import leaks
 from triage.signing import Signer, without_overload
+from triage.steps.desk import about_values
 from triage.store import Store
 from triage.symptom import Kind, classify
 from triage.unsupported import refused
@@ -201,8 +202,11 @@ def _findings(bug: Bug, failure: Failure, perturb: int | None) -> tuple[str, ...
 def _repeatable(bug: Bug, failure: Failure, perturb: int | None, judge: Judge | None) -> tuple[Failure, int | None]:
     """The failure with fresh memory filled, and the byte, where the court saw that its result follows the byte.
 
-    Without the byte the same bug would give another text in every run.
+    Without the byte the same bug would give another text in every run. A wrong shape or type shows without it, and a
+    script that sets it would say that it does not.
     """
+    if not about_values(failure):
+        return failure, perturb
     memory = find(bug.judgement.evidence, "memory") if bug.judgement else None
     if judge is None or perturb is not None or memory is None or not memory.figures.get("depends"):
         return failure, perturb

@@ -32,7 +32,7 @@ _TELLING = {
     "bool": (True, False),
 }
 #: Numbers, in turns, of which some are true and the largest is not, by the dtype of a call's tensor.
-_TRUTHS = {name: ((-1, 0),) for name in ("int64", "int32", "int16", "int8", "float64", "float32", "float16")}
+_TRUTHS = dict.fromkeys(("int64", "int32", "int16", "int8", "float64", "float32", "float16"), ((-1, 0),))
 #: Larger tensors of a call are left alone.
 MOST_ELEMENTS = 64
 

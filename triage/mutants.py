@@ -131,7 +131,9 @@ def _spelled(name: str, other: Array, told: str) -> str:
 
 
 def _text(array: Array) -> str:
-    return np.array2string(array, separator=", ", formatter={"float_kind": lambda number: f"{number:.3g}", "int_kind": str})
+    return np.array2string(
+        array, separator=", ", formatter={"float_kind": lambda number: f"{number:.3g}", "int_kind": str}
+    )
 
 
 def _renumbered(case: Case, name: str, other: Array) -> Mutant:

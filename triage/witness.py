@@ -24,6 +24,7 @@ from triage import handwritten, hoisting
 from triage.causal import said
 from triage.differ import differing, is_inexact
 from triage.effect import PATTERNS, effect
+from triage.harm import SYMPTOM as WRONG_TYPE
 from triage.inquiry import Inquiry
 from triage.literals import Array, as_array
 from triage.localize.trial import COSTLY
@@ -31,7 +32,6 @@ from triage.mutants import sizes
 from triage.plainvalues import plainer
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
-from triage.harm import SYMPTOM as WRONG_TYPE
 from triage.variants import Variant, arguments, attributes, inputs
 from triage.variants import sizes as parts
 
@@ -192,7 +192,10 @@ def _plain_types(inquiry: Inquiry) -> Failure | None:
 
 
 def _retyped(case: Case) -> Iterator[Variant]:
-    return (one for one in arguments.variants(case) if one.kind == "dtype")
+    """In float32; then what numpy has no type for as what it has, which saves a script a package and three lines."""
+    yield from (one for one in arguments.variants(case) if one.kind == "dtype")
+    for name, other in arguments.kin(case, "bfloat16") if b'"bfloat16"' in case.model else ():
+        yield Variant("dtype", f"bfloat16 as {name}", "", (other,))
 
 
 def _same_numbers(one: Failure, other: Failure) -> bool:

@@ -127,6 +127,16 @@ def test_a_passing_neighbour_is_told_unless_fresh_memory_decides_what_passes(dep
     assert ("axis of Softmax" in told) is shown
 
 
+@pytest.mark.parametrize("symptom", ["wrong:shape", "wrong:dtype", "wrong:count"])
+def test_memory_that_decides_the_values_has_no_part_in_a_wrong_shape(symptom: str) -> None:
+    memory = Evidence("memory", Side.AGAINST, "the result follows the byte", {"depends": True, "bytes": [85, 170]})
+    judged = replace(BUG, judgement=Judgement(Ruling.COMPILER_BUG, "", (memory,)))
+    case, target = Case("instance", b"{}", {}, Origin("test")), Target("tvm", Revision("1"))
+    failure = Failure(case, target, Outcome(Status.WRONG, Stage.RUN), None, "inconsistency", symptom, "")
+    never_asked = cast(Any, SimpleNamespace())
+    assert drafting._repeatable(judged, failure, None, never_asked) == (failure, None)
+
+
 def test_that_a_model_passes_without_its_only_operator_is_not_told() -> None:
     copied = "Identity in the place of Sum"
     assert drafting._min_good(replace(BUG, nodes=1, passes_with=copied)) == ""

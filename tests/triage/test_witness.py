@@ -227,7 +227,9 @@ def test_a_wrong_type_is_shown_on_numbers_where_there_were_none(judge: Judge) ->
 
 
 def test_no_type_is_left_that_does_not_matter(judge: Judge) -> None:
-    tensors = '{"dtype": "bool", "shape": [2], "values": [true, true]}, {"dtype": "int64", "shape": [2], "values": [1, 2]}'
+    tensors = (
+        '{"dtype": "bool", "shape": [2], "values": [true, true]}, {"dtype": "int64", "shape": [2], "values": [1, 2]}'
+    )
     call = '{"library": "torch", "api": "torch.add", "args": [{"tensor": 0}, {"tensor": 1}], "kwargs": {"alpha": 3}'
     case = Case("instance", f'{call}, "tensors": [{tensors}]}}'.encode(), {}, Origin("test"))
     failure = judge.examine(case, catalogue.target("tvm")).failure
@@ -248,8 +250,20 @@ def test_indices_and_integers_that_matter_stay_as_they_are(judge: Judge) -> None
 def test_a_wrong_shape_is_shown_on_numbers_where_a_size_is_an_argument(judge: Judge) -> None:
     pytest.importorskip("tvm")
     data, weight = '{"dtype": "float32", "shape": [0, 2]}', '{"dtype": "float32", "shape": [2], "values": [1, 2]}'
-    call = f'{{"library": "torch", "api": "torch.native_group_norm", "args": [{data}, {weight}, {weight}, 0, 2, 0, 1, 0.0]}}'
+    args = f"{data}, {weight}, {weight}, 0, 2, 0, 1, 0.0"
+    call = f'{{"library": "torch", "api": "torch.native_group_norm", "args": [{args}]}}'
     failure = judge.examine(Case("instance", call.encode(), {}, Origin("test")), catalogue.target("tvm")).failure
     assert failure is not None and failure.symptom == "wrong:shape", "find another bug of this kind for the test"
     found = instance.parse(better(judge, failure).case.model)
     assert found.tensors[0].shape == (2, 2) and found.args[3:6] == (2, 2, 1)
+
+
+def test_a_type_that_numpy_has_takes_the_place_of_one_that_it_lacks(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    data = '{"dtype": "bfloat16", "shape": [1, 1, 3], "values": [1, 2, 3]}'
+    weight = '{"dtype": "bfloat16", "shape": [1, 1, 2], "values": [1, 2]}'
+    call = f'{{"library": "torch", "api": "torch.conv1d", "args": [{data}, {weight}]}}'
+    failure = judge.examine(Case("instance", call.encode(), {}, Origin("test")), catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom == "wrong:dtype", "find another bug of this kind for the test"
+    found = instance.parse(better(judge, failure).case.model)
+    assert {one.dtype for one in found.tensors} == {"float16"}, "float32 passes"
