@@ -104,7 +104,7 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
     device = _tvm_devices.device(job.options)
     machine = relax.VirtualMachine(executable, device)
     found = machine["main"](*[_argument(value, device) for value in inputs])
-    outputs = _flatten(found) if sequences is None else _collect(found, sequences)
+    outputs = _results(found) if sequences is None else _collect(found, sequences)
     return [(names[at] if at < len(names) else "output_%d" % at, value) for at, value in enumerate(outputs)]
 
 
@@ -222,6 +222,17 @@ def _collect(found: Any, sequences: List[bool]) -> List[Value]:
         values = _flatten(part)
         collected += [values] if sequence else values
     return collected
+
+
+def _results(found: Any) -> List[Value]:
+    """The results of a call of PyTorch; what is None there is None here and no result, as the reference has it."""
+    import tvm
+
+    if found is None:
+        return []
+    if isinstance(found, (tvm.runtime.Tensor, tvm.runtime.ShapeTuple, bool, int, float)):
+        return _flatten(found)
+    return [value for item in found for value in _results(item)]
 
 
 def _flatten(found: Any) -> List[Value]:

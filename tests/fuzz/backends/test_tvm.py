@@ -127,3 +127,16 @@ def test_a_sequence_is_one_output_and_not_as_many_as_it_has_items(tvm: Runner) -
     [(name, value)] = outcome.outputs
     assert name == "y" and isinstance(value, list)
     assert [item.tolist() for item in value] == [[1.0, 2.0], [1.0, 2.0]]
+
+
+def test_a_result_that_is_none_is_left_out_as_the_library_s_is(tvm: Runner) -> None:
+    """The weights of an attention that nobody asked for: TVM returns None, and we failed on it, not the compiler."""
+    tensor = {"dtype": "float32", "shape": [2, 2], "values": [1.0, 2.0, 3.0, 4.0]}
+    call = {"library": "torch", "api": "torch.nn.MultiheadAttention", "args": [{"tensor": 0}] * 3, "tensors": [tensor]}
+    text = json.dumps({**call, "init": {"args": [2, 1], "kwargs": {}}, "kwargs": {"need_weights": False}})
+    case = Case("instance", text.encode(), {}, Origin("t"))
+    outcome = tvm.run(case, catalogue.target("tvm"))
+    assert outcome.status is Status.OK, outcome
+    assert [name for name, _ in outcome.outputs] == ["output_0"]
+    expected = tvm.run(case, catalogue.target("reference")).outputs
+    np.testing.assert_allclose(np.asarray(outcome.outputs[0][1]), np.asarray(expected[0][1]), rtol=1e-3)
