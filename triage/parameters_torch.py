@@ -60,8 +60,10 @@ def _signature(api: str, init: bool) -> tuple[ast.arguments | None, bool]:
 def _described(doc: str) -> ast.arguments | None:
     """The parameters in the first line of a docstring that begins with a call."""
     text = doc.strip()
-    if not text.partition("(")[0].isidentifier():
+    called = text.partition("(")[0].split(".")  # some write ``linalg.norm(``
+    if not all(part.isidentifier() for part in called):
         return None
+    text = text.removeprefix("".join(f"{part}." for part in called[:-1]))
     depth = 0
     for at, sign in enumerate(text):
         depth += (sign in "([") - (sign in ")]")

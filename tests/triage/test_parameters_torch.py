@@ -21,6 +21,11 @@ def test_parameters_are_read_from_definitions_and_from_docstrings() -> None:
     assert names("torch.nn.AvgPool3d", init=True)[:2] == ["kernel_size", "stride"]
 
 
+def test_a_docstring_may_name_the_module_of_a_function() -> None:
+    assert names("torch.linalg.norm") == ["input", "ord", "dim", "keepdim"]
+    assert names("torch.fft.fft") == ["input", "n", "dim", "norm"]
+
+
 def test_a_default_is_a_literal_or_unknown() -> None:
     found = {one.name: one.default for one in positional("torch.nn.functional.avg_pool2d")}
     assert (found["padding"], found["ceil_mode"], found["divisor_override"]) == (0, False, None)
