@@ -230,7 +230,7 @@ def test_no_type_is_left_that_does_not_matter(judge: Judge) -> None:
     tensors = (
         '{"dtype": "bool", "shape": [2], "values": [true, true]}, {"dtype": "int64", "shape": [2], "values": [1, 2]}'
     )
-    call = '{"library": "torch", "api": "torch.add", "args": [{"tensor": 0}, {"tensor": 1}], "kwargs": {"alpha": 3}'
+    call = '{"library": "torch", "api": "torch.add", "args": [{"tensor": 0}, {"tensor": 1}], "kwargs": {"alpha": 0}'
     case = Case("instance", f'{call}, "tensors": [{tensors}]}}'.encode(), {}, Origin("test"))
     failure = judge.examine(case, catalogue.target("tvm")).failure
     assert failure is not None and failure.symptom == "wrong:values"

@@ -29,6 +29,8 @@ _INDICES = ("int32", "int64")
 _PLAIN = (bool, int, float, str, type(None))
 #: How many elements an axis gets that has none.
 _FILLED = 2
+#: As many numbers stand among an instance's values.
+_MOST_WRITTEN = 64
 #: Of so many numbers that are zero all ways to be something else are tried.
 _MOST_ZEROS = 3
 #: Types that are handled alike, so that a failure in one is to be expected in the others.
@@ -53,7 +55,8 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _with_a_number(case, instance)
     for dtype in _UNUSUAL:
         if any(tensor.dtype == dtype for tensor in instance.tensors):
-            plain = [_in_float32(one) if one.dtype == dtype else one for one in instance.tensors]
+            pairs = zip(instance.tensors, tensors(instance), strict=True)
+            plain = [_in_float32(one, value) if one.dtype == dtype else one for one, value in pairs]
             sentence = f"In float32 instead of {dtype} the same call passes."
             yield Variant("dtype", dtype, sentence, (with_instance(case, replace(instance, tensors=tuple(plain))),))
 
@@ -152,11 +155,13 @@ def _values(case: Case, instance: Instance) -> Iterator[Variant]:
                 yield Variant("value", f"{special.text} {word}", sentence, tuple(cases))
 
 
-def _in_float32(tensor: Tensor) -> Tensor:
-    values = tensor.values
-    if values is not None and tensor.dtype == "bool":
-        values = tuple(map(float, values))  # type: ignore[arg-type]  # truth values are no complex numbers
-    return replace(tensor, dtype="float32", values=values)
+def _in_float32(tensor: Tensor, value: Any) -> Tensor:
+    """The same whole numbers and truths; of a large tensor of drawn ones others, drawn alike."""
+    whole = isinstance(value, np.ndarray) and value.dtype.kind in "biu"
+    if whole and (tensor.values is not None or value.size <= _MOST_WRITTEN):
+        values = tuple(value.ravel().astype(np.float64).tolist())
+        return replace(tensor, dtype="float32", values=values, low=None, high=None)
+    return replace(tensor, dtype="float32")
 
 
 def full(case: Case) -> Iterator[Case]:
