@@ -36,6 +36,7 @@ _LINES = 6
 
 #: A result that is wrong by more than this many tolerances is no rounding noise.
 _GROSS = 10.0
+_LIBERTIES = (undefined.Kind.UNDEFINED, undefined.Kind.NONDETERMINISTIC)
 _TOKEN = re.compile(r"[\w./:]+|[^\s\w]")
 
 
@@ -100,7 +101,7 @@ def same_signature(
     """The predicate "fails on the same target with the same signature" as the failure `like`.
 
     Beyond symptom and normalised message the stage must be the same and, where it can be known, the
-    place; a grossly wrong result must stay so, and no candidate may newly run into undefined behaviour
+    place; a grossly wrong result must stay so, and no candidate may newly run into undefined behaviour or be random
     (a wrong value that does is excused by the judge already). A candidate that fails in another way is
     told to `slipped`: it may be another bug. What a second implementation takes must stay something that it takes:
     checker and evaluator let pass what no maintainer would call a model. With `fresh` every candidate gets a process
@@ -112,7 +113,7 @@ def same_signature(
     signed = sign if died else lambda failure: sign(dying.unplaced(failure))
     wanted = signed(like)
     record = recorded(judge.runner, judge.reference)
-    undefined_before = _undefined(like.case, record)
+    before = _liberty(like.case, record)
     gross, place = _gross(like), _place(like)
     other = second(judge, like)
 
@@ -129,9 +130,7 @@ def same_signature(
             return False
         if other is not None and judge.runner.run(case, other).status is not Status.OK:
             return False
-        if undefined_before or failure.symptom.startswith("wrong:"):
-            return True
-        return not _undefined(case, record)
+        return failure.symptom.startswith("wrong:") or _liberty(case, record) in (None, before)
 
     def interesting(case: Case) -> Answer:
         verdict = judge.examine(case, like.target, fresh=fresh)
@@ -174,10 +173,10 @@ def second(judge: Judge, like: Failure) -> Target | None:
         return None
 
 
-def _undefined(case: Case, record: Recorder) -> bool:
-    """Whether a crash could be the answer to behaviour that the specification leaves undefined."""
+def _liberty(case: Case, record: Recorder) -> undefined.Kind | None:
+    """What could make a crash the answer to undefined behaviour, or the expected result another one in every run."""
     objection = undefined.screen(case.kind, case.model, record(case))
-    return objection is not None and objection.kind is undefined.Kind.UNDEFINED
+    return objection.kind if objection is not None and objection.kind in _LIBERTIES else None
 
 
 def _same(found: Signature, case: Case, wanted: Signature, original: Case) -> bool:

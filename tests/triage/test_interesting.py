@@ -133,6 +133,19 @@ def test_a_crash_must_not_slide_into_a_division_by_zero(runner: Runner) -> None:
     assert same(runner, failure(by_zero, crash), by_zero, crash)
 
 
+def test_what_is_refused_must_not_become_random(runner: Runner) -> None:
+    """A report would show an expected result that nobody sees again."""
+    tensor = '"tensors": [{"dtype": "float32", "shape": [2], "values": [1, 2]}]'
+    head = f'{{"library": "torch", "api": "torch.nn.functional.dropout", "args": [{{"tensor": 0}}], {tensor}'
+    every, some = (
+        Case("instance", f'{head}, "kwargs": {{"p": {share}, "training": true}}}}'.encode(), {}, Origin("test"))
+        for share in (1.0, 0.5)
+    )
+    assert same(runner, failure(every, raised("no")), every, raised("no"))
+    assert not same(runner, failure(every, raised("no")), some, raised("no"))
+    assert same(runner, failure(some, raised("no")), some, raised("no")), "what was random may stay so"
+
+
 def test_what_another_implementation_takes_must_stay_something_that_it_takes(runner: Runner) -> None:
     text = "g (int64[1] i, int64 depth, float[2] v) => (float[1, n] y) { y = OneHot(i, depth, v) }"
     given = {"i": np.zeros(1, np.int64), "v": np.float32([0, 1])}
