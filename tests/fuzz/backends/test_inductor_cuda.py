@@ -18,7 +18,7 @@ from fuzz.oracles import differential
 from fuzz.runner import Runner
 from triage import reproducer, script
 
-pytestmark = pytest.mark.skipif("cuda" not in inductor.devices(), reason="PyTorch finds no CUDA device here")
+pytestmark = pytest.mark.skipif("cuda" not in inductor._accelerators(), reason="PyTorch finds no CUDA device here")
 
 X = {"dtype": "float32", "shape": [4, 5]}
 
