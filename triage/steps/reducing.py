@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from fuzz.case import Case, Failure, Status, Target, options_from
+from fuzz.case import Case, Failure, Status, Target
 from fuzz.judge import Judge
 from fuzz.oracles import differential
 from triage import causal, exported, haste, plain, reduce
 from triage.interesting import recorded, same_signature
 from triage.lifecycle import State
 from triage.localize.trial import Trial
-from triage.options import simplest_target
 from triage.passes import opset
 from triage.records import Bug, BugFields
 from triage.signing import Signer
@@ -67,22 +66,23 @@ def _needed(judge: Judge, case: Case, target: Target, signer: Signer) -> Target:
 
     The way on which a case gets to the compiler (an option called like its kind) stays.
     """
-    way = tuple(pair for pair in target.options if pair[0] == case.kind)
-    chosen = replace(target, options=tuple(pair for pair in target.options if pair not in way))
-    like = judge.examine(case, target).failure if chosen.options else None
+    like = judge.examine(case, target).failure if target.options else None
     if like is None:
         return target
 
     def still_fails(simpler: Target) -> bool:
-        asked = replace(simpler, options=(*simpler.options, *way))
-        found = judge.examine(case, asked).failure
+        found = judge.examine(case, simpler).failure
         if found is None or signer.sign(found).fingerprint != signer.sign(like).fingerprint:
             return False
         same = differential.compare(found.outcome.values, like.outcome.values) is None
         return same or like.oracle != "inconsistency"
 
-    left = simplest_target(chosen, still_fails)
-    return replace(target, options=options_from(dict((*left.options, *way))))
+    left = target
+    for pair in target.options:  # each as a whole: a long list, of passes say, would cost a run an entry
+        fewer = replace(left, options=tuple(one for one in left.options if one != pair))
+        if pair[0] != case.kind and still_fails(fewer):
+            left = fewer
+    return left
 
 
 def smaller(desk: Desk, bug: Bug, stands: Callable[[Case], bool]) -> Case | None:
