@@ -282,9 +282,16 @@ def sweep_stale_homes() -> None:
     """Remove private homes whose zygote is gone (a campaign that was killed cannot clean up)."""
     in_use = {_cwd(pid).parent for pid in Path("/proc").glob("[0-9]*")}
     for home in Path(tempfile.gettempdir()).glob("graphwarden-*"):
-        old = home.is_dir() and time.time() - home.stat().st_mtime > START_SECONDS
-        if old and home not in in_use and (home / "start.log").exists():
+        if home not in in_use and (home / "start.log").exists() and _age(home) > START_SECONDS:
             shutil.rmtree(home, ignore_errors=True)
+
+
+def _age(home: Path) -> float:
+    """Seconds since something in a home changed; 0 for one that its owner has removed meanwhile."""
+    try:
+        return time.time() - home.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def _cwd(process: Path) -> Path:

@@ -30,7 +30,8 @@ class Done:
 
     @property
     def json(self) -> Any:
-        """The one document on stdout."""
+        """The one document on stdout; what stderr says where there is none."""
+        assert self.out, f"nothing on stdout, exit code {self.code}: {self.err}"
         return json.loads(self.out)
 
 
