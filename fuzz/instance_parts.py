@@ -6,6 +6,8 @@ inside workers, in Python 3.8 syntax; torch is imported by the functions that ne
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 from typing import Any, List, Tuple
 
 from fuzz import instance as instances
@@ -13,6 +15,24 @@ from fuzz import instance_torch
 from fuzz.wire import CannotFeed, Job
 
 _Module = Tuple[Any, Tuple[Any, ...], List[str]]
+
+
+#: Imported by PyTorch when a program is exported for the first time: more than a second, in each worker anew.
+_IMPORTED_LATE = ("torch._dynamo", "torch.export._trace")
+
+
+def warm() -> None:
+    """Import what exporting and decomposing need, in the parent of the workers: nothing is exported.
+
+    Releases of PyTorch that lack some of it import what they have.
+    """
+    import torch
+
+    for name in _IMPORTED_LATE:
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module(name)
+    if hasattr(torch.export, "default_decompositions"):
+        list(torch.export.default_decompositions().items())  # goes through all operators once, and keeps what it found
 
 
 def build(job: Job) -> _Module:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import glob
 import importlib
@@ -69,6 +70,11 @@ _PACKED = frozenset(("float4_e2m1fn", "int4", "uint4"))
 _BOOKKEEPING = ("aten::Int", "aten::Float", "aten::size", "aten::dim", "aten::ScalarImplicit")
 
 
+#: What converting imports when it is called for the first time, where a release has it.
+_DECODERS = "openvino.frontend.pytorch."
+_PYTORCH_FRONTEND = ("openvino.tools.ovc", _DECODERS + "fx_decoder", _DECODERS + "ts_decoder")
+
+
 def warm() -> None:
     """Import OpenVINO. Torch stays out until an instance comes: most jobs are ONNX models."""
     importlib.import_module("openvino")
@@ -77,9 +83,13 @@ def warm() -> None:
 
 
 def warm_instance() -> None:
-    """Import torch as well, in the parent of the workers that run operator instances."""
-    for name in ("torch", "fuzz.instance_torch"):
-        importlib.import_module(name)
+    """Import torch and the PyTorch frontend as well, in the parent of the workers that run operator instances."""
+    from fuzz import instance_parts
+
+    instance_parts.warm()
+    for name in _PYTORCH_FRONTEND:
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module(name)
 
 
 def warm_keras_native() -> None:

@@ -44,8 +44,10 @@ def warm() -> None:
 
 def warm_instance() -> None:
     """Import torch as well, in the parent of the workers that run operator instances."""
-    for name in ("torch", "tvm.relax.frontend.torch", "fuzz.instance_torch"):
-        importlib.import_module(name)
+    from fuzz import instance_parts
+
+    importlib.import_module("tvm.relax.frontend.torch")
+    instance_parts.warm()
 
 
 def warm_keras() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,8 @@ import torch
 
 from fuzz import instance_parts, instance_torch
 from fuzz.wire import CannotFeed, Job
+
+ROOT = Path(__file__).parents[2]
 
 
 def job(api: str, *shapes: list[int], part: str = "all", **kwargs: Any) -> Job:
@@ -80,3 +85,19 @@ def test_what_pytorch_itself_cannot_export_or_trace_is_no_compilers_fault() -> N
     with pytest.raises(CannotFeed, match=r"torch\.jit\.trace does not take this call"):
         instance_parts.require_traceable(lambda *given: "no tensor", inputs)
     instance_parts.require_traceable(module, inputs)
+
+
+_FIRST_EXPORT = """
+import sys, torch
+from fuzz import instance_parts
+instance_parts.warm()
+before = set(sys.modules)
+instance_parts.program(torch.nn.ReLU(), (torch.ones(2),)).run_decompositions()
+print(len(set(sys.modules) - before))
+"""
+
+
+def test_a_worker_has_next_to_nothing_to_import_when_it_first_exports() -> None:
+    """Else each fresh process would pay a second or more for it: of some 1,200 modules."""
+    done = subprocess.run([sys.executable, "-c", _FIRST_EXPORT], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert int(done.stdout) < 30

@@ -13,6 +13,7 @@ import pytest
 
 from fuzz.zygote import START_SECONDS, sweep_stale_homes
 
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder in the place of the one for temporary files."""

@@ -13,9 +13,9 @@ EXPECTED = [
     ("reference", "instance", {"onnx.reference", "torch"}, set()),
     ("onnxruntime", "", {"onnxruntime"}, {"torch"}),
     ("openvino", "", {"openvino"}, {"torch"}),
-    ("openvino", "instance", {"openvino", "torch"}, set()),
+    ("openvino", "instance", {"openvino", "torch", "torch.export._trace"}, set()),
     ("tvm", "", {"tvm", "tvm.relax.frontend.onnx"}, set()),  # it imports torch itself where torch is installed
-    ("tvm", "instance", {"tvm.relax.frontend.torch", "torch"}, set()),
+    ("tvm", "instance", {"tvm.relax.frontend.torch", "torch", "torch.export._trace"}, set()),
     ("inductor", "", {"torch._inductor.compile_fx"}, set()),
 ]
 
