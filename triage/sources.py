@@ -8,6 +8,7 @@ from pathlib import Path
 from fuzz import generators
 from fuzz.case import Case, Status, Target
 from fuzz.generators import Feedback, Kept, Skip
+from fuzz.ranking import failed_before
 from fuzz.ranking.history import History, Meaning, meaning, meaning_of
 from fuzz.ranking.stream import Mixed, Ordered
 from fuzz.runner import Runner
@@ -38,7 +39,9 @@ class Sources:
         self._store, self._campaign = store, campaign
         self._learns = any(map(generators.learns, names))
         self._known = {key for bug in store.bugs() for key in recognising.keys(bug)} if self._learns else set[str]()
-        failed, history = store.failed(), store.history(campaign.parameters.get("targets", ()))
+        targets = campaign.parameters.get("targets", ())
+        failed = failed_before.together((target.partition("@")[0] for target in targets), store.failed())
+        history = store.history(targets)
         found = {name: self._source(name, strategy, failed, history) for name in names}
         self._ordered = [each for each in found.values() if isinstance(each, Ordered)]
         self._kept = {name: each for name, each in found.items() if isinstance(each, Kept)}

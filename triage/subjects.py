@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fuzz import generators
 from fuzz.case import Case, Origin, Status
-from fuzz.ranking import cases
+from fuzz.ranking import cases, failed_before
 from fuzz.ranking.item import Call, Item
 from triage.lifecycle import NO_BUGS
 from triage.store import Store
@@ -28,7 +28,7 @@ class Subject:
     """Tests by position. `refused` says which were unsupported, `unknown` how many could not be generated again.
 
     `tested` holds the compiler's own tests, where they are known; `failed` says which bugs tests showed in earlier
-    campaigns on other versions of the compiler.
+    campaigns on other versions of the compiler, or in those that the project ships (`fuzz.ranking.failed_before`).
     """
 
     source: str
@@ -71,7 +71,7 @@ def _earlier(store: Store, campaign_id: int, counted: set[str]) -> dict[str, lis
     return found
 
 
-def _build(target_id: str) -> tuple[str, str]:
+def build(target_id: str) -> tuple[str, str]:
     """The backend and the version of a target: what ``tvm@0.27.0[opt=off]`` begins with."""
     backend, _, rest = target_id.partition("@")
     return backend, rest.partition("[")[0]
@@ -79,9 +79,16 @@ def _build(target_id: str) -> tuple[str, str]:
 
 def _failed(case_id: str, target_id: str, earlier: Mapping[str, Sequence[Recorded]]) -> set[str]:
     """The bugs that a case showed earlier on other versions of the compiler: those of this one are its outcome."""
-    backend, version = _build(target_id)
-    builds = [(each.bug, *_build(each.target_id)) for each in earlier.get(case_id, ())]
+    backend, version = build(target_id)
+    builds = [(each.bug, *build(each.target_id)) for each in earlier.get(case_id, ())]
     return {bug for bug, other, built in builds if other == backend and built != version}
+
+
+def _shipped(target_id: str) -> dict[str, set[str]]:
+    """What a hunt knows beforehand of an earlier release, by case id; of this one it would be the outcome."""
+    backend, version = build(target_id)
+    before = failed_before.shipped(backend)
+    return {} if before.version == version else before.by_case()
 
 
 def _files(store: Store, campaign_id: int) -> dict[str, str]:
@@ -119,6 +126,7 @@ def _subject(
     items: list[Item] = []
     bugs: dict[str, list[int]] = defaultdict(list)
     failed: dict[int, set[str]] = {}
+    shipped = _shipped(target)
     unknown = 0
     for at, result in enumerate(results):
         item = known.get(result.case_id)
@@ -127,7 +135,7 @@ def _subject(
         items.append(item or Item(result.case_id, (Call(result.origin.test, {}),), result.origin.test))
         if result.bug in counted:
             bugs[result.bug].append(at)
-        if before := _failed(result.case_id, target, earlier):
+        if before := _failed(result.case_id, target, earlier) | shipped.get(result.case_id, set()):
             failed[at] = before
     return Subject(
         source,

@@ -19,7 +19,7 @@ LEARNS = "graphwarden"
 
 
 class Ordered:
-    """The cases of one source. What has no case comes first: it costs nothing.
+    """The cases of one source. What has no case comes last: in a short hunt it would be most of what is counted.
 
     All cases are made before the first is given, since an order needs them all. `failed` are the bugs that cases
     showed before, by case id: the strategy that learns begins with one of each. It also goes on from the `history` of
@@ -51,9 +51,9 @@ class Ordered:
         self._bugs = set(history.bugs)
 
     def __iter__(self) -> Iterator[Case | Skip]:
-        yield from self._skips
         for at in self._order:
             yield self._cases[at]
+        yield from self._skips
 
     def item(self, case_id: str) -> Item | None:
         """What was read of a case of this source, None for a foreign one."""

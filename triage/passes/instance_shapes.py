@@ -50,9 +50,17 @@ def _shaped(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _fewer_axes(case: Case, instance: Instance) -> Iterator[Case]:
-    """Without the first axis of all tensors of the highest rank, down to rank 1; its first element stays."""
+    """Without the first axis of all tensors of the highest rank, or the last, down to rank 1; its first element stays."""
     rank = max((len(tensor.shape) for tensor in instance.tensors), default=0)
-    if rank > 1:
-        lower = [_shaped(t, (1, *t.shape[1:])) if len(t.shape) == rank and t.shape[0] else t for t in instance.tensors]
-        lower = [replace(t, shape=t.shape[1:]) if len(t.shape) == rank and t.shape[0] else t for t in lower]
-        yield with_instance(case, replace(instance, tensors=tuple(lower)))
+    for axis in (0, rank - 1) if rank > 1 else ():
+        tensors = tuple(_without(each, axis) if len(each.shape) == rank else each for each in instance.tensors)
+        if tensors != instance.tensors:
+            yield with_instance(case, replace(instance, tensors=tensors))
+
+
+def _without(tensor: Tensor, axis: int) -> Tensor:
+    """The first of the tensors that this one consists of along an axis; an axis of no elements stays."""
+    before, size, behind = tensor.shape[:axis], tensor.shape[axis], tensor.shape[axis + 1 :]
+    if not size:
+        return tensor
+    return replace(_shaped(tensor, (*before, 1, *behind)), shape=(*before, *behind))

@@ -64,9 +64,9 @@ def test_a_stream_gives_every_case_once_and_learns_from_what_they_did() -> None:
         if isinstance(entry, Case):
             refused = b"relu" in entry.model
             ordered.observe(entry.id, Status.UNSUPPORTED if refused else Status.WRONG, entry.id)
-    assert found[0] == skip and sorted(e.id for e in found[1:] if isinstance(e, Case)) == sorted(c.id for c in source)
+    assert found[-1] == skip and sorted(e.id for e in found[:-1] if isinstance(e, Case)) == sorted(c.id for c in source)
     assert Status.WRONG in FAILING
-    early = [b"abs" in entry.model for entry in found[1:31] if isinstance(entry, Case)]
+    early = [b"abs" in entry.model for entry in found[:30] if isinstance(entry, Case)]
     assert sum(early) > 20
 
 

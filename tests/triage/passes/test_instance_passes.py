@@ -164,6 +164,14 @@ def test_explicit_values_are_sliced_with_the_shape() -> None:
     tensors = [document["tensors"][0] for document in propose("instance_shapes", case)]
     assert {**F32, "shape": [2, 2], "values": [1.0, 2.0, 5.0, 6.0]} in tensors
     assert {**F32, "shape": [4], "values": [1.0, 2.0, 3.0, 4.0]} in tensors
+    assert {**F32, "shape": [2], "values": [1.0, 5.0]} in tensors
+
+
+def test_an_axis_without_elements_stays_when_others_go() -> None:
+    tensors = [{**F32, "shape": [0, 1, 3], "values": []}, {**F32, "shape": [0, 2, 3], "values": []}]
+    case = case_of(api="torch.pow", args=[{"tensor": 0}, {"tensor": 1}], tensors=tensors)
+    shapes = [[tensor["shape"] for tensor in each["tensors"]] for each in propose("instance_shapes", case)]
+    assert [[0, 1], [0, 2]] in shapes
 
 
 def test_rare_dtypes_give_way_to_common_ones() -> None:
