@@ -30,6 +30,7 @@ from triage.leftout import KIND as LEFT_OUT
 from triage.leftout import left_out, with_defaults
 from triage.likeness import KIND as LIKE
 from triage.likeness import likeness
+from triage.likeness_call import likeness_of_call
 from triage.messages import part
 from triage.misread import misread
 from triage.mutants import sizes as other_sizes
@@ -137,13 +138,18 @@ def conditions(
     cause = next(iter([*causes, *(variant for _, variant in spelled)]), None)
     typed = next((one.text for one in types if one.needed), "")
     ignored = any(one.ignored for one in found.values())
-    like = shape_too(inquiry, cause) if ignored and cause else None if tie else likeness(inquiry) or misread(inquiry)
+    like = shape_too(inquiry, cause) if ignored and cause else None if tie else _likeness(inquiry)
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
     reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
     wider = [*(one for one in (like, reach, older) if one), *unsupported(beside)]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
     return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
+
+
+def _likeness(inquiry: Inquiry) -> Condition | None:
+    """What a wrong result would be right for."""
+    return likeness(inquiry) or misread(inquiry) or likeness_of_call(inquiry)
 
 
 def _neighbours(inquiry: Inquiry, makers: Sequence[_Maker]) -> tuple[dict[Key, Condition], dict[Key, Variant]]:

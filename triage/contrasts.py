@@ -177,7 +177,7 @@ def _arrays(case: Case) -> dict[str, Array]:
 
 def _with(case: Case, name: str, value: Array) -> Case:
     if case.kind != "onnx":
-        return _instances.with_values(case, name, value)
+        return _instances.with_array(case, name, value)
     model = parsed(case.model)
     for tensor in model.graph.initializer:
         if tensor.name == name:

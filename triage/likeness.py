@@ -8,7 +8,8 @@ fits one witness by chance does not fit the next ones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from functools import partial
+from itertools import chain, islice
 
 from onnx import AttributeProto, helper
 from onnx.defs import OpSchema
@@ -19,7 +20,7 @@ from fuzz.oracles import differential
 from triage.coincidence import Fitting
 from triage.construct_meaning import parsed
 from triage.inquiry import Condition, Inquiry, with_true_shapes
-from triage.mutants import mutants
+from triage.mutants import longer, mutants
 from triage.schemas import TYPE_ATTRIBUTES, is_flag, quoted_words, schema_of, value_text
 from triage.variants import neighbour
 
@@ -46,7 +47,7 @@ def likeness(inquiry: Inquiry) -> Condition | None:
     if failure.case.kind != "onnx" or not failure.symptom.startswith("wrong:"):
         return None
     for right, wrong in _changes(failure.case):
-        if fits(inquiry.judge, with_attribute(failure.case, wrong), failure.outcome) and _fits_others(inquiry, wrong):
+        if fits_all(inquiry, partial(with_attribute, attribute=wrong)):
             text = f"{wrong.name} were {value_text(wrong)} instead of {value_text(right)}"
             sentence = (
                 f"The wrong result is what `{wrong.name}={value_text(wrong)}` should give, on other inputs as well."
@@ -131,18 +132,21 @@ def fits(judge: Judge, other: Case, outcome: Outcome) -> bool:
     return differential.compare(values(outcome), values(right)) is None
 
 
-def _fits_others(inquiry: Inquiry, wrong: AttributeProto) -> bool:
-    """Whether the other value explains the compiler's results on all other witnesses, of which some must be wrong.
+def fits_all(inquiry: Inquiry, changed: Callable[[Case], Case]) -> bool:
+    """Whether a changed case explains the compiler's results on all witnesses, of which some must be wrong.
 
-    In elements enough that chance does not explain it (`coincidence`).
+    In elements enough that chance does not explain it (`coincidence`). `changed` makes it of a witness.
     """
-    failing, fitting = 0, Fitting()
-    see(fitting, inquiry.failure)
-    for mutant in islice(mutants(inquiry.failure.case), MOST_TRIED):
+    failure, failing, fitting = inquiry.failure, 0, Fitting()
+    if not fits(inquiry.judge, changed(failure.case), failure.outcome):
+        return False
+    see(fitting, failure)
+    wide = longer(failure.case) if failure.case.kind == "instance" else ()
+    for mutant in islice(chain(mutants(failure.case), wide), MOST_TRIED):
         verdict = inquiry.verdict(mutant.case)
         if verdict is None or verdict.outcome is None or verdict.outcome.status not in (Status.OK, Status.WRONG):
             continue
-        if not fits(inquiry.judge, with_attribute(mutant.case, wrong), verdict.outcome):
+        if not fits(inquiry.judge, changed(mutant.case), verdict.outcome):
             return False
         failing += verdict.failure is not None
         see(fitting, verdict.failure)

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
+from functools import partial
 
 import numpy as np
 from onnx.defs import OpSchema
 
-from fuzz.case import Case, Status
+from fuzz.case import Case
 from triage.bits import identical
-from triage.coincidence import Fitting
 from triage.inquiry import Condition, Inquiry
-from triage.likeness import KIND, MOST_TRIED, WITNESSES, fits, see
-from triage.mutants import mutants
+from triage.likeness import KIND, fits_all
 from triage.schemas import schema_of
 from triage.submodel import add_initializer, load, open_shapes, with_tensors
 
@@ -36,7 +34,7 @@ def misread(inquiry: Inquiry) -> Condition | None:
         return None
     for at, formal, default in _left_out(case):
         for axis in _axes(case, default):
-            if fits(inquiry.judge, _given(case, at, axis), inquiry.failure.outcome) and _fits_others(inquiry, at, axis):
+            if fits_all(inquiry, partial(_given, at=at, axis=axis)):
                 return _condition(inquiry, at, formal, default, axis)
     return None
 
@@ -80,21 +78,3 @@ def _given(case: Case, at: int, axis: int) -> Case:
     open_shapes(model)
     add_initializer(model, name, np.array(axis, np.int64))
     return with_tensors(case, model, {})
-
-
-def _fits_others(inquiry: Inquiry, at: int, axis: int) -> bool:
-    """Whether the axis explains the compiler's results on all other witnesses, of which some must be wrong.
-
-    In elements enough that chance does not explain it (`coincidence`).
-    """
-    failing, fitting = 0, Fitting()
-    see(fitting, inquiry.failure)
-    for mutant in islice(mutants(inquiry.failure.case), MOST_TRIED):
-        verdict = inquiry.verdict(mutant.case)
-        if verdict is None or verdict.outcome is None or verdict.outcome.status not in (Status.OK, Status.WRONG):
-            continue
-        if not fits(inquiry.judge, _given(mutant.case, at, axis), verdict.outcome):
-            return False
-        failing += verdict.failure is not None
-        see(fitting, verdict.failure)
-    return failing >= WITNESSES and fitting.convinces

@@ -28,6 +28,10 @@ _MOST_PARAMETERS = 8
 _FRACTIONS = (0.6, 1.5, 2.4)
 
 
+#: So many numbers `longer` gives an axis at least; how many differ in a tensor, so that pairs do not repeat.
+_LONGER, _PERIODS = 48, (13, 11, 7)
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A case that differs in numbers or sizes only, and what it has instead, in words.
@@ -121,7 +125,7 @@ def moved_on(case: Case, name: str) -> Case | None:
     return (
         with_tensors(case, load(case), {name: other})
         if case.kind == "onnx"
-        else _instances.with_values(case, name, other)
+        else _instances.with_array(case, name, other)
     )
 
 
@@ -233,4 +237,24 @@ def _instance_numbers(case: Case) -> Iterator[Mutant]:
             continue
         for said, other in _other_numbers(value):
             told = f"{said} in `{name}`"
-            yield Mutant(_spelled(name, other, told), _instances.with_values(case, name, other), name, told)
+            yield Mutant(_spelled(name, other, told), _instances.with_array(case, name, other), name, told)
+
+
+def longer(case: Case) -> Iterator[Mutant]:
+    """A call with more numbers, of both signs and none of them 0, along the last axis of tensors of one length there.
+
+    Few numbers fit what they should not by chance. Whether the call takes them is left to the reference.
+    """
+    arrays = _instances.named_tensors(case)
+    plain = {
+        n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.dtype.kind in "fi" and a.ndim and a.size
+    }
+    for size in sorted({array.shape[-1] for array in plain.values()}, reverse=True):
+        found = case
+        for at, (name, array) in enumerate(plain.items()):
+            if array.shape[-1] == size:
+                shape = (*array.shape[:-1], max(_LONGER, 2 * size))
+                period = _PERIODS[at % len(_PERIODS)]
+                mixed = (np.arange(int(np.prod(shape))) * 5 % period - period // 2).reshape(shape)
+                found = _instances.with_array(found, name, np.where(mixed == 0, period, mixed).astype(array.dtype))
+        yield Mutant(f"{_LONGER} and more numbers", found, change=f"{size} longer")

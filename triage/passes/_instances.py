@@ -49,10 +49,10 @@ def tensor_name(case: Case, at: int) -> str:
     return f"{_TENSOR_NAMES[case.kind]}{at}"
 
 
-def with_values(case: Case, name: str, array: np.ndarray) -> Case:
-    """A call with other numbers in one tensor, which is told by its name in `named_tensors`."""
+def with_array(case: Case, name: str, array: np.ndarray) -> Case:
+    """A call with other numbers in one tensor, maybe in another shape; it is told by its name in `named_tensors`."""
     instance, at = parsed(case), list(named_tensors(case)).index(name)
-    written = replace(instance.tensors[at], values=tuple(array.ravel().tolist()))
+    written = replace(instance.tensors[at], shape=array.shape, values=tuple(array.ravel().tolist()))
     return with_instance(
         case, replace(instance, tensors=(*instance.tensors[:at], written, *instance.tensors[at + 1 :]))
     )

@@ -50,7 +50,7 @@ def _shaped(tensor: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _fewer_axes(case: Case, instance: Instance) -> Iterator[Case]:
-    """Without the first axis of all tensors of the highest rank, or the last, down to rank 1; its first element stays."""
+    """Without the first or last axis of all tensors of the highest rank, down to rank 1; its first element stays."""
     rank = max((len(tensor.shape) for tensor in instance.tensors), default=0)
     for axis in (0, rank - 1) if rank > 1 else ():
         tensors = tuple(_without(each, axis) if len(each.shape) == rank else each for each in instance.tensors)
