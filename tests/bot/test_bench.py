@@ -11,9 +11,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from benchmarks.failed_before import collected
 from fuzz import catalogue, generators, prioritize
 from fuzz.case import Case, Failure, Origin, Outcome, Revision, Stage, Status, Target
 from fuzz.generators import onnx_node
+from fuzz.ranking import failed_before
 from tests.bot.support import Run
 from triage import comparing
 from triage.records import NewFailure, Result
@@ -91,6 +93,35 @@ def test_what_an_earlier_version_of_the_compiler_failed_comes_first_in_an_order_
     learning, first = (shown["strategies"][name] for name in both[1::2])
     assert sum(first["ranks"].values()) == pytest.approx(1 + 2) and first["apfd"]["stdev"] == 0
     assert learning["apfd"]["mean"] < first["apfd"]["mean"]
+
+
+def test_what_is_shipped_of_an_earlier_release_is_history_too(tmp_path: Path) -> None:
+    path, shipped = tmp_path / "hunt.db", failed_before.shipped("tvm")
+    broken = shipped.by_case()
+    known = [case for case in onnx_node.cases(0) if isinstance(case, Case) and case.id in broken][:30]
+    newer, same = (Target("tvm", Revision(version)) for version in (f"{shipped.version}.1", shipped.version))
+    for target in (newer, same):
+        recorded(path, known, target=target)
+    with open_store(path, create=False) as store:
+        begun = {info.parameters["targets"][0]: info.id for info in store.campaigns() if "targets" in info.parameters}
+        [later], [again] = (subjects(store, begun[each.id]) for each in (newer, same))
+    assert {later.items[at].id: bugs for at, bugs in later.failed.items()} == {one.id: broken[one.id] for one in known}
+    seen = {known[at].id for at in BUGS}  # of the newer version, in the campaign before
+    assert {again.items[at].id for at in again.failed} == seen
+
+
+def test_what_failed_on_one_release_is_what_may_be_shipped(tmp_path: Path) -> None:
+    path, other = tmp_path / "hunt.db", tmp_path / "other.db"
+    cases = list(itertools.islice((case for case in onnx_node.cases(0) if isinstance(case, Case)), 60))
+    recorded(path, cases)
+    recorded(other, cases, target=Target(TARGET.backend, Revision("0.9")))
+    with open_store(path, create=False) as one, open_store(other, create=False) as two:
+        version, bugs = collected([one], TARGET.backend)
+        assert version == TARGET.revision.version
+        assert bugs == {"first": sorted(cases[at].id for at in (4, 5)), "second": [cases[20].id]}
+        for stores, backend in (([one, two], TARGET.backend), ([one], "tvm")):
+            with pytest.raises(SystemExit, match="one release"):
+                collected(stores, backend)
 
 
 def test_numbers_of_a_pruned_campaign_are_told_to_be_of_what_is_left(gw: Run, tmp_path: Path) -> None:
