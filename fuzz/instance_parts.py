@@ -29,10 +29,10 @@ def warm() -> None:
     import torch
 
     for name in _IMPORTED_LATE:
-        with contextlib.suppress(ModuleNotFoundError):
+        with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    if hasattr(torch.export, "default_decompositions"):
-        list(torch.export.default_decompositions().items())  # goes through all operators once, and keeps what it found
+    decompositions = getattr(getattr(torch, "export", None), "default_decompositions", dict)
+    list(decompositions().items())  # goes through all operators once, and keeps what it found
 
 
 def build(job: Job) -> _Module:

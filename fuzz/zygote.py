@@ -282,16 +282,18 @@ def sweep_stale_homes() -> None:
     """Remove private homes whose zygote is gone (a campaign that was killed cannot clean up)."""
     in_use = {_cwd(pid).parent for pid in Path("/proc").glob("[0-9]*")}
     for home in Path(tempfile.gettempdir()).glob("graphwarden-*"):
-        if home not in in_use and (home / "start.log").exists() and _age(home) > START_SECONDS:
+        if home not in in_use and _is_left(home):
             shutil.rmtree(home, ignore_errors=True)
 
 
-def _age(home: Path) -> float:
-    """Seconds since something in a home changed; 0 for one that its owner has removed meanwhile."""
+def _is_left(home: Path) -> bool:
+    """Whether a folder is an old home of this user's, still there: others may remove or close theirs at any time."""
     try:
-        return time.time() - home.stat().st_mtime
-    except FileNotFoundError:
-        return 0.0
+        status = home.stat()
+        old = time.time() - status.st_mtime > START_SECONDS
+        return old and status.st_uid == os.getuid() and (home / "start.log").exists()
+    except OSError:
+        return False
 
 
 def _cwd(process: Path) -> Path:

@@ -58,14 +58,30 @@ def likeness(inquiry: Inquiry) -> Condition | None:
 
 def _by_formula(inquiry: Inquiry, right: AttributeProto, wrong: AttributeProto) -> Condition | None:
     """The condition that says what the compiler makes of the attribute, where that fits other values of it as well."""
+    case = inquiry.failure.case
     if right.type != AttributeProto.FLOAT:
         return None
-    name, case = right.name, inquiry.failure.case
+    return by_formula(
+        inquiry,
+        right.name,
+        (round(right.f, 6), round(wrong.f, 6)),
+        lambda number: with_attribute(case, helper.make_attribute(right.name, number)),
+    )
+
+
+def by_formula(
+    inquiry: Inquiry, name: str, change: tuple[float, float], given: Callable[[float], Case]
+) -> Condition | None:
+    """What the compiler makes of a number, if that fits other numbers, too. `change` holds the right and the wrong one.
+
+    `given` makes the case with another number.
+    """
+    right, wrong = change
     for formula, computed in _FORMULAS.items():
-        if right.f == 0 or round(computed(round(right.f, 6)), 6) != round(wrong.f, 6):
+        if right == 0 or round(computed(right), 6) != wrong:
             continue
-        others = [number for number in _OTHER_NUMBERS if abs(number - right.f) > _APART]
-        seen = [number for number in others if _follows(inquiry, case, name, number, computed(number))]
+        others = [number for number in _OTHER_NUMBERS if abs(number - right) > _APART]
+        seen = [number for number in others if _follows(inquiry, given(number), given(computed(number)))]
         if len(seen) == len(others):
             listed = " and ".join(f"`{name}={number:g}`" for number in seen)
             said = formula.format(name)
@@ -74,13 +90,12 @@ def _by_formula(inquiry: Inquiry, right: AttributeProto, wrong: AttributeProto) 
     return None
 
 
-def _follows(inquiry: Inquiry, case: Case, name: str, number: float, instead: float) -> bool:
-    """Whether the compiler computes with `instead` where the attribute is `number`."""
-    asked = with_attribute(case, helper.make_attribute(name, number))
+def _follows(inquiry: Inquiry, asked: Case, instead: Case) -> bool:
+    """Whether the compiler computes for one case, wrongly, what another one should give."""
     verdict = inquiry.verdict(asked)
     if verdict is None or verdict.failure is None or verdict.outcome is None:
         return False
-    return fits(inquiry.judge, with_attribute(case, helper.make_attribute(name, instead)), verdict.outcome)
+    return fits(inquiry.judge, instead, verdict.outcome)
 
 
 def _changes(case: Case) -> Iterator[tuple[AttributeProto, AttributeProto]]:
@@ -138,13 +153,13 @@ def fits_all(inquiry: Inquiry, changed: Callable[[Case], Case]) -> bool:
     In elements enough that chance does not explain it (`coincidence`). `changed` makes it of a witness.
     """
     failure, failing, fitting = inquiry.failure, 0, Fitting()
-    if not fits(inquiry.judge, changed(failure.case), failure.outcome):
+    if inquiry.over() or not fits(inquiry.judge, changed(failure.case), failure.outcome):
         return False
     see(fitting, failure)
     wide = longer(failure.case) if failure.case.kind == "instance" else ()
-    for mutant in islice(chain(mutants(failure.case), wide), MOST_TRIED):
+    for mutant in islice(chain(wide, mutants(failure.case)), MOST_TRIED):
         verdict = inquiry.verdict(mutant.case)
-        if verdict is None or verdict.outcome is None or verdict.outcome.status not in (Status.OK, Status.WRONG):
+        if verdict is None or verdict.outcome is None or verdict.status not in (Status.OK, Status.WRONG):
             continue
         if not fits(inquiry.judge, changed(mutant.case), verdict.outcome):
             return False

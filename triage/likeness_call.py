@@ -6,24 +6,31 @@ As `triage.likeness` for attributes. That ``div`` rounds to -3 where -4 is right
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from fuzz.case import Case
+import numpy as np
+
+from fuzz.case import Case, Failure, Status
 from fuzz.instance import Instance
+from fuzz.judge import values
+from fuzz.oracles import differential
 from triage.docstrings_torch import docstring
 from triage.inquiry import Condition, Inquiry
-from triage.likeness import KIND, fits_all
+from triage.likeness import KIND, by_formula, fits_all
 from triage.parameters_torch import UNKNOWN, named, positional
-from triage.passes._instances import Place, changed, parsed, with_instance
+from triage.passes._instances import Place, changed, named_tensors, parsed, with_instance
 
 #: An argument that is one plain value.
 Scalar = bool | int | float | str
-#: Words that a docstring gives as values: ``'trunc'``, ``"floor"``.
-_QUOTED = re.compile(r"""['"]([a-z_]{2,20})['"]""")
+#: Words that a docstring gives as values: ``'trunc'``, ``"nearest-exact"``.
+_QUOTED = re.compile(r"""['"]([a-z][a-z0-9_-]{1,20})['"]""")
+#: Where the description of a parameter begins in a docstring: ``mode (str): ...``.
+_PARAMETER = re.compile(r"^\s*(\w+) \(", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -39,51 +46,111 @@ class _Change:
 def likeness_of_call(inquiry: Inquiry) -> Condition | None:
     """The argument value that the compiler seems to have used instead of the right one; None where none fits.
 
-    Only for a wrong result of a call.
+    Only for a wrong result of a call, and none that just gives back an input: an operator that is dropped is like many
+    arguments with which it would do nothing.
     """
-    case = inquiry.failure.case
-    if case.kind != "instance" or not inquiry.failure.symptom.startswith("wrong:"):
+    failure = inquiry.failure
+    case = failure.case
+    if case.kind != "instance" or not failure.symptom.startswith("wrong:") or _gives_back(failure):
         return None
     for change in _changes(parsed(case)):
-        if fits_all(inquiry, partial(_with, change=change)):
-            wrong = _text(change.wrong)
-            sentence = f"The wrong result is what `{change.name}={wrong}` should give, on other inputs as well."
-            text = f"{change.name} were {wrong} instead of {_text(change.right)}"
-            return Condition(KIND, text, sentence, needed=False)
+        if fits_all(inquiry, partial(_with, change=change)) and _is_called_so(inquiry, change):
+            return _by_formula(inquiry, change) or _told(change)
     return None
+
+
+def _told(change: _Change) -> Condition:
+    wrong = _text(change.wrong)
+    sentence = f"The wrong result is what `{change.name}={wrong}` should give, on other inputs as well."
+    return Condition(KIND, f"{change.name} were {wrong} instead of {_text(change.right)}", sentence, needed=False)
+
+
+def _by_formula(inquiry: Inquiry, change: _Change) -> Condition | None:
+    if not isinstance(change.right, float) or not isinstance(change.wrong, float):
+        return None
+    case = inquiry.failure.case
+    pair = (round(change.right, 6), change.wrong)
+    return by_formula(inquiry, change.name, pair, lambda number: _with(case, replace(change, wrong=number)))
 
 
 def _with(case: Case, change: _Change) -> Case:
     return with_instance(case, changed(parsed(case), change.place, change.wrong))
 
 
-def _changes(instance: Instance) -> Iterator[_Change]:
-    """Every plain argument whose name is known, and every one left out that has a plain default, with other values."""
-    for init in (False, True) if instance.init else (False,):
-        args, kwargs = instance.init if init and instance.init else (instance.args, instance.kwargs)
-        by_position, by_name = positional(instance.api, init), named(instance.api, init)
-        given: list[tuple[int | str, str, Any]] = [
+def _gives_back(failure: Failure) -> bool:
+    """Whether every result is one of the call's tensors, unchanged."""
+    given = [value for value in named_tensors(failure.case).values() if isinstance(value, np.ndarray)]
+    return all(any(differential.compare([one], [each]) is None for each in given) for one in values(failure.outcome))
+
+
+def _is_called_so(inquiry: Inquiry, change: _Change) -> bool:
+    """Whether the library takes the argument by that name: of overloads, the docstring's first line tells one."""
+    call = parsed(inquiry.failure.case)
+    key = change.place.key
+    if isinstance(key, str) and key in _given(call, change.place.init)[1]:
+        return True
+    spelled = _by_name(call, change)
+    reference = inquiry.failure.reference
+    if spelled is None or reference is None:
+        return False
+    found = inquiry.judge.runner.run(with_instance(inquiry.failure.case, spelled), inquiry.judge.reference)
+    return found.status is Status.OK and differential.compare(values(found), values(reference)) is None
+
+
+def _by_name(call: Instance, change: _Change) -> Instance | None:
+    """The call with the argument, and those behind it, by their names; None where one of these is not known."""
+    args, kwargs = _given(call, change.place.init)
+    at = change.place.key if isinstance(change.place.key, int) else len(args)
+    names = [one.name for one in positional(call.api, change.place.init)][at : len(args)]
+    if len(names) < len(args) - at:
+        return None
+    spelled = {**dict(zip(names, args[at:], strict=True)), change.name: change.right, **kwargs}
+    return (
+        replace(call, init=(args[:at], spelled)) if change.place.init else replace(call, args=args[:at], kwargs=spelled)
+    )
+
+
+def _given(call: Instance, init: bool) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    args, kwargs = (call.init or ((), {})) if init else (call.args, call.kwargs)
+    return tuple(args), dict(kwargs)
+
+
+def _changes(call: Instance) -> Iterator[_Change]:
+    """Every plain argument whose name is known with other values; of those left out, the words and truth values."""
+    for init in (False, True) if call.init else (False,):
+        args, kwargs = _given(call, init)
+        by_position, by_name = positional(call.api, init), named(call.api, init)
+        found: list[tuple[int | str, str, Any]] = [
             *((at, one.name, value) for at, (one, value) in enumerate(zip(by_position, args, strict=False))),
             *((name, name, value) for name, value in kwargs.items()),
         ]
         left_out = [one for one in (*by_position[len(args) :], *by_name) if one.name not in kwargs]
-        given += [(one.name, one.name, one.default) for one in left_out if one.default is not UNKNOWN]
-        for key, name, value in given:
-            if isinstance(value, Scalar):
-                others = dict.fromkeys(_others(value, instance.api))
+        found += [(one.name, one.name, one.default) for one in left_out if isinstance(one.default, bool | str)]
+        for key, name, value in found:
+            if isinstance(value, Scalar) and value is not UNKNOWN and not name.startswith("_"):
+                others = dict.fromkeys(_others(value, call.api, name))
                 yield from (_Change(Place(init, key), name, value, other) for other in others if other != value)
 
 
-def _others(right: Scalar, api: str) -> Iterator[Scalar]:
+def _others(right: Scalar, api: str, name: str) -> Iterator[Scalar]:
     """The values that somebody may have used by mistake."""
     if isinstance(right, bool):
         yield not right
     elif isinstance(right, int):
         yield from (right + 1, right - 1, -right, 0, 1, -1)
     elif isinstance(right, float):
-        yield from (1 - right, -right, 0.0, 1.0, *([1 / right] if right else []))
+        numbers = (1 - right, -right, 0.0, 1.0, *([1 / right] if right else []))
+        yield from (round(number, 6) for number in numbers if math.isfinite(number))
     else:
-        yield from _QUOTED.findall(docstring(api))
+        yield from _QUOTED.findall(_description(api, name))
+
+
+def _description(api: str, name: str) -> str:
+    """What a docstring says of one parameter."""
+    doc = docstring(api)
+    starts = [(found[1], found.start()) for found in _PARAMETER.finditer(doc)]
+    ends = [start for _, start in starts[1:]] + [len(doc)]
+    return "".join(doc[start:end] for (told, start), end in zip(starts, ends, strict=True) if told == name)
 
 
 def _text(value: Scalar) -> str:

@@ -2,7 +2,7 @@
 
 What holds for one witness may be a coincidence of its numbers. A model that was reduced to ones and twos is a poor
 place to look for what a bug needs: nothing is negative, no number is between two others, many sizes are equal.
-Tensors of an operator instance get other numbers only, its arguments may depend on their sizes.
+Tensors of an operator instance get other numbers only, its arguments may depend on their sizes; `longer` tries others.
 """
 
 from __future__ import annotations

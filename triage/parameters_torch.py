@@ -33,8 +33,9 @@ def positional(api: str, init: bool = False) -> tuple[Parameter, ...]:
     `init`: those of the constructor of a class such as ``torch.nn.AvgPool3d``. A method's tensor is its first one.
     """
     found, by_docstring = _signature(api, init)
-    method = (Parameter("self"),) if by_docstring and api.startswith("torch.Tensor.") else ()
-    return method + _parameters(found) if found else ()
+    told = _parameters(found) if found else ()
+    tensor = by_docstring and api.startswith("torch.Tensor.") and told[:1] != (Parameter("input"),)  # some tell it
+    return (Parameter("self"), *told) if found and tensor else told
 
 
 @cache

@@ -40,8 +40,7 @@ class Sources:
         self._learns = any(map(generators.learns, names))
         self._known = {key for bug in store.bugs() for key in recognising.keys(bug)} if self._learns else set[str]()
         targets = campaign.parameters.get("targets", ())
-        failed = failed_before.together((target.partition("@")[0] for target in targets), store.failed())
-        history = store.history(targets)
+        failed, history = _failed(store, campaign.id, targets), store.history(targets)
         found = {name: self._source(name, strategy, failed, history) for name in names}
         self._ordered = [each for each in found.values() if isinstance(each, Ordered)]
         self._kept = {name: each for name, each in found.items() if isinstance(each, Kept)}
@@ -84,6 +83,18 @@ class Sources:
     def recognise(self, runner: Runner, reference: Target) -> Callable[[NewFailure], Recognised]:
         """By what failures are told apart; fingerprints tell large models apart by all of their operators."""
         return Recogniser(runner, reference, self._known).recognise if self._learns else recognising.fingerprint
+
+
+def _failed(store: Store, campaign_id: int, targets: Sequence[str]) -> dict[str, set[str]]:
+    """The bugs that cases showed before, by case id: in this store, and as shipped those of which it knows nothing.
+
+    What an earlier campaign ran tells by itself whether it still fails.
+    """
+    shipped = failed_before.of(target.partition("@")[0] for target in targets)
+    known = {bug.fingerprint for bug in store.bugs()}
+    ran = store.ran(sorted({case_id for cases in shipped.values() for case_id in cases}), campaign_id)
+    new = {bug: cases for bug, cases in shipped.items() if bug not in known and ran.isdisjoint(cases)}
+    return failed_before.together(new, store.failed())
 
 
 def _keep(source: Kept, file: Path) -> None:

@@ -81,6 +81,11 @@ class Store(Campaigns, ByHand):
         with self.reading() as session:
             return store_results.failed(session)
 
+    def ran(self, case_ids: Sequence[str], before: int) -> set[str]:
+        """Those of the cases that a campaign before this one has results of."""
+        with self.reading() as session:
+            return store_results.ran(session, case_ids, before)
+
     def record(
         self,
         campaign_id: int,

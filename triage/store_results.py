@@ -21,6 +21,8 @@ from triage.rows import SHOWING, BugRow, CampaignRow, FailureRow, ResultRow
 _FAILING = [status.value for status in FAILING]
 #: Results that may show a failure; in the statement itself, since an index of them is used where they are known.
 _SHOWING: BindParameter[Sequence[str]] = bindparam("showing", SHOWING, expanding=True, literal_execute=True)
+#: How often a question about many cases is split: SQLite takes some thousand values at once.
+_AT_ONCE = 500
 #: By name; ten thousand are looked up for a page.
 _STATES = {state.value: state for state in State}
 #: What is asked of a bug; SQLModel's `select` knows no more than four columns together.
@@ -97,3 +99,13 @@ def failed(session: Session) -> dict[str, set[str]]:
     for case_id, bug in session.exec(query.where(col(BugRow.state).not_in(NO_BUGS))):
         found[case_id].add(bug)
     return dict(found)
+
+
+def ran(session: Session, case_ids: Sequence[str], before: int) -> set[str]:
+    """Those of the cases that a campaign with a smaller id has results of."""
+    found: set[str] = set()
+    earlier = col(ResultRow.campaign_id).in_(select(CampaignRow.id).where(col(CampaignRow.id) < before))
+    for at in range(0, len(case_ids), _AT_ONCE):
+        asked = col(ResultRow.case_id).in_(case_ids[at : at + _AT_ONCE])
+        found.update(session.exec(select(ResultRow.case_id).where(earlier, asked).distinct()))
+    return found

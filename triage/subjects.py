@@ -18,6 +18,7 @@ from fuzz.ranking.item import Call, Item
 from triage.lifecycle import NO_BUGS
 from triage.store import Store
 from triage.store_results import Recorded
+from triage.suite.entries import as_release
 
 #: Never shown to the compiler, so no test of it.
 NOT_RUN = (Status.SKIPPED, Status.INVALID)
@@ -88,7 +89,8 @@ def _shipped(target_id: str) -> dict[str, set[str]]:
     """What a hunt knows beforehand of an earlier release, by case id; of this one it would be the outcome."""
     backend, version = build(target_id)
     before = failed_before.shipped(backend)
-    return {} if before.version == version else before.by_case()
+    old, own = as_release(before.version), as_release(version)
+    return before.by_case() if old is not None and own is not None and old < own else {}
 
 
 def _files(store: Store, campaign_id: int) -> dict[str, str]:

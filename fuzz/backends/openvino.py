@@ -88,7 +88,7 @@ def warm_instance() -> None:
 
     instance_parts.warm()
     for name in _PYTORCH_FRONTEND:
-        with contextlib.suppress(ModuleNotFoundError):
+        with contextlib.suppress(ImportError):
             importlib.import_module(name)
 
 

@@ -44,18 +44,29 @@ def place(backend: str) -> Path:
 
 @functools.cache
 def shipped(backend: str) -> FailedBefore:
-    """What is shipped of a backend."""
+    """What is shipped of a backend; nothing of one that is a file of the user's own."""
     path = place(backend)
-    if not path.is_file():
+    if not backend.isidentifier() or not path.is_file():
         return NOTHING
     document = json.loads(path.read_text(encoding="utf-8"))
     return FailedBefore(document["version"], {bug: tuple(cases) for bug, cases in document["bugs"].items()})
 
 
-def together(backends: Iterable[str], known: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
-    """The bugs that cases showed, by case id: what is shipped of these backends and what is `known` besides."""
+def of(backends: Iterable[str]) -> dict[str, set[str]]:
+    """The failing cases that are shipped of these backends, by the bug."""
     found: dict[str, set[str]] = defaultdict(set)
-    for one in (known, *(shipped(backend).by_case() for backend in sorted(set(backends)))):
-        for case_id, bugs in one.items():
-            found[case_id].update(bugs)
+    for backend in set(backends):
+        for bug, cases in shipped(backend).bugs.items():
+            found[bug].update(cases)
+    return dict(found)
+
+
+def together(bugs: Mapping[str, Collection[str]], known: Mapping[str, Collection[str]]) -> dict[str, set[str]]:
+    """The bugs that cases showed, by case id: `bugs` (cases by bug) and what is `known` besides (bugs by case)."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for case_id, shown in known.items():
+        found[case_id].update(shown)
+    for bug, cases in bugs.items():
+        for case_id in cases:
+            found[case_id].add(bug)
     return dict(found)

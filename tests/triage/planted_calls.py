@@ -1,4 +1,4 @@
-"""A compiler of PyTorch's calls with two planted faults: `div` always truncates, and `sub` gives zeros."""
+"""A compiler of PyTorch's calls with a planted fault in each of a few, and without any in all others."""
 
 import importlib
 import json
@@ -21,13 +21,29 @@ def execute(job, enter):
     from fuzz import instance, instance_torch
 
     enter("convert")
-    document = json.loads(job.model)
-    if document["api"] == "torch.div" and document.get("kwargs", {}).get("rounding_mode") == "floor":
-        document["kwargs"]["rounding_mode"] = "trunc"
-    module, inputs, _ = instance_torch.build(instance.parse(json.dumps(document).encode()))
+    module, inputs, _ = instance_torch.build(instance.parse(json.dumps(misread(json.loads(job.model))).encode()))
     enter("run")
     found = instance_torch.evaluate(module, inputs)
-    return [(name, value * 0) for name, value in found] if document["api"] == "torch.sub" else found
+    return [(name, value * 0) for name, value in found] if b"torch.sub" in job.model else found
+
+
+def misread(document):
+    """What is computed instead of a call."""
+    api, args, kwargs = document["api"], document["args"], document.get("kwargs", {})
+    if api == "torch.div" and kwargs.get("rounding_mode") == "floor":
+        kwargs["rounding_mode"] = "trunc"
+    elif api == "torch.std" and args[1:] == [True]:
+        args[1] = False
+    elif api == "torch.lerp":
+        args[2] = 1 - args[2]
+    elif api == "torch.cumsum":  # is left out
+        document.update(api="torch.Tensor.clone", args=args[:1], kwargs={})
+    elif api == "torch.gather":  # along the first axis, whatever the indices are
+        size = document["tensors"][0]["shape"][0]
+        index = document["tensors"][1]
+        index["values"] = [value % size for value in index["values"]]
+        args[1] = 0
+    return document
 
 
 def converters(operators):

@@ -10,6 +10,7 @@ import pytest
 
 from fuzz.case import Case, Origin, Stage, Status
 from fuzz.generators import UnknownGenerator
+from fuzz.ranking import failed_before
 from fuzz.ranking.stream import LEARNS
 from triage.records import Result
 from triage.sources import SourceError, Sources
@@ -40,6 +41,21 @@ def test_what_a_source_learnt_lies_beside_the_database_and_steers_the_next_hunt(
     fresh = [case.id for case in cases(sources(store, "mcts", seed=1, beside=tmp_path / "elsewhere"), 12)]
     later = [case.id for case in cases(sources(store, "mcts", seed=1), 12)]
     assert later != fresh
+
+
+def test_what_is_shipped_of_an_older_release_leads_until_the_database_knows_better(store: Store) -> None:
+    """A bug that this database has seen, or of which a case was run before, is not looked for once more."""
+    shipped = failed_before.of(["onnxruntime"])
+    named = {case_id for cases_of in shipped.values() for case_id in cases_of}
+    asked = {"sources": ["onnx_node"], "targets": ["onnxruntime@9.9"]}
+    first = store.begin_campaign({**asked, "seed": 1})
+    led = [case.id for case in cases(Sources(store, first, ["onnx_node"], LEARNS), len(shipped))]
+    assert set(led) <= named and led
+    origin = Origin("onnx_node", "t", "plain", 1)
+    store.record(first.id, [Result(each, "onnxruntime@9.9", origin, Status.OK, Stage.RUN) for each in sorted(named)])
+    second = store.begin_campaign({**asked, "seed": 2})
+    later = [case.id for case in cases(Sources(store, second, ["onnx_node"], LEARNS), len(shipped))]
+    assert not set(later) <= named
 
 
 def test_an_interrupted_campaign_goes_on_behind_the_cases_that_it_had(store: Store) -> None:

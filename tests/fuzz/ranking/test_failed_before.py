@@ -39,7 +39,7 @@ def test_most_cases_that_a_file_names_are_cases_of_the_shipped_sources(backend: 
 
 
 def test_a_hunt_begins_with_one_case_of_each_bug() -> None:
-    before = failed_before.together(["tvm"], {})
+    before = failed_before.together(failed_before.of(["tvm"]), {})
     order = _ids(Ordered(generators.load("onnx_node")(0), LEARNS, 0, before))
     mine = {bug for case_id in order for bug in before.get(case_id, ())}
     first = order[: len(mine)]
@@ -50,10 +50,11 @@ def test_a_hunt_begins_with_one_case_of_each_bug() -> None:
 
 def test_what_is_known_of_a_case_is_added_to_what_is_shipped(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text(json.dumps({"backend": "x", "version": "1", "bugs": {"b": ["1", "2"]}}))
-    monkeypatch.setattr(failed_before, "place", lambda backend: tmp_path / f"{backend}.json")
+    monkeypatch.setattr(failed_before, "place", lambda backend: tmp_path / f"{Path(backend).stem}.json")
     failed_before.shipped.cache_clear()
     try:
-        assert failed_before.together(["x", "none"], {"2": ["own"]}) == {"1": {"b"}, "2": {"b", "own"}}
-        assert failed_before.shipped("none") is failed_before.NOTHING
+        assert failed_before.together(failed_before.of(["x", "y"]), {"2": ["own"]}) == {"1": {"b"}, "2": {"b", "own"}}
+        assert failed_before.shipped("y") is failed_before.NOTHING, "there is no file"
+        assert failed_before.shipped("own/x.py") is failed_before.NOTHING, "that is not the project's backend"
     finally:
         failed_before.shipped.cache_clear()
