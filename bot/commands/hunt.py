@@ -14,6 +14,7 @@ from rich.progress import Progress as Bar
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from bot import choices, hosts, issuefile
+from bot.backlog import Backlog
 from bot.commands.arguments import Json, Known, Memory, Options, Seconds, Seed, TlsCa, TlsCert, TlsKey
 from bot.commands.bugs import print_table
 from bot.console import err, out, print_json
@@ -121,16 +122,22 @@ def hunt(
         pace = Pace(store, campaign.id, started, total, _say)
         first = [_sources(store, campaign, sources, strategy)]  # what is wrong with them is told before there is a bar
         with _bar() as bar, campaign_control.attended(store, campaign.id):
+            backlog = Backlog(store, pace, runner.jobs)
 
             def hunts(share: float) -> bool:
                 cases = first.pop() if first else _sources(store, campaign, sources, strategy)
-                policy = Obeying(invalid, pace.ends(share), pace.watch)
+                stops = (lambda: pace.watch() or backlog.is_full()) if drafts else pace.watch
+                policy = Obeying(invalid, pace.ends(share), stops)
                 return _hunt(store, campaign, cases, targets, reference, runner, policy, bar)
 
             def triages() -> None:
-                _triage(Desk(store, runner, reference, output, pace.ends(), pace.watch), bar)
+                desk = Desk(store, runner, reference, output, pace.ends(), pace.watch)
+                backlog.worked(lambda: _triage(desk, bar))
 
-            complete = _in_rounds(pace, hunts, triages) if drafts else pace.through(lambda: hunts(1.0)) or False
+            if drafts:
+                complete = _in_rounds(pace, hunts, triages, backlog.is_full)
+            else:
+                complete = pace.through(lambda: hunts(1.0)) or False
             if drafts:
                 related.write(store, issues)
         document = _summary(store, campaign, time.monotonic() - started) | {"complete": complete}
@@ -149,15 +156,21 @@ def hunt(
         out.print(f"reports: {index}", markup=False)
 
 
-def _in_rounds(pace: Pace, hunts: Callable[[float], bool], triages: Callable[[], None]) -> bool:
+def _in_rounds(
+    pace: Pace,
+    hunts: Callable[[float], bool],
+    triages: Callable[[], None],
+    has_enough: Callable[[], bool] = lambda: False,
+) -> bool:
     """Hunt, then work on what was found, as long as the budget goes; whether all cases were run.
 
-    `hunts` gets the share of the budget at which it ends, and says whether it came to the end of the cases.
+    `hunts` gets the share of the budget at which it ends, at the latest, and says whether it came to the end of the
+    cases. It ends earlier where `has_enough` says that what was found fills the rest of the budget.
     """
     share, complete = HUNTING_SHARE, False
     while not complete and share < 1.0 and not pace.cancelled:
         complete = pace.through(partial(hunts, share)) or False
-        stopped = pace.spent() < share  # by something else than the time
+        stopped = pace.spent() < share and not has_enough()  # by something else than the time or the work
         pace.through(triages)
         spent = pace.spent()
         share = 1.0 if stopped or spent > 1 - WORTH_A_ROUND else spent + (1 - spent) * HUNTING_SHARE

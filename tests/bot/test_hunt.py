@@ -382,3 +382,18 @@ def test_a_hunt_that_something_else_than_the_time_ends_begins_no_other_round() -
 
     assert not _in_rounds(pace, hunts, lambda: None)  # type: ignore[arg-type]
     assert begun == [0.5]
+
+
+def test_a_hunt_that_has_enough_to_draft_drafts_first_and_goes_on_with_the_rest() -> None:
+    pace, begun = Clocked(), list[float]()
+
+    def hunts(share: float) -> bool:
+        pace.clock = 0.2 if not begun else share
+        begun.append(pace.clock)
+        return False
+
+    def triages() -> None:
+        pace.clock += 0.3
+
+    assert not _in_rounds(pace, hunts, triages, lambda: len(begun) == 1)  # type: ignore[arg-type]
+    assert begun == pytest.approx([0.2, 0.75])
