@@ -12,7 +12,7 @@ from triage.pipeline import STEPS
 from triage.store import Store
 
 #: What a bug takes until it is drafted, in seconds of one worker, as long as none was seen; and how many must be seen.
-SECONDS, FEW = 15.0, 4
+SECONDS, FEW = 20.0, 4
 #: The states of a bug that has further to go by itself; a duplicate only waits for what it may be parted from.
 _WAITING = [state for state in STEPS if state is not State.DUPLICATE]
 #: The part of the budget that a hunt looks for bugs in any case.
