@@ -45,7 +45,7 @@ def build(job: Job) -> _Module:
     if part == "all":
         return module, arguments, names
     how, _, at = part.partition(" ")
-    graph_module, nodes = _core(module, arguments)
+    graph_module, nodes = core(module, arguments)
     if how not in ("upto", "only") or not at.isdigit() or int(at) >= len(nodes):
         raise CannotFeed("this instance has no part %r" % part)
     if how == "upto":
@@ -90,10 +90,10 @@ def operators(graph: Any) -> List[str]:
 def parts(job: Job) -> List[str]:
     """The calls of PyTorch's core operators that the instance becomes, in order: the parts that `build` knows."""
     module, arguments, _ = instance_torch.build(instances.parse(job.model))
-    return [str(node.target) for node in _core(module, arguments)[1]]
+    return [str(node.target) for node in core(module, arguments)[1]]
 
 
-def _core(module: Any, arguments: Tuple[Any, ...]) -> Tuple[Any, List[Any]]:
+def core(module: Any, arguments: Tuple[Any, ...]) -> Tuple[Any, List[Any]]:
     """The exported and decomposed module, and those of its nodes that call an operator."""
 
     graph_module = program(module, arguments).run_decompositions().module()

@@ -58,6 +58,7 @@ LAZILY = {
     "fuzz/instance_keras_export.py": {"keras", "onnx", "torch"},
     "fuzz/instance_torch.py": {"torch"},
     "fuzz/instance_parts.py": {"torch"},
+    "fuzz/instance_steps.py": {"torch"},
 }
 
 
@@ -161,7 +162,14 @@ def test_only_bot_knows_the_network() -> None:
 
 
 def test_compilers_are_imported_only_by_backends_and_only_inside_functions() -> None:
-    torch = ("instance_torch", "instance_parts", "instance_keras", "instance_keras_export", "migrate/_keras_child")
+    torch = (
+        "instance_torch",
+        "instance_parts",
+        "instance_steps",
+        "instance_keras",
+        "instance_keras_export",
+        "migrate/_keras_child",
+    )
     # The child processes of migrations; the recorder is loaded by programs that have loaded PyTorch.
     children = {path for path in python_files("fuzz/migrate") if path.name.startswith("_")}
     recorder = ROOT / "fuzz/migrate/_inject/graphwarden_recorder.py"

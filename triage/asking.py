@@ -47,6 +47,11 @@ def parts(runner: Runner, case: Case, reference: Target) -> list[str]:
     return _shown(runner, case, reference, "parts")
 
 
+def steps(runner: Runner, case: Case, reference: Target) -> list[str]:
+    """The `parts` as texts of operator instances, "" where one cannot be told so (`fuzz.instance_steps`)."""
+    return _shown(runner, case, reference, "steps")
+
+
 def with_options(target: Target, /, **options: str) -> Target:
     """`target` with some options set to other values."""
     return replace(target, options=options_from({**dict(target.options), **options}))

@@ -18,10 +18,11 @@ KINDS = ("onnx", "instance", "keras")
 #: intermediates=on: every tensor of the main graph becomes an output; all: those of every run of a body, too, by the
 #: names of `fuzz.backends._tap` (the screen for undefined behaviour).
 #: inputs=nudged: a Keras layer's floating-point inputs, each moved by one rounding step up or down.
+#: show=steps: the same as calls of PyTorch (`fuzz.instance_steps`).
 #: show=onnx: a Keras layer as the ONNX model that Keras writes (in the manner of export), and the model's inputs.
 OPTIONS: Dict[str, Tuple[str, ...]] = {
     "intermediates": ("off", "on", "all"),
-    "show": ("outputs", "parts", "onnx"),
+    "show": ("outputs", "parts", "steps", "onnx"),
     "part": ("all", "*"),
     "export": ("dynamic", "static"),
     "inputs": ("given", "nudged"),
@@ -73,6 +74,10 @@ def execute(job: Job, enter: Callable[[str], None]) -> List[Tuple[str, Value]]:
         enter("run")
         if job.options.get("show") == "parts":
             return [("parts", np.array(instance_parts.parts(job), dtype=object))]
+        if job.options.get("show") == "steps":
+            from fuzz import instance_steps
+
+            return [("steps", np.array(instance_steps.steps(job), dtype=object))]
         module, inputs, _ = instance_parts.build(job)
         return instance_torch.evaluate(module, inputs)
     import onnx

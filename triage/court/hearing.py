@@ -37,6 +37,7 @@ ORDER = (
     "library",
     "random",
     "undefined",
+    "steps",
     "repeats",
     "memory",
     "precision",
