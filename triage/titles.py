@@ -282,7 +282,10 @@ def _fitting(texts: Sequence[str]) -> list[str]:
 
 
 def _said_closer(text: str, texts: Sequence[str]) -> bool:
-    """Whether ``optional input min`` stands beside ``constant min``, which says more of the same input."""
+    """Whether ``optional input min`` is beside ``constant min``, which says more, or ``empty dim`` beside ``dim=[]``."""
+    emptied = text.removeprefix("empty ")
+    if emptied != text and not {f"{emptied}=[]", f"{emptied}=()"}.isdisjoint(texts):
+        return True
     name = text.removeprefix(OPTIONAL_INPUT)
     closer = [_spoken(f"{how} {name}") for how in _FED]
     return name != text and any(other in texts for other in closer)

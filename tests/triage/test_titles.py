@@ -113,6 +113,8 @@ def test_of_two_conditions_on_one_input_the_closer_one_is_told() -> None:
     assert titles.subject(case, ["Relu"], given) == "Relu with constant min"
     other = [condition("input", "optional input max"), condition("input", "constant min")]
     assert titles.subject(case, ["Relu"], other) == "Relu with optional input max and constant min"
+    twice = [condition("attribute", "dim=[]"), condition("value", "empty dim")]
+    assert titles.subject(case, ["Relu"], twice) == "Relu with dim=[]"
 
 
 def test_a_flag_that_cannot_be_left_out_is_told_where_nothing_else_is() -> None:
