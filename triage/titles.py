@@ -282,7 +282,7 @@ def _fitting(texts: Sequence[str]) -> list[str]:
 
 
 def _said_closer(text: str, texts: Sequence[str]) -> bool:
-    """Whether ``optional input min`` is beside ``constant min``, which says more, or ``empty dim`` beside ``dim=[]``."""
+    """Whether ``optional input min`` is beside ``constant min``, which tells more, or ``empty dim`` by ``dim=[]``."""
     emptied = text.removeprefix("empty ")
     if emptied != text and not {f"{emptied}=[]", f"{emptied}=()"}.isdisjoint(texts):
         return True
