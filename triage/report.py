@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Case, Error
@@ -20,6 +21,7 @@ from triage.court.evidence import find
 from triage.court.lines import lines
 from triage.facts import Facts
 from triage.frames import MOST_FRAMES, native_lines, telling_frames
+from triage.passes._instances import named_tensors
 from triage.projects import described
 from triage.rewritten import rewritten
 from triage.script import script
@@ -87,6 +89,8 @@ def _happening(facts: Facts, *, message: bool) -> str:
     named = titles.subject(facts.case, facts.operators, facts.conditions, typed=not other_rule)
     subject = f"{named} {rewritten(facts.target)}".rstrip()
     if "MALLOC_PERTURB_" in facts.environment and facts.symptom in _VALUES:
+        if _reorders(facts):
+            return f"{subject} depends on uninitialised memory"
         return f"{subject} returns uninitialised memory{titles.instead(facts.reference)}"
     if facts.symptom in _VALUES and not _steady(facts):
         return f"{subject} returns other values in every run{titles.instead(facts.reference)}"
@@ -94,6 +98,19 @@ def _happening(facts: Facts, *, message: bool) -> str:
     return titles.happening(
         facts.case, facts.outcome, facts.reference, facts.symptom, subject, message=message, rule=rule
     )
+
+
+def _reorders(facts: Facts) -> bool:
+    """Whether all that comes out of a call, in the types that go in, was given: then memory decides on places alone."""
+    given = [value for value in named_tensors(facts.case).values() if isinstance(value, np.ndarray)]
+    types = {array.dtype for array in given if array.dtype.kind != "c"}
+    results = [value for value in facts.outcome.values if isinstance(value, np.ndarray) and value.dtype in types]
+    known, numbers = map(_numbers, (given, results))
+    return facts.case.kind == "instance" and bool(numbers) and numbers <= known
+
+
+def _numbers(arrays: Sequence[np.ndarray]) -> set[float]:
+    return {float(number) for array in arrays if array.dtype.kind != "c" for number in array.astype(np.float64).ravel()}
 
 
 def _steady(facts: Facts) -> bool:

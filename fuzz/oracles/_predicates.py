@@ -410,10 +410,13 @@ _TRAINS_BY_DEFAULT = frozenset(
 
 
 def torch_dropout_trains(site: Site) -> bool:
-    """Whether elements are drawn that are dropped; with a probability of 0 or 1 it is none, or all of them."""
+    """Whether elements are dropped; with a probability of 0 it is none.
+
+    Which ones is drawn. With 1 it is all of them, but compilers for inference leave training out, and say so.
+    """
     default = site.op_type in _TRAINS_BY_DEFAULT
     training = site.attributes.get("train", _argument(site, 2, "training", default))
-    return bool(training is not False and _argument(site, 1, "p", 0.5) not in (0, 1))
+    return bool(training is not False and _argument(site, 1, "p", 0.5) != 0)
 
 
 def torch_rrelu_trains(site: Site) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import json
 import os
 import re
 import signal
@@ -30,7 +31,7 @@ from triage.facts import Facts
 from triage.frames import native_lines, telling_frames
 from triage.localize import Part
 from triage.regression import Regression
-from triage.report import LONGEST_BODY, Draft, draft
+from triage.report import LONGEST_BODY, Draft, draft, title
 from triage.script import confirms
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "reports"
@@ -551,6 +552,18 @@ def test_memory_that_nobody_wrote_is_explained() -> None:
     assert result.title == "[Bug][Relax][ONNX] Relu returns uninitialised memory instead of inf"
     assert "`MALLOC_PERTURB_` makes glibc fill every new allocation" in result.body
     assert "# glibc fills fresh memory with a byte made of this one" in result.script
+
+
+def test_memory_that_decides_on_places_alone_is_not_said_to_be_returned() -> None:
+    tensor = {"dtype": "float32", "shape": [3], "values": [3.0, 1.0, 2.0]}
+    document = {"api": "torch.sort", "args": [{"tensor": 0}], "tensors": [tensor]}
+    case = Case("instance", json.dumps(document).encode(), {}, Origin("test"))
+    for found, told in (([3, 1, 2], "depends on"), ([3, 1, 7], "returns")):
+        outcome = Outcome(Status.WRONG, Stage.RUN, outputs=(("y", np.float32(found)),))
+        facts = dataclasses.replace(
+            relu("tvm"), case=case, outcome=outcome, symptom="wrong:values", environment={"MALLOC_PERTURB_": "85"}
+        )
+        assert f" {told} uninitialised memory" in title(facts)
 
 
 def test_a_regression_test_is_part_of_the_body() -> None:

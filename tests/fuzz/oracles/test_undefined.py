@@ -588,12 +588,8 @@ TORCH_PAIRS = {
         instance("torch.nn.functional.dropout", T0, training=False, tensors=[X]),
     ),
     "dropout that drops nothing": (
-        instance("torch.nn.functional.dropout", T0, 0.5, tensors=[X]),
+        instance("torch.nn.functional.dropout", T0, 1.0, tensors=[X]),
         instance("torch.nn.functional.dropout", T0, 0.0, True, tensors=[X]),
-    ),
-    "dropout that drops everything": (
-        instance("torch.nn.functional.alpha_dropout", T0, 0.5, True, tensors=[X]),
-        instance("torch.nn.functional.alpha_dropout", T0, 1.0, True, tensors=[X]),
     ),
     "rrelu": (
         instance("torch.nn.functional.rrelu", T0, training=True, tensors=[X]),
