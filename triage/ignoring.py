@@ -8,7 +8,7 @@ from fuzz.case import Case, Status
 from triage.bits import identical
 from triage.inquiry import Inquiry
 from triage.mutants import Mutant, mutants
-from triage.variants import Variant
+from triage.variants import Variant, arguments
 
 #: Failing witnesses that must agree, and those of other sizes, if there are any.
 WITNESSES, OTHER_SIZES = 2, 3
@@ -27,10 +27,21 @@ def is_ignored(inquiry: Inquiry, variant: Variant) -> bool:
     here = inquiry.verdict(variant.cases[0])
     if here is None or here.outcome is None or not identical(here.outcome, failure.outcome):
         return False
+    if _is_heeded(inquiry, variant):
+        return False
     without = {one.change: one.case for one in mutants(variant.cases[0])}
     others = list(mutants(failure.case))
     sized = _heard(inquiry, [one for one in others if not one.name], without, OTHER_SIZES, failing=False)
     return sized is not None and _heard(inquiry, others, without, WITNESSES) is not None
+
+
+def _is_heeded(inquiry: Inquiry, variant: Variant) -> bool:
+    """Whether another number in an argument of a call gives something else: a fraction that is cut off is looked at."""
+    if inquiry.failure.case.kind != "instance":
+        return False
+    asked = (inquiry.verdict(other) for _, _, other in arguments.others(inquiry.failure.case, variant.text))
+    outcomes = [each.outcome for each in asked if each and each.outcome and each.status is not Status.UNSUPPORTED]
+    return any(one.status not in _COMPUTED or not identical(one, inquiry.failure.outcome) for one in outcomes)
 
 
 def _heard(

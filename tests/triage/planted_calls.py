@@ -34,6 +34,10 @@ def misread(document):
         kwargs["rounding_mode"] = "trunc"
     elif api == "torch.std" and args[1:] == [True]:
         args[1] = False
+    elif api == "torch.var" and "correction" in kwargs:
+        kwargs["correction"] = int(kwargs["correction"])
+    elif api == "torch.add":
+        kwargs.pop("alpha", None)
     elif api == "torch.lerp":
         args[2] = 1 - args[2]
     elif api == "torch.cumsum":  # is left out
