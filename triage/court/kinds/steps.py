@@ -7,15 +7,17 @@ such, on eager PyTorch's own values. One that errs where nothing is open is the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from fuzz import instance_names
-from fuzz.case import Case, Origin, Status, Verdict
+from fuzz import instance_names, validity
+from fuzz.case import Case, Origin, Target
 from fuzz.judge import Judge
 from fuzz.oracles import undefined
 from fuzz.oracles.undefined import Objection
 from triage import asking
-from triage.court.evidence import Evidence, Ruling, Side
+from triage.court.evidence import Evidence, Side
 from triage.court.hearing import Hearing
+from triage.court.kinds import undefined as undefined_kind
 from triage.passes._instances import parsed
 
 SYMPTOMS = ("wrong",)
@@ -24,24 +26,46 @@ _MOST_STEPS = 24
 
 
 def gather(hearing: Hearing) -> Evidence | None:
-    """Settles the case where a step is open that the compiler computes otherwise, and all others are right."""
-    if hearing.case.kind != "instance" or not hearing.compares_values:
+    """Settles the case where a step is open that the compiler computes otherwise, and all others are right.
+
+    Not where rules speak of the call itself: then it is known which elements are open.
+    """
+    if hearing.case.kind != "instance" or not hearing.compares_values or _objection(hearing.case):
         return None
     steps = list(_steps(hearing))
-    objections = {step.id: objection for step in steps if (objection := _objection(step))}
-    if not objections or len(steps) > _MOST_STEPS:
+    spoken_of = [step for step in steps if _objection(step)]
+    if not spoken_of or len(steps) > _MOST_STEPS:
         return None
+    heard = [_heard(hearing, step) for step in spoken_of]
     judge = Judge(hearing.runner, hearing.reference)
-    verdicts = {step.id: judge.examine(step, hearing.target, fresh=False) for step in steps}
-    if any(verdict.failure for verdict in verdicts.values()):
+    others = (step for step in steps if step not in spoken_of)
+    if any(one.settles is None for one in heard if one) or any(_errs(judge, step, hearing.target) for step in others):
         return None
-    told = next((one for key, one in objections.items() if _excused(verdicts[key], one)), None)
-    if told is None:
+    found = next((one for one in heard if one), None)
+    if found is None:
         return None
-    words = f' The specification: "{told.spec}"' if told.spec else " The specification says nothing of it."
-    sentence = f"{told.operator}, a step of the call: {told.reason.rstrip('.')}.{words}"
-    figures = {"operator": told.operator, "specification": told.spec}
-    return Evidence("steps", Side.FOR, sentence, figures, Ruling.UNDEFINED)
+    operator, _, said = found.sentence.partition(": ")
+    return replace(found, kind="steps", sentence=f"{operator}, a step of the call: {said}")
+
+
+def _heard(hearing: Hearing, step: Case) -> Evidence | None:
+    """What is said of a step that the compiler computes otherwise; None where it does not.
+
+    It settles nothing where elements differ that are not open.
+    """
+    [known] = validity.judge(hearing.runner, [step], hearing.reference)
+    outcome = hearing.runner.run(step, hearing.target)
+    of_step = replace(hearing, case=step, outcome=outcome, known=known)
+    if not of_step.symptom[0]:
+        return None
+    objection = _objection(step)
+    assert objection is not None
+    plain = Evidence("steps", Side.AGAINST, f"{objection.operator} errs by itself", {})
+    return (undefined_kind.gather(of_step) if of_step.manner == "wrong" else None) or plain
+
+
+def _errs(judge: Judge, step: Case, target: Target) -> bool:
+    return judge.examine(step, target, fresh=False).failure is not None
 
 
 def _steps(hearing: Hearing) -> Iterator[Case]:
@@ -57,8 +81,3 @@ def _steps(hearing: Hearing) -> Iterator[Case]:
 
 def _objection(step: Case) -> Objection | None:
     return undefined.screen(step.kind, step.model, {})
-
-
-def _excused(verdict: Verdict, objection: Objection) -> bool:
-    """Whether the compiler gives something else, which the objection excuses."""
-    return verdict.status is Status.SKIPPED and objection.reason in verdict.reason
