@@ -82,7 +82,7 @@ def test_a_hunt_that_is_paused_killed_resumed_and_cancelled_loses_nothing_and_do
         assert rows(store) == after
         assert gw("prune", "--db", tmp_path / "hunt.db", "--json").json["removed"] == gone
         assert len(rows(store)) == len(after) - gone["results"]
-        assert [each.removed for each in store.pruned()] == [gone["results"]]
+        assert sum(each.removed for each in store.pruned()) == gone["results"]
 
 
 def test_what_is_listed_and_what_cannot_be_done_is_told(gw: Run, tmp_path: Path) -> None:
