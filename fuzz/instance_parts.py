@@ -1,7 +1,7 @@
 """Parts of an operator instance: what it becomes in PyTorch's core operators, up to one of them or one alone.
 
-The localiser asks for them (option ``part``: ``upto 3``, ``only 3``) to find out which operator is at fault. Runs
-inside workers, in Python 3.8 syntax; torch is imported by the functions that need it.
+The localiser asks for them (option ``part``: ``upto 3``, ``only 3``) to find out which operator is at fault; ``core``
+is all of them. Runs inside workers, in Python 3.8 syntax; torch is imported by the functions that need it.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ def build(job: Job) -> _Module:
         return module, arguments, names
     how, _, at = part.partition(" ")
     graph_module, nodes = core(module, arguments)
+    if part == "core":
+        return graph_module, arguments, names
     if how not in ("upto", "only") or not at.isdigit() or int(at) >= len(nodes):
         raise CannotFeed("this instance has no part %r" % part)
     if how == "upto":

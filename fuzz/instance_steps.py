@@ -7,18 +7,32 @@ workers, in Python 3.8 syntax; torch is imported by the functions that need it.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
 from fuzz import instance as instances
 from fuzz import instance_parts, instance_torch
-from fuzz.instance import Instance
+from fuzz.instance import Instance, InstanceError
 from fuzz.instance_values import Tensor
 from fuzz.wire import Job, dtype_name
 
 #: Tensors of more elements are not told.
 _MOST_ELEMENTS = 4096
+#: Where the name of a core operator is looked up.
+_NAMESPACES = ("torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.Tensor")
+#: Core operators that are functions by another name: with so many of the arguments that come by position.
+_SPELLED = {
+    "_softmax": ("torch.softmax", 2),
+    "_log_softmax": ("torch.log_softmax", 2),
+    "_to_copy": ("torch.Tensor.to", 1),
+    "_adaptive_avg_pool2d": ("torch.nn.functional.adaptive_avg_pool2d", 2),
+    "_adaptive_avg_pool3d": ("torch.nn.functional.adaptive_avg_pool3d", 2),
+    "max_pool2d_with_indices": ("torch.nn.functional.max_pool2d", 6),
+    "max_pool3d_with_indices": ("torch.nn.functional.max_pool3d", 6),
+}
+#: What a slice without an end has as its end.
+_ENDLESS = 2**63 - 1
 
 
 class _Untold(Exception):
@@ -38,31 +52,84 @@ def steps(job: Job) -> List[str]:
 
 
 def _told(node: Any, values: Dict[Any, Any]) -> str:
-    tensors: List[Tensor] = []
-    try:
-        args = tuple(_encoded(item, values, tensors) for item in node.args)
-        kwargs = {name: _encoded(item, values, tensors) for name, item in node.kwargs.items()}
-        made = Instance("torch", "", _function(str(node.target)), args, kwargs, tensors=tuple(tensors))
-        return instances.canonical(made).decode()
-    except (_Untold, ValueError, TypeError):
-        return ""
+    """The step as the first call that computes the very values that the step has in the program."""
+    for api, args, kwargs in _spellings(node, values):
+        tensors: List[Tensor] = []
+        try:
+            encoded = tuple(_encoded(item, values, tensors) for item in args)
+            named = {name: _encoded(item, values, tensors) for name, item in kwargs.items()}
+            made = Instance("torch", "", api, encoded, named, tensors=tuple(tensors))
+            if _gives(made, values[node]):
+                return instances.canonical(made).decode()
+        except (_Untold, ValueError, TypeError, RuntimeError):  # a function of that name may want other arguments
+            continue
+    return ""
 
 
-def _function(operator: str) -> str:
-    """``torch.relu`` for ``aten.relu.default``."""
+def _spellings(node: Any, values: Dict[Any, Any]) -> Iterator[Tuple[str, Sequence[Any], Mapping[str, Any]]]:
+    """Functions of PyTorch that the operator may be, each with its arguments: ``torch.relu`` of ``aten.relu.default``.
+
+    A slice is spelled as ``Tensor.__getitem__``.
+    """
+    name = str(node.target).split(".")[1]
+    if name in _SPELLED:
+        api, count = _SPELLED[name]
+        yield api, node.args[:count], node.kwargs
+    if name == "slice":
+        index = _Index(*node.args[1:])
+        dim = index.dim + values[node.args[0]].dim() if index.dim < 0 else index.dim
+        yield "torch.Tensor.__getitem__", [node.args[0], index._replace(dim=dim)], {}
+    if not name.startswith("_"):
+        for namespace in _NAMESPACES:
+            yield "%s.%s" % (namespace, name), node.args, node.kwargs
+
+
+def _gives(made: Instance, value: Any) -> bool:
+    """Whether a call gives a step's values to the bit. Raises what PyTorch raises where it does not take the call."""
     import torch
 
-    name = operator.split(".")[1]
-    for place, spelled in ((torch, "torch."), (torch.nn.functional, "torch.nn.functional.")):
-        if not name.startswith("_") and hasattr(place, name):
-            return spelled + name
-    raise _Untold
+    try:
+        module, arguments, _ = instance_torch.build(made)
+    except InstanceError:
+        return False
+    with torch.no_grad():
+        found = module(*arguments)
+    mine, theirs = ([item] if isinstance(item, torch.Tensor) else item for item in (found, value))
+    if not all(isinstance(item, (list, tuple)) for item in (mine, theirs)) or len(mine) != len(theirs):
+        return False
+    return all(_same(one, other) for one, other in zip(mine, theirs))
+
+
+def _same(one: Any, other: Any) -> bool:
+    import torch
+
+    if not isinstance(one, torch.Tensor) or not isinstance(other, torch.Tensor) or one.dtype != other.dtype:
+        return False
+    return one.shape == other.shape and bool(((one == other) | ((one != one) & (other != other))).all())
+
+
+class _Index(NamedTuple):
+    """The arguments of ``aten.slice`` behind the tensor."""
+
+    dim: int = 0
+    start: Any = None
+    end: Any = None
+    step: Any = 1
+
+    def encoded(self) -> Any:
+        """The index as an instance has it. Raises _Untold where a bound is no plain number."""
+        if not all(item is None or type(item) is int for item in (self.start, self.end, self.step)):
+            raise _Untold
+        end = None if self.end is not None and self.end >= _ENDLESS else self.end
+        return {"tuple": [{"slice": [None, None, None]}] * self.dim + [{"slice": [self.start, end, self.step]}]}
 
 
 def _encoded(item: Any, values: Dict[Any, Any], tensors: List[Tensor]) -> Any:
     """An argument as an instance has it; tensors are put behind those that there are."""
     import torch
 
+    if isinstance(item, _Index):
+        return item.encoded()
     if isinstance(item, torch.fx.Node):
         item = values[item]
     if isinstance(item, torch.Tensor):

@@ -23,17 +23,23 @@ from triage.store import Conflict
 _URGENCY = ("crash", "hang", "oom", "wrong", "exception", "dies-on-invalid", "asserts-on-invalid", "accepts-invalid")
 
 
-def locate(desk: Desk, bug: Bug) -> None:
-    """REDUCED: as `locating.locate`; the bugs that part from this one go on by themselves."""
-    for parted in locating.locate(desk, bug):
-        advance(desk, desk.store.bug(parted))
+def _with_others(step: Callable[[Desk, Bug], Sequence[int]]) -> Step:
+    """A step after which the new bugs go on by themselves that it came across."""
+
+    def taken(desk: Desk, bug: Bug) -> None:
+        for number in step(desk, bug):
+            other = desk.store.bug(number)
+            if other.state is State.NEW:
+                advance(desk, other)
+
+    return taken
 
 
 #: The pipeline, shown once.
 STEPS: Mapping[State, Step] = {
     State.NEW: confirm,
-    State.CONFIRMED: reduce_bug,
-    State.REDUCED: locate,
+    State.CONFIRMED: _with_others(reduce_bug),
+    State.REDUCED: _with_others(locating.locate),
     State.LOCATED: hear,
     State.JUDGED: draft,
     State.DUPLICATE: locating.rejoin,

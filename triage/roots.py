@@ -19,6 +19,7 @@ from fuzz import validity
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
+from triage import roots_call
 from triage.localize.trial import words
 from triage.submodel import alone, load, with_model
 from triage.variants import dtypes
@@ -27,18 +28,18 @@ from triage.variants import dtypes
 MOST_NODES = 12
 #: Operators whose own business a conversion is.
 _CONVERSIONS = ("Cast", "CastLike", "BitCast")
-#: What an operator can be wrong in that makes a compiler refuse the next one.
-_FORMS = ("wrong:shape", "wrong:dtype", "wrong:count")
 
 
 def root(judge: Judge, failure: Failure) -> Failure | None:
     """The failure behind one that is another operator's: of the first node that is wrong alone, or of the conversion of
-    the inputs to the type in which the compiler computes. None where there is none.
+    the inputs to the type in which the compiler computes. None where there is none. Of a call see `roots_call`.
 
     Behind an exception it is the same exception, else a wrong shape, type or number of results where no node raises.
     Behind a death it is that of a node that dies in the same stage, by whatever signal: what was broken in memory shows
     elsewhere.
     """
+    if failure.case.kind == "instance":
+        return roots_call.root(judge, failure)
     raised, died = (failure.symptom.startswith(kind) for kind in ("exception:", "crash:"))
     if failure.case.kind != "onnx" or not (raised or died or failure.symptom.startswith("wrong:")):
         return None
@@ -62,7 +63,7 @@ def _raising(judge: Judge, failure: Failure, count: int) -> Failure | None:
     form alone, so that what reads it raises. None where a node raises something else."""
     found = list(_alone(judge, failure, count))
     same = next((one for one in found if one.symptom == failure.symptom and words(one) == words(failure)), None)
-    misleading = found[0] if found and all(one.symptom in _FORMS for one in found) else None
+    misleading = found[0] if found and all(one.symptom in roots_call.FORMS for one in found) else None
     return same or misleading
 
 

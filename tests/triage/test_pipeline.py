@@ -28,7 +28,7 @@ from triage.court.evidence import Judgement, Ruling
 from triage.lifecycle import State
 from triage.records import Bug
 from triage.signing import Signer
-from triage.steps import confirming, hearing, reducing
+from triage.steps import confirming, hearing, locating, reducing
 from triage.steps.desk import Desk, reduced_case, reduced_failure
 from triage.store import open_store
 from triage.trials import Answer
@@ -373,7 +373,7 @@ def test_every_step_can_be_the_last_of_its_process(runner: Runner, target: Targe
 
 def test_a_step_that_was_done_but_not_saved_is_done_again(desk: Desk, target: Target) -> None:
     [bug] = hunted(desk, target, chain("Neg", "Sinh"))
-    for step in (confirming.confirm, reducing.reduce_bug, pipeline.locate):
+    for step in (confirming.confirm, reducing.reduce_bug, locating.locate):
         step(desk, desk.store.bug(bug.id))
     located = desk.store.bug(bug.id)
     failure = reduced_failure(desk, located)

@@ -25,7 +25,8 @@ MOST_PARTED = 32
 def locate(desk: Desk, bug: Bug) -> list[int]:
     """Sign the reduced failure: a small model names its operator, and shows duplicates.
 
-    Returns the ids of bugs that parted from this one: new, and still to be taken through their steps.
+    Returns the ids of bugs that parted from this one, or of the one behind it: new ones are still to be taken through
+    their steps.
     """
     failure = reduced_failure(desk, bug)
     if failure is None:
@@ -33,8 +34,8 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
         desk.store.advance(bug.id, State.REDUCED, State.FLAKY, note=note)
         return []
     failure = by_definition(desk, bug, failure)
-    if uprooted(desk, bug, failure):
-        return []
+    if (behind := uprooted(desk, bug, failure)) is not None:
+        return [behind]
     failure = _alone(desk, bug, failure)
     failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
     died = dying.steadily(replace(desk.judge, perturb=bug.perturb), failure)

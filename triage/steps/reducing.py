@@ -16,6 +16,7 @@ from triage.passes import opset
 from triage.records import Bug, BugFields
 from triage.signing import Signer
 from triage.steps.desk import Desk, about_values, failure_of, repeat, settling
+from triage.steps.uprooting import uprooted
 from triage.trials import Answer, Interesting
 
 #: Two fillings of fresh memory that differ in every bit.
@@ -38,19 +39,26 @@ class _Search:
     slips: list[Failure]
 
 
-def reduce_bug(desk: Desk, bug: Bug) -> None:
-    """CONFIRMED: the smallest case with the same signature, which then stands for the bug."""
+def reduce_bug(desk: Desk, bug: Bug) -> list[int]:
+    """CONFIRMED: the smallest case with the same signature, which then stands for the bug.
+
+    A call of which one step alone is at fault is not reduced: the id of that bug is returned, which may be new.
+    """
     search = _begun(desk, bug)
     if search is None:
         desk.store.advance(bug.id, State.CONFIRMED, State.INVALID, note=plain.ONLY_BESIDE)
-        return
+        return []
+    if search.failure.case.kind == "instance" and (
+        (behind := uprooted(desk, bug, search.failure, State.CONFIRMED)) is not None
+    ):
+        return [behind]
     try:
         found = _reduced(desk, bug, search, search.confirm)
     except reduce.NotInteresting as problem:
         desk.store.advance(bug.id, State.CONFIRMED, State.FLAKY, note=str(problem))
-        return
+        return []
     if not found.finished and desk.over():
-        return  # the row stays CONFIRMED: the next hunt reduces it with time to spare
+        return []  # the row stays CONFIRMED: the next hunt reduces it with time to spare
     keep(desk, search.slips, search.judge.examine(found.case, search.failure.target).failure)
     good = found.min_good.difference if found.min_good else ""
     reduced = _in_known_opset(desk, found.case, search.failure.target, search.interesting)
@@ -59,6 +67,7 @@ def reduce_bug(desk: Desk, bug: Bug) -> None:
         *(bug.id, State.CONFIRMED, State.REDUCED),
         **BugFields(reduced=reduced, nodes=found.nodes_after, passes_with=good, target=target),
     )
+    return []
 
 
 def _needed(judge: Judge, case: Case, target: Target, signer: Signer) -> Target:
