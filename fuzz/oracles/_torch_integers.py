@@ -89,6 +89,12 @@ def _operand(site: Site, position: int, *names: str) -> np.ndarray:
     return _number(site, *keys)
 
 
+def _optional(site: Site, position: int, name: str) -> np.ndarray | None:
+    """A tensor that may be left out, or None in its place."""
+    given = site.attributes.get(name, site.attributes.get(str(position)))
+    return None if given is None and site.array(name, str(position)) is None else _operand(site, position, name)
+
+
 def _number(site: Site, *keys: str, default: int | None = None) -> np.ndarray:
     value = next((site.attributes[key] for key in keys if key in site.attributes), default)
     if isinstance(value, bool) or not isinstance(value, int):
@@ -135,6 +141,10 @@ def _power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
 
 def _matmul(site: Site) -> Iterator[np.ndarray]:
     yield _product(_operand(site, 0, "input", "self"), _operand(site, 1, "other", "mat2", "vec", "vec2", "tensor"))
+
+
+def _rmatmul(site: Site) -> Iterator[np.ndarray]:
+    yield _product(_operand(site, 1, "other"), _operand(site, 0, "input", "self"))
 
 
 def _outer(site: Site) -> Iterator[np.ndarray]:
@@ -197,10 +207,9 @@ def _square(site: Site) -> Iterator[np.ndarray]:
 
 
 def _diff(site: Site) -> Iterator[np.ndarray]:
-    running = _operand(site, 0, "input", "self")
-    if {"prepend", "append", "3", "4"} & {*site.inputs, *site.attributes}:
-        raise _Unknown
     axis = int(_given(site, 2, "dim", -1))
+    at_both_ends = (_optional(site, 3, "prepend"), _operand(site, 0, "input", "self"), _optional(site, 4, "append"))
+    running = np.concatenate([part for part in at_both_ends if part is not None], axis=axis)
     for _ in range(int(_given(site, 1, "n", 1))):
         running = np.diff(running, axis=axis)
         yield running
@@ -308,7 +317,8 @@ _OPERATIONS: Mapping[str, Callable[[Site], Iterator[np.ndarray]]] = {
     "multiply": _mul,
     "pow": _pow,
     "rpow": _rpow,
-    **dict.fromkeys(("matmul", "mm", "bmm", "mv", "dot", "vdot"), _matmul),
+    **dict.fromkeys(("matmul", "mm", "bmm", "mv", "dot", "vdot", "dsmm"), _matmul),
+    "rmatmul": _rmatmul,
     **dict.fromkeys(("outer", "ger"), _outer),
     **dict.fromkeys(("addmm", "addmv", "addbmm", "baddbmm"), _plus_product),
     "addr": _plus_outer,

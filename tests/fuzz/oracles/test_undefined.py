@@ -1017,6 +1017,27 @@ INTEGER_CALLS = {
     "kron": ("torch.kron", [T0, T1], {}, [_bytes(100, 3), _bytes(1, 0)], [_bytes(100, 3), _bytes(2, 0)]),
     "inner": ("torch.inner", [T0, T1], {}, [_bytes(100, 3), _bytes(1, 9)], [_bytes(100, 3), _bytes(1, 10)]),
     "differences": ("torch.diff", [T0], {}, [_bytes(-100, 27)], [_bytes(-100, 28)]),
+    "differences with what is put before": (
+        "torch.diff",
+        [T0, 1, -1, T1],
+        {},
+        [_bytes(27), _bytes(-100)],
+        [_bytes(28), _bytes(-100)],
+    ),
+    "differences with what is put behind": (
+        "torch.diff",
+        [T0],
+        {"append": T1},
+        [_bytes(-100), _bytes(27)],
+        [_bytes(-100), _bytes(28)],
+    ),
+    "reflected product": (
+        "torch.Tensor.__rmatmul__",
+        [T0, T1],
+        {},
+        [_bytes([1], [9]), _bytes([100, 3])],
+        [_bytes([1], [10]), _bytes([100, 3])],
+    ),
     "twice the differences": ("torch.diff", [T0, 2], {}, [_bytes(0, 63, 0)], [_bytes(0, 65, 0)]),
     "powers of a matrix": ("torch.matrix_power", [T0, 2], {}, [_bytes([11])], [_bytes([12])]),
     "outer": (
