@@ -45,6 +45,7 @@ from triage.variants import (
     Variant,
     arguments,
     attributes,
+    backwards,
     declared,
     dtypes,
     inputs,
@@ -97,7 +98,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
         *(sharing.variants, unread.variants, kernels.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
-    "instance": (arguments.variants,),
+    "instance": (backwards.variants, arguments.variants),
     "keras": (arguments.of_layers,),
 }
 

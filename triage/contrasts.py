@@ -40,9 +40,11 @@ from triage.variants import Variant, arguments, attributes, neighbour, relations
 MOST_ELSEWHERE = 24
 #: What may take the place of a special number, in words and by the kind of dtype; the numbers are in `_number`.
 _LARGEST = "the largest integer"
+#: Where negative numbers matter, the largest one may fail for being held in fewer bits, or as a fraction.
+_LARGE = "100"
 _FILLS = {
     "f": ("infinity", "minus infinity", "NaN", "the largest finite number", "negative numbers", "zeros"),
-    "i": (_LARGEST, "negative numbers", "zeros"),
+    "i": (_LARGEST, _LARGE, "negative numbers", "zeros"),
     "u": (_LARGEST, "zeros"),
 }
 #: The types of what may be nothing but indices, axes and sizes.
@@ -109,7 +111,9 @@ def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]
     places = _differing(old, new) if old.shape == new.shape else np.ones(new.shape, np.bool_)
     word = variant.text.split()[0]
     for fill in _ONLY.get(word, _FILLS.get(new.dtype.kind, ())):
-        if fill in _SAME.get(word, ()) or (fill == _LARGEST and _configures(plain, name)):
+        if fill in _SAME.get(word, ()) or (fill in (_LARGEST, _LARGE) and _configures(plain, name)):
+            continue
+        if fill == (_LARGE if new.dtype.itemsize < 8 or word != "negative" else _LARGEST):
             continue
         filled = np.where(places, _number(fill, new.dtype), new)
         yield Contrast(f"{fill} in `{name}`", _with(plain, name, filled.astype(new.dtype)))
@@ -148,6 +152,7 @@ def _number(fill: str, dtype: np.dtype) -> Array:
         "NaN": np.nan,
         "the largest finite number": largest,
         _LARGEST: largest,
+        _LARGE: 100,
         "negative numbers": -3,
         "twos": 2,
         "threes": 3,

@@ -116,7 +116,7 @@ def _given(call: Instance, init: bool) -> tuple[tuple[Any, ...], dict[str, Any]]
 
 
 def _changes(call: Instance) -> Iterator[_Change]:
-    """Every plain argument whose name is known with other values; of those left out, the words and truth values."""
+    """Every plain argument whose name is known with other values; of those left out, all but fractions."""
     for init in (False, True) if call.init else (False,):
         args, kwargs = _given(call, init)
         by_position, by_name = positional(call.api, init), named(call.api, init)
@@ -125,7 +125,7 @@ def _changes(call: Instance) -> Iterator[_Change]:
             *((name, name, value) for name, value in kwargs.items()),
         ]
         left_out = [one for one in (*by_position[len(args) :], *by_name) if one.name not in kwargs]
-        found += [(one.name, one.name, one.default) for one in left_out if isinstance(one.default, bool | str)]
+        found += [(one.name, one.name, one.default) for one in left_out if isinstance(one.default, int | str)]
         for key, name, value in found:
             if isinstance(value, Scalar) and value is not UNKNOWN and not name.startswith("_"):
                 others = dict.fromkeys(_others(value, call.api, name))

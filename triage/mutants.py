@@ -28,8 +28,10 @@ _MOST_PARAMETERS = 8
 _FRACTIONS = (0.6, 1.5, 2.4)
 
 
-#: So many numbers `longer` gives an axis at least; how many differ in a tensor, so that pairs do not repeat.
-_LONGER, _PERIODS = 48, (13, 11, 7)
+#: So many numbers `longer` gives an axis at least, and their steps: results that are one number are told apart by two.
+_LONGER = {48: 5, 20: 3}
+#: How many of these differ in a tensor, so that pairs do not repeat.
+_PERIODS = (13, 11, 7)
 
 
 @dataclass(frozen=True)
@@ -250,11 +252,12 @@ def longer(case: Case) -> Iterator[Mutant]:
         n: a for n, a in arrays.items() if isinstance(a, np.ndarray) and a.dtype.kind in "fi" and a.ndim and a.size
     }
     for size in sorted({array.shape[-1] for array in plain.values()}, reverse=True):
-        found = case
-        for at, (name, array) in enumerate(plain.items()):
-            if array.shape[-1] == size:
-                shape = (*array.shape[:-1], max(_LONGER, 2 * size))
-                period = _PERIODS[at % len(_PERIODS)]
-                mixed = (np.arange(int(np.prod(shape))) * 5 % period - period // 2).reshape(shape)
-                found = _instances.with_array(found, name, np.where(mixed == 0, period, mixed).astype(array.dtype))
-        yield Mutant(f"{_LONGER} and more numbers", found, change=f"{size} longer")
+        for length, stride in _LONGER.items():
+            found = case
+            for at, (name, array) in enumerate(plain.items()):
+                if array.shape[-1] == size:
+                    shape = (*array.shape[:-1], max(length, 2 * size))
+                    period = _PERIODS[at % len(_PERIODS)]
+                    mixed = (np.arange(int(np.prod(shape))) * stride % period - period // 2).reshape(shape)
+                    found = _instances.with_array(found, name, np.where(mixed == 0, period, mixed).astype(array.dtype))
+            yield Mutant(f"{length} and more numbers", found, change=f"{size} longer, in steps of {stride}")

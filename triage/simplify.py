@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from onnx import numpy_helper
 
+from fuzz import instance
 from fuzz.case import Case
 from fuzz.wire import Value
 from triage.difference import differences
@@ -70,6 +71,8 @@ _ODDS: Mapping[str, float] = {
 }
 #: Passes of which one refusal is believed for all changes to the same tensors.
 _COARSE = frozenset({"ranks"})
+#: Passes that cut tensors off at one end or the other, which the words of a change do not tell.
+_BOTH_ENDS = frozenset({"instance_shapes"})
 #: A pass may add this many changes to one stack.
 _MOST_OF_ONE = 16
 #: One pass can open the way for another that came before it.
@@ -274,7 +277,16 @@ def _settings(case: Case) -> dict[str, bytes]:
 def _change(name: str, before: Case, after: Case) -> tuple[str, ...]:
     """What a refused change is remembered by."""
     found = differences(before, after, named=False)
-    return tuple(phrase.partition(":")[0] for phrase in found) if name in _COARSE else tuple(found)
+    if name in _COARSE:
+        return tuple(phrase.partition(":")[0] for phrase in found)
+    return (*found, *(["at the other end"] if name in _BOTH_ENDS and _at_the_end(before, after) else []))
+
+
+def _at_the_end(before: Case, after: Case) -> bool:
+    """Whether tensors of a call were cut off at their beginning."""
+    pairs = zip(instance.parse(before.model).tensors, instance.parse(after.model).tensors, strict=False)
+    cut = [(one.values, other.values) for one, other in pairs if one.shape != other.shape]
+    return any(one and other and one[0] != other[0] and one[-1] == other[-1] for one, other in cut)
 
 
 def _tells_nothing(value: Value) -> bool:

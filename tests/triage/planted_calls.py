@@ -36,6 +36,12 @@ def misread(document):
         args[1] = False
     elif api == "torch.var" and "correction" in kwargs:
         kwargs["correction"] = int(kwargs["correction"])
+    elif api == "torch.Tensor.var" and len(args) == 1 and not kwargs:
+        document["kwargs"] = {"correction": 0}
+    elif api == "torch.remainder":  # rounds towards zero, and holds numbers in 32 bits
+        document["api"] = "torch.fmod"
+        for tensor in document["tensors"]:
+            tensor["values"] = [(value + 2**31) % 2**32 - 2**31 for value in tensor["values"]]
     elif api == "torch.add":
         kwargs.pop("alpha", None)
     elif api == "torch.lerp":

@@ -314,6 +314,15 @@ def test_what_fails_in_another_way_on_some_numbers_is_told_beside_what_fails_on_
     assert empty.sentence.startswith("With a non-empty `x0` (input) the same call fails in another way: PermuteDims")
 
 
+def test_that_numbers_are_negative_is_not_refuted_by_one_of_more_bits_than_the_compiler_keeps(judge: Judge) -> None:
+    planted = catalogue.target(str(Path(__file__).with_name("planted_calls.py")))
+    tensors = b'{"dtype": "int64", "shape": [1], "values": [-8]}, {"dtype": "int64", "shape": [1], "values": [3]}'
+    text = b'{"api": "torch.remainder", "args": [{"tensor": 0}, {"tensor": 1}], "tensors": [%s]}' % tensors
+    failure = judge.examine(Case("instance", text, {}, Origin("test")), planted).failure
+    assert failure is not None
+    assert "negative integers" in [one.text for one in conditions(judge, failure) if one.needed]
+
+
 def test_a_number_that_a_constant_holds_is_tried_as_a_tensor() -> None:
     node = helper.make_node("Constant", [], ["y"], value_ints=[1, 2])
     graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.INT64, [2])])

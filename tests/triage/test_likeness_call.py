@@ -89,3 +89,9 @@ def test_a_witness_that_the_library_refuses_says_nothing(judge: Judge) -> None:
     case = Case("instance", json.dumps(document).encode(), {}, Origin("test"))
     [like] = told(judge, case)
     assert like.text == "dim were 0 instead of 1"
+
+
+def test_a_number_that_is_left_out_is_told_as_well(judge: Judge) -> None:
+    """One number is the result of each witness; several of them are no chance."""
+    [like] = told(judge, call("torch.Tensor.var", [{**FLOATS, "values": [1.0, 2.0, 4.0, 7.0]}]))
+    assert like.text == "correction were 0 instead of 1"

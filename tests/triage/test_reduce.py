@@ -526,6 +526,26 @@ def test_an_instance_loses_what_its_failure_does_not_need() -> None:
     assert reduction.elements_before == 864 and reduction.elements_after <= 16
 
 
+def test_of_an_instance_the_last_row_may_be_what_fails_and_its_axis_follows() -> None:
+    """The first row shows nothing, so that a cut that keeps it says nothing of one that keeps the last."""
+    text = {
+        "api": "torch.amax",
+        "args": [{"tensor": 0}, 1],
+        "tensors": [{"dtype": "float32", "shape": [2, 1], "values": [-8, {"float": "-inf"}]}],
+    }
+
+    def reduces_nothing_but_infinity(case: Case) -> bool:
+        document = json.loads(case.model)
+        values = document["tensors"][0].get("values", []) if document["tensors"] else []
+        by_row = document["args"][1:] == [1] or len(values) == 1
+        return by_row and {"float": "-inf"} in values
+
+    case = Case("instance", json.dumps(text).encode(), {}, Origin("test"))
+    reduced = json.loads(reduce(case, reduces_nothing_but_infinity, values=lambda case: {}).case.model)
+    assert reduced["args"] == [{"tensor": 0}]
+    assert reduced["tensors"] == [{"dtype": "float32", "shape": [1], "values": [{"float": "-inf"}]}]
+
+
 def test_numbers_of_an_instance_that_need_each_other_become_simple_together() -> None:
     """Neither the window nor the padding can be smaller alone: with the other as it is the call is none."""
     text = {

@@ -190,3 +190,16 @@ def test_small_tensors_get_simple_explicit_values_and_large_ones_keep_their_seed
     first = propose("instance_values", case)[0]["tensors"]
     assert first[0]["values"] == [1.0, 2.0]
     assert first[1]["seed"] == 4
+
+
+def test_either_end_of_a_tensor_may_be_what_matters() -> None:
+    case = case_of(api="torch.relu", args=[{"tensor": 0}], tensors=[{**F32, "shape": [4], "values": [1, 2, 3, 4]}])
+    found = [document["tensors"][0]["values"] for document in propose("instance_shapes", case)]
+    assert [1.0, 2.0] in found and [3.0, 4.0] in found
+
+
+def test_axes_among_the_arguments_follow_an_axis_that_goes() -> None:
+    tensor = {**F32, "shape": [2, 3], "values": [1, 2, 3, 4, 5, 6]}
+    case = case_of(api="torch.amax", args=[{"tensor": 0}, 1], kwargs={"keepdim": True}, tensors=[tensor])
+    found = [(document["args"][1], document["tensors"][0]["values"]) for document in propose("instance_shapes", case)]
+    assert (0, [1.0, 2.0, 3.0]) in found and (0, [4.0, 5.0, 6.0]) in found
