@@ -21,15 +21,22 @@ from fuzz.wire import Job, dtype_name
 _MOST_ELEMENTS = 4096
 #: Where the name of a core operator is looked up.
 _NAMESPACES = ("torch", "torch.nn.functional", "torch.special", "torch.linalg", "torch.Tensor")
-#: Core operators that are functions by another name: with so many of the arguments that come by position.
-_SPELLED = {
-    "_softmax": ("torch.softmax", 2),
-    "_log_softmax": ("torch.log_softmax", 2),
-    "_to_copy": ("torch.Tensor.to", 1),
-    "_adaptive_avg_pool2d": ("torch.nn.functional.adaptive_avg_pool2d", 2),
-    "_adaptive_avg_pool3d": ("torch.nn.functional.adaptive_avg_pool3d", 2),
-    "max_pool2d_with_indices": ("torch.nn.functional.max_pool2d", 6),
-    "max_pool3d_with_indices": ("torch.nn.functional.max_pool3d", 6),
+#: Core operators that are functions by another name: which of their arguments by position go where.
+_SPELLED: Dict[str, Tuple[str, Tuple[int, ...], Dict[str, int]]] = {
+    "_softmax": ("torch.softmax", (0, 1), {}),
+    "_log_softmax": ("torch.log_softmax", (0, 1), {}),
+    "_to_copy": ("torch.Tensor.to", (0,), {}),
+    "_adaptive_avg_pool2d": ("torch.nn.functional.adaptive_avg_pool2d", (0, 1), {}),
+    "_adaptive_avg_pool3d": ("torch.nn.functional.adaptive_avg_pool3d", (0, 1), {}),
+    "_native_batch_norm_legit_no_training": (
+        "torch.nn.functional.batch_norm",
+        (0, 3, 4, 1, 2),
+        {"momentum": 5, "eps": 6},
+    ),
+    **dict.fromkeys(
+        ("_native_batch_norm_legit", "_native_batch_norm_legit_functional"),
+        ("torch.nn.functional.batch_norm", (0, 3, 4, 1, 2), {"training": 5, "momentum": 6, "eps": 7}),
+    ),
 }
 #: What a slice without an end has as its end.
 _ENDLESS = 2**63 - 1
@@ -73,8 +80,13 @@ def _spellings(node: Any, values: Dict[Any, Any]) -> Iterator[Tuple[str, Sequenc
     """
     name = str(node.target).split(".")[1]
     if name in _SPELLED:
-        api, count = _SPELLED[name]
-        yield api, node.args[:count], node.kwargs
+        api, order, named = _SPELLED[name]
+        given = dict(enumerate(node.args))
+        yield (
+            api,
+            [given.get(at) for at in order],
+            {**{word: given[at] for word, at in named.items() if at in given}, **node.kwargs},
+        )
     if name == "slice":
         index = _Index(*node.args[1:])
         dim = index.dim + values[node.args[0]].dim() if index.dim < 0 else index.dim
@@ -85,7 +97,10 @@ def _spellings(node: Any, values: Dict[Any, Any]) -> Iterator[Tuple[str, Sequenc
 
 
 def _gives(made: Instance, value: Any) -> bool:
-    """Whether a call gives a step's values to the bit. Raises what PyTorch raises where it does not take the call."""
+    """Whether a call gives a step's values to the bit. Raises what PyTorch raises where it does not take the call.
+
+    A function that returns one tensor is held against the first of several that an operator returns.
+    """
     import torch
 
     try:
@@ -94,6 +109,8 @@ def _gives(made: Instance, value: Any) -> bool:
         return False
     with torch.no_grad():
         found = module(*arguments)
+    if isinstance(found, torch.Tensor) and isinstance(value, (list, tuple)):
+        value = value[0]
     mine, theirs = ([item] if isinstance(item, torch.Tensor) else item for item in (found, value))
     if not all(isinstance(item, (list, tuple)) for item in (mine, theirs)) or len(mine) != len(theirs):
         return False

@@ -15,12 +15,12 @@ from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from triage import asking
 from triage.localize.trial import words
-from triage.passes._instances import parsed
+from triage.passes._instances import parsed, places
 
 #: What of a result is wrong before its values are looked at.
 FORMS = ("wrong:shape", "wrong:dtype", "wrong:count")
 #: Each may cost a run: calls of more steps are left to the localiser, which bisects.
-MOST_STEPS = 40
+MOST_STEPS = 128
 
 
 def root(judge: Judge, failure: Failure) -> Failure | None:
@@ -42,6 +42,33 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
         if found is not None and _accounts_for(found, failure):
             return _steady(judge, step, target, found)
     return None
+
+
+def renamed(judge: Judge, failure: Failure) -> Failure | None:
+    """The failure of the one step that a call becomes, where that is another function and fails just so.
+
+    torch.dsmm is torch.mm, and torch.true_divide is torch.div: one bug by whatever name it was met. None where the
+    step takes more to be told than the call, or the call is that of a module.
+    """
+    case, target = failure.case, failure.target
+    if case.kind != "instance" or parsed(case).init is not None:
+        return None
+    texts = asking.steps(judge.runner, case, judge.reference)
+    if len(texts) != 1:
+        return None
+    step = next(_calls(case, texts), None)
+    if step is None or _length(step) > _length(case):
+        return None
+    found = judge.examine(step, target).failure
+    if found is None or (found.symptom, found.outcome.stage) != (failure.symptom, failure.outcome.stage):
+        return None
+    same = _same_values(found.outcome, failure.outcome) and words(found) == words(failure)
+    return found if same else None
+
+
+def _length(case: Case) -> int:
+    """How many arguments a call has, those of a constructor included."""
+    return len(places(parsed(case)))
 
 
 def _goes_by_steps(judge: Judge, failure: Failure) -> bool:

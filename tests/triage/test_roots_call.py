@@ -14,7 +14,7 @@ from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.runner import Runner
-from triage import roots
+from triage import roots, roots_call
 from triage.passes._instances import parsed
 
 TWO_BY_THREE = {"dtype": "float32", "shape": [2, 3], "values": [1, 2, 3, 4, 5, 6.5]}
@@ -61,3 +61,36 @@ def test_a_call_that_goes_wrong_otherwise_than_its_steps_do_is_its_own_bug(judge
     assert roots.root(judge, failure) is not None
     other = replace(failure, outcome=replace(failure.outcome, outputs=right.outputs))
     assert roots.root(judge, other) is None, "given the steps, the compiler does not do what it does with the call"
+
+
+def test_one_function_by_another_name_goes_by_the_one_that_it_becomes(judge: Judge) -> None:
+    halves = {"dtype": "int64", "shape": [1, 1], "values": [2]}
+    found = roots_call.renamed(judge, failing(judge, "torch.dsmm", [halves, halves]))
+    assert found is not None and parsed(found.case).api == "torch.mm"
+
+
+def test_a_module_and_what_takes_more_words_as_its_step_keep_their_names(judge: Judge) -> None:
+    picture = {"dtype": "float32", "shape": [1, 1, 3], "values": [1, 2, 3]}
+    call = {"api": "torch.nn.MaxPool2d", "init": {"args": [1], "kwargs": {"return_indices": True}}}
+    document = {"library": "torch", **call, "args": [{"tensor": 0}], "tensors": [picture]}
+    case = Case("instance", json.dumps(document).encode(), {}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None and roots_call.renamed(judge, failure) is None
+    assert roots_call.renamed(judge, failing(judge, "torch.select", [TWO_BY_THREE], -1, -1)) is None
+
+
+def test_a_normalisation_is_a_step_by_the_function_that_people_know(judge: Judge) -> None:
+    rows = {"dtype": "float16", "shape": [1, 2, 1, 2], "values": [1, 2, 3, 4]}
+    means = {"dtype": "float32", "shape": [2], "values": [1, 2]}
+    given = [{"tensor": 0}, {"tensor": 1}, {"tensor": 2}]
+    document = {
+        "library": "torch",
+        "api": "torch.nn.functional.instance_norm",
+        "args": given,
+        "tensors": [rows, means, means],
+    }
+    case = Case("instance", json.dumps(document).encode(), {}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom == "wrong:dtype"
+    found = roots.root(judge, failure)
+    assert found is not None and parsed(found.case).api == "torch.nn.functional.batch_norm"

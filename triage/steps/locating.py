@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuzz.case import Failure
-from triage import causal, dying, guilty, haste, twins, witness
+from triage import causal, dying, guilty, haste, roots_call, twins, witness
 from triage.lifecycle import State
 from triage.localize import Location, localize, operator
 from triage.localize.trial import COSTLY, Trial
@@ -70,7 +70,10 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
 
 def by_definition(desk: Desk, bug: Bug, failure: Failure) -> Failure:
     """The failure of what the failing operator is by its definition, if that fails just so; else the failure."""
-    return causal.by_definition(replace(desk.judge, perturb=bug.perturb), failure) or failure
+    judge = replace(desk.judge, perturb=bug.perturb)
+    if failure.outcome.status in COSTLY:
+        return failure
+    return causal.by_definition(judge, failure) or roots_call.renamed(judge, failure) or failure
 
 
 def _alone(desk: Desk, bug: Bug, failure: Failure) -> Failure:
