@@ -6,6 +6,7 @@ both, and in torch.gradient, too. What a maintainer wants to hear of is the call
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,8 +20,8 @@ from triage.passes._instances import parsed, places
 
 #: What of a result is wrong before its values are looked at.
 FORMS = ("wrong:shape", "wrong:dtype", "wrong:count")
-#: Each may cost a run: calls of more steps are left to the localiser, which bisects.
-MOST_STEPS = 128
+#: Each may cost a run, which takes seconds in some compilers: what is left then is the localiser's, which bisects.
+MOST_STEPS, MOST_SECONDS = 128, 20.0
 
 
 def root(judge: Judge, failure: Failure) -> Failure | None:
@@ -37,7 +38,10 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
     texts = asking.steps(judge.runner, case, judge.reference)
     if not 1 < len(texts) <= MOST_STEPS or not _goes_by_steps(judge, failure):
         return None
+    end = time.monotonic() + MOST_SECONDS
     for step in _calls(case, texts):
+        if time.monotonic() > end:
+            return None
         found = judge.examine(step, target, fresh=False).failure
         if found is not None and _accounts_for(found, failure):
             return _steady(judge, step, target, found)
