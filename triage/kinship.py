@@ -25,7 +25,7 @@ def families_of(operator: str) -> set[str]:
 
     ``torch avgpool`` is that of ``torch.nn.AvgPool3d`` and of ``torch.nn.functional.avg_pool2d``.
     """
-    if not operator.startswith("torch."):
+    if not operator.startswith(("torch.", "aten.")):
         return {name for name, members in _listed("onnx").items() if operator in members}
     last = operator.rpartition(".")[2].rstrip("_")
     told = {f"torch {name}" for name, members in _listed("calls").items() if last in members}

@@ -20,6 +20,9 @@ from triage.kinship import DIMENSIONS, related_names
 from triage.passes._instances import parsed, with_instance
 from triage.passes.instance_values import scalars
 
+#: How many axes the tensors of a function have that takes no others.
+_RANKS = {"mm": 2, "bmm": 3}
+
 
 def related(case: Case) -> Iterator[tuple[str, Case]]:
     """(the other function's last name, the call of it) where the library has it under the same path.
@@ -33,13 +36,26 @@ def related(case: Case) -> Iterator[tuple[str, Case]]:
     for other in related_names(name):
         spelled = f"{path}.{other}"
         if spelled in known:
-            yield other, with_instance(case, replace(instance, api=spelled))
+            yield other, with_instance(case, _of_rank(replace(instance, api=spelled), _RANKS.get(other)))
     found = DIMENSIONS.search(name)
     for count in (1, 2, 3) if found else ():
         other = DIMENSIONS.sub(f"{count}d", name)
         spelled = f"{path}.{other}"
         if found and other != name and spelled in known:
             yield other, with_instance(case, _with_dimensions(instance, spelled, int(found[1]), count))
+
+
+def _of_rank(instance: Instance, rank: int | None) -> Instance:
+    """The call with tensors of a rank, where they have one axis more or less: one of size 1 comes first, or the first
+    of the tensors along it is kept.
+    """
+    tensors = list(instance.tensors)
+    for at, (tensor, array) in enumerate(zip(instance.tensors, instances.tensors(instance), strict=True)):
+        if rank is None or not isinstance(array, np.ndarray) or abs(array.ndim - rank) != 1 or 0 in array.shape:
+            continue
+        fitted = array[None] if array.ndim < rank else array[0]
+        tensors[at] = replace(tensor, shape=fitted.shape, values=scalars(fitted), low=None, high=None)
+    return replace(instance, tensors=tuple(tensors))
 
 
 def _with_dimensions(instance: Instance, api: str, before: int, after: int) -> Instance:

@@ -133,9 +133,10 @@ def _told_of(bug: Bug, title: str, families: set[str], others: Sequence[Bug]) ->
 
 
 def _result(bug: Bug, title: str) -> str:
-    """What a title says comes out; of a wrong shape the dimensions count, and not the sizes of the one witness."""
+    """What a title says comes out; of a wrong shape or type not the sizes and numbers of the one witness."""
     said = titles.result(title)
-    return re.sub(r"\d+", "N", said) if bug.symptom == "wrong:shape" else said
+    numbers = {"wrong:shape": r"\d+", "wrong:dtype": r"(?<!\w)-?\d[\w.+-]*"}.get(bug.symptom)
+    return re.sub(numbers, "N", said) if numbers else said
 
 
 def _dying_alike(bug: Bug, needed: str, families: set[str], others: Sequence[Bug]) -> Bug | None:

@@ -44,6 +44,20 @@ def test_tensors_and_sizes_follow_the_number_of_dimensions() -> None:
     assert [each.args[1] for each in found.values()] == [{"tuple": [1]}, {"tuple": [1, 2, 2]}]
 
 
+def test_products_of_matrices_get_or_lose_a_batch() -> None:
+    given = '{"dtype": "float32", "shape": [2, 2], "values": [1, 2, 3, 4]}'
+    found = {name: parsed(other) for name, other in related(call(f'{{"api": "torch.mm", "args": [{given}, {given}]}}'))}
+    assert {name: [one.shape for one in other.tensors] for name, other in found.items()} == {
+        "bmm": [(1, 2, 2), (1, 2, 2)],
+        "matmul": [(2, 2), (2, 2)],
+    }
+    given = '{"dtype": "float32", "shape": [2, 1, 2], "values": [1, 2, 3, 4]}'
+    found = {
+        name: parsed(other) for name, other in related(call(f'{{"api": "torch.bmm", "args": [{given}, {given}]}}'))
+    }
+    assert [one.values for one in found["mm"].tensors] == [(1.0, 2.0), (1.0, 2.0)]
+
+
 def test_a_layer_is_built_with_as_many_sizes_as_it_has_dimensions() -> None:
     given = '{"dtype": "float32", "shape": [1, 1, 4]}'
     text = f'{{"api": "torch.nn.AvgPool1d", "init": {{"args": [[2]]}}, "args": [{given}]}}'
@@ -66,6 +80,7 @@ def test_spellings_of_one_operator_are_of_one_family_whatever_its_dimensions() -
     assert families_of("torch.max_pool2d_with_indices") == families_of("torch.nn.functional.max_pool1d_with_indices")
     assert families_of("torch.sub") & families_of("torch.Tensor.add_")
     assert not families_of("torch.sub") & families_of("torch.mul")
+    assert families_of("aten.avg_pool2d") == families_of("torch.nn.AvgPool3d"), "a place may be a core operator"
     assert families_of("GRU") == families_of("LSTM") != families_of("Conv") == set()
 
 

@@ -174,6 +174,18 @@ def test_what_two_attributes_together_do_wrong_in_a_family_is_one_bug(store: Sto
     assert twins.sibling(store, other, title % ("ConvInteger", "strides and scalar x", 1)) is None
 
 
+def test_of_a_wrong_type_the_numbers_of_the_witness_are_no_difference(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("torch.bmm",), "_matmul(bmm)", "wrong:dtype"))
+    title = "[PyTorch] torch.%s returns float32 %s instead of int64 %d"
+    told = title % ("bmm (int64; also matmul and mm)", "1.07374e+10", 10737418245)
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(told, "", "", ()), report_path="x")
+    other = bug(store, "b", ("torch.mm",), "_matmul(mm)", "wrong:dtype")
+    found = twins.sibling(store, other, title % ("mm (int64)", "-2", -2))
+    assert found is not None and found.id == first.id
+    half = "[PyTorch] torch.mm (int64) returns float16 -2 instead of int64 -2"
+    assert twins.sibling(store, other, half) is None
+
+
 def test_what_a_call_ignores_in_two_and_in_three_dimensions_is_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("torch.nn.AvgPool3d",), "_avg_pool3d"))
     title = "[PyTorch] torch.nn.AvgPool3d ignores divisor_override: returns 1"
