@@ -12,27 +12,27 @@ import numpy as np
 from fuzz import registry
 from fuzz.case import Case, Failure, Status, Target, options_from
 from fuzz.judge import Judge
+from fuzz.runner import Runner
 
 
 def as_model(judge: Judge, failure: Failure) -> Failure:
     """The failure of the exported model, if that fails with the same symptom; else the `failure` itself."""
     if failure.case.kind != "keras" or not _goes_through_onnx(failure.target):
         return failure
-    case = exported(judge, failure)
+    case = exported(judge.runner, judge.reference, failure.case, failure.target)
     found = judge.examine(case, failure.target).failure if case else None
     return found if found and found.symptom == failure.symptom else failure
 
 
-def exported(judge: Judge, failure: Failure) -> Case | None:
-    """The layer's model and inputs, exported as its target says; None where that fails."""
-    manner = {"show": "onnx", "export": dict(failure.target.options).get("export", "dynamic")}
-    shown = replace(judge.reference, options=options_from(manner))
-    outcome = judge.runner.run(failure.case, shown)
+def exported(runner: Runner, reference: Target, layer: Case, target: Target) -> Case | None:
+    """The layer's model and inputs, exported as the target says; None where that fails."""
+    manner = {"show": "onnx", "export": dict(target.options).get("export", "dynamic")}
+    outcome = runner.run(layer, replace(reference, options=options_from(manner)))
     if outcome.status is not Status.OK:
         return None
     (_, model), *inputs = outcome.outputs
     assert isinstance(model, np.ndarray)
-    return Case("onnx", model.tobytes(), dict(inputs), failure.case.origin)
+    return Case("onnx", model.tobytes(), dict(inputs), layer.origin)
 
 
 def _goes_through_onnx(target: Target) -> bool:

@@ -38,6 +38,7 @@ ORDER = (
     "random",
     "undefined",
     "steps",
+    "layers",
     "repeats",
     "memory",
     "precision",
