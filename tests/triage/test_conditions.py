@@ -420,6 +420,16 @@ def test_an_unusual_type_of_an_instance_becomes_an_ordinary_one() -> None:
     assert [one.dtype for one in plain] == ["float32", "int64"] and plain[0].values == (1.0, 0.0)
 
 
+def test_numbers_that_are_asked_for_their_truth_become_truths() -> None:
+    tensor = b'{"dtype": "float32", "shape": [2], "values": [-1.0, 0.0]}'
+    call = Case("instance", b'{"api": "torch.any", "args": [%s]}' % tensor, {}, Origin("test"))
+    [one] = [each for each in arguments.variants(call) if each.kind == "dtype"]
+    assert one.text == "float32" and one.sentence == "In bool instead of float32 the same call passes."
+    [truths] = instance.parse(one.cases[0].model).tensors
+    assert truths.dtype == "bool" and truths.values == (True, False)
+    assert [name for name, _ in arguments.kin(call, "float32")] == ["int64", "uint8"]
+
+
 def test_a_scalar_of_an_instance_gets_a_dimension() -> None:
     text = b'{"api": "torch.argwhere", "args": [{"dtype": "float32", "shape": [], "values": [1.0]}]}'
     [found] = [one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if "0-D" in one.text]

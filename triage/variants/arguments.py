@@ -34,7 +34,9 @@ _MOST_WRITTEN = 64
 #: Of so many numbers that are zero all ways to be something else are tried.
 _MOST_ZEROS = 3
 #: Types that are handled alike, so that a failure in one is to be expected in the others.
-_KIN = (("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64"))
+_KIN = (("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64"), ("float32", "int64", "uint8"))
+#: Functions that ask whether numbers are zero.
+_OF_TRUTHS = ("all", "any", "count_nonzero", "logical_and", "logical_not", "logical_or", "logical_xor")
 #: What the numbers of a tensor are, by the kind of its dtype.
 _WORDS = {"f": "values", "i": "integers", "u": "integers"}
 
@@ -53,12 +55,25 @@ def variants(case: Case) -> Iterator[Variant]:
         yield Variant("value", *_emptiness(instance), (filled,))
     yield from _with_a_dimension(case, instance)
     yield from _with_a_number(case, instance)
+    yield from _as_truths(case, instance)
     for dtype in _UNUSUAL:
         if any(tensor.dtype == dtype for tensor in instance.tensors):
             pairs = zip(instance.tensors, tensors(instance), strict=True)
             plain = [_in_float32(one, value) if one.dtype == dtype else one for one, value in pairs]
             sentence = f"In float32 instead of {dtype} the same call passes."
             yield Variant("dtype", dtype, sentence, (with_instance(case, replace(instance, tensors=tuple(plain))),))
+
+
+def _as_truths(case: Case, instance: Instance) -> Iterator[Variant]:
+    """What asks numbers for their truth, asked of truths."""
+    if instance.api.rpartition(".")[2].rstrip("_") not in _OF_TRUTHS:
+        return
+    if {tensor.dtype for tensor in instance.tensors} == {"float32"}:
+        values = [np.asarray(value) != 0 for value in tensors(instance)]
+        pairs = zip(instance.tensors, values, strict=True)
+        truths = [replace(t, dtype="bool", values=tuple(v.ravel().tolist()), low=None, high=None) for t, v in pairs]
+        sentence = "In bool instead of float32 the same call passes."
+        yield Variant("dtype", "float32", sentence, (with_instance(case, replace(instance, tensors=tuple(truths))),))
 
 
 def of_layers(case: Case) -> Iterator[Variant]:
@@ -69,7 +84,8 @@ def of_layers(case: Case) -> Iterator[Variant]:
 def kin(case: Case, dtype: str) -> Iterator[tuple[str, Case]]:
     """Calls with the tensors of one type in the other types that are handled alike, and what these are called."""
     instance = parsed(case)
-    for name in (one for kind in _KIN if dtype in kind for one in kind if one != dtype):
+    found = (one for kind in _KIN if dtype in kind for one in kind if one != dtype)
+    for name in dict.fromkeys(one for one in found if one != "float32"):
         tensors_ = (replace(one, dtype=name) if one.dtype == dtype else one for one in instance.tensors)
         yield name, with_instance(case, replace(instance, tensors=tuple(tensors_)))
 
