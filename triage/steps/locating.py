@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuzz.case import Failure
-from triage import causal, dying, guilty, haste, roots_call, twins, witness
+from triage import causal, dying, guilty, haste, raised_at, roots_call, twins, witness
 from triage.lifecycle import State
 from triage.localize import Location, localize, operator
 from triage.localize.trial import COSTLY, Trial
@@ -49,6 +49,8 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
         note = f"same as bug {twin.id} once reduced" if twin else ""
         if twin is None and (twin := guilty.twin(desk.store, bug, signature, location)) is not None:
             note = guilty.why(location.pass_, twin)
+        elif twin is None and (twin := raised_at.twin(desk.store, bug, signature, failure)) is not None:
+            note = raised_at.why(twin)
         if twin is not None:
             _merge(desk, bug, twin, note)
             return []
