@@ -116,6 +116,10 @@ def prefix(backend: str, kind: str, device: str = "") -> str:
     return usual.replace("CPU", device) if "CPU" in usual else f"{usual}[{device.upper()}]"
 
 
+#: The types and the operators that fail as well, within a title's brackets.
+_ALSO = re.compile(r"[,;]? ?\balso [^;()]*")
+
+
 def ignored(title: str) -> str:
     """What a title says that the compiler ignores, e.g. ``layout=1``; "" where it says no such thing."""
     return title.partition(IGNORES)[2].partition(":")[0]
@@ -131,6 +135,20 @@ def dies_with(title: str) -> str:
     """How a title says that a compiler dies, e.g. ``running with empty data``; "" where it says no such thing."""
     found = re.search(rf" when ({'|'.join(_STAGES.values())}) .+? (with .+)$", title)
     return f"{found[1]} {found[2]}" if found else ""
+
+
+def raising(title: str, operator: str) -> str:
+    """How a title says that a compiler raises, without the operator and those that do as well: ``Compiling (bool)``.
+
+    "" where it says no more than the operator.
+    """
+    found = re.search(rf"\] (({'|'.join(map(str.capitalize, _STAGES.values()))}) .+?) fails with ", title)
+    if found is None:
+        return ""
+    name = re.escape(operator.rpartition(".")[2])
+    bare = re.sub(rf"(?:[\w.]+\.)?\b{name}\b", "", _ALSO.sub("", found[1]), count=1)
+    told = " ".join(bare.replace("(; ", "(").replace("()", "").split())
+    return told if told != found[2] else ""
 
 
 def result(title: str) -> str:

@@ -154,7 +154,8 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
     """A bug with a draft that raises for what is to be mended in one place with this one, by its `title`.
 
     Either they raise with the same words, and one title says that the other's operator fails as well. Or one converter
-    raises, with whatever words, at what both cases pass without, or under all that the title names.
+    raises, with whatever words, at what both cases pass without, or under all that the title names. Or two operators of
+    a family raise, with whatever words, under the same.
     """
     if not bug.symptom.startswith("exception:") or len(bug.operators) != 1:
         return None
@@ -165,6 +166,10 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
         if (other.symptom, other.message) == (bug.symptom, bug.message) and (
             titles.tells_of(theirs, bug.operators[0]) or titles.tells_of(title, other.operators[0])
         ):
+            return other
+        kin = bug.operators != other.operators and bug.symptom == other.symptom and _families(bug) & _families(other)
+        raising = titles.raising(title, bug.operators[0])
+        if kin and raising and raising == titles.raising(theirs, other.operators[0]):
             return other
         place = (bug.operators, bug.conversion_function)
         if bug.conversion_function and place == (other.operators, other.conversion_function):

@@ -241,6 +241,40 @@ def test_an_exception_that_one_draft_tells_of_two_operators_is_one_bug(store: St
     assert twins.told_with(store, other, "[ONNX] Converting Elu (also Selu) fails with ValueError: no") is None
 
 
+@pytest.mark.parametrize(
+    ("one", "told", "other", "title", "same"),
+    [
+        ("ReduceMax", "[ONNX] Compiling ReduceMax (bool) fails with E: no minimum", "ReduceMin", "(bool)", True),
+        ("ReduceMax", "[ONNX] Compiling ReduceMax (bool) fails with E: no minimum", "ReduceMin", "with axes", False),
+        ("ReduceMax", "[ONNX] Compiling ReduceMax fails with E: no minimum", "ReduceMin", "", False),
+        ("ReduceMax", "[ONNX] Compiling ReduceMax (bool) fails with E: no minimum", "Resize", "(bool)", False),
+        ("ReduceMax", "[ONNX] Running ReduceMax (bool) fails with E: no minimum", "ReduceMin", "(bool)", False),
+        (
+            "torch.nanmean",
+            "[PyTorch] Compiling nanmean (also mean and 2 more) with dim fails with E: In sum",
+            "torch.sum",
+            "(int64; also 3 more) with dim",
+            False,
+        ),
+        (
+            "torch.nanmean",
+            "[PyTorch] Compiling nanmean (also mean and 2 more) with dim fails with E: In sum",
+            "torch.mean",
+            "(also nanmean and 2 more) with dim",
+            True,
+        ),
+    ],
+)
+def test_two_of_a_family_that_raise_under_the_same_are_one_bug_whatever_the_words(
+    store: Store, one: str, told: str, other: str, title: str, same: bool
+) -> None:
+    first = settled(store, bug(store, "a", (one,), "one", "exception:E"))
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(told, "", "", ()), report_path="x")
+    second = bug(store, "b", (other,), "other", "exception:E")
+    found = twins.told_with(store, second, f"[ONNX] Compiling {other} {title} fails with E: no maximum")
+    assert (found is not None and found.id == first.id) == same
+
+
 def test_of_two_reports_with_one_title_about_one_converter_the_second_is_none(store: Store) -> None:
     title, raised = (
         "[ONNX] Converting Pow with inputs of different types fails with TypeError: no",
