@@ -57,16 +57,18 @@ def _uninitialised(evidence: Sequence[Evidence]) -> Decision | None:
 def _erratic(evidence: Sequence[Evidence]) -> Decision | None:
     """Every run is wrong, each in its own way and by far more than rounding, and all others agree with the reference.
 
+    In whole numbers there is no rounding.
     What is random by definition was settled before; so it races, or reads what nobody wrote, in whatever place filling
     fresh memory does not reach.
     """
     repeats, found = find(evidence, "repeats"), find(evidence, "float64")
-    if repeats is None or found is None or found.side is not Side.AGAINST:
+    if repeats is None or not (repeats.figures.get("whole") or (found and found.side is Side.AGAINST)):
         return None
     each = repeats.figures["same"] == repeats.figures["runs"] and repeats.figures["values_vary"]
-    far = _excess(found.figures["excess"]) >= thresholds().beyond
+    far = found is None or _excess(found.figures["excess"]) >= thresholds().beyond
     alone = _figure(evidence, "votes", "reference", []) and not _figure(evidence, "votes", "compiler", [])
-    return (Ruling.COMPILER_BUG, f"{repeats.sentence}: {found.sentence}") if each and far and alone else None
+    said = f"{repeats.sentence}: {found.sentence if found else 'of whole numbers, which nothing rounds'}"
+    return (Ruling.COMPILER_BUG, said) if each and far and alone else None
 
 
 def _unsteady(evidence: Sequence[Evidence]) -> Decision | None:

@@ -17,8 +17,9 @@ def charge(symptom: str = "wrong:values", kind: str = "onnx", near: bool = False
     return Evidence("charge", Side.AGAINST, "two elements differ", figures)
 
 
-def repeats(same: int = 3, vary: bool = False) -> Evidence:
-    return Evidence("repeats", Side.AGAINST, f"{same} of 3", {"runs": 3, "same": same, "values_vary": vary})
+def repeats(same: int = 3, vary: bool = False, whole: bool = False) -> Evidence:
+    figures = {"runs": 3, "same": same, "values_vary": vary, "whole": whole}
+    return Evidence("repeats", Side.AGAINST, f"{same} of 3", figures)
 
 
 def float64(excess: float | None, reference: float | None = 0.1, systematic: bool = False) -> Evidence:
@@ -139,6 +140,21 @@ CASES: dict[str, tuple[list[Evidence], Ruling, str]] = {
         [charge(), repeats(3, True), float64(5e4), votes(BOTH)],
         Ruling.COMPILER_BUG,
         "erratic",
+    ),
+    "other whole numbers each time, and all others right": (
+        [charge(), repeats(3, True, whole=True), votes(["openvino"])],
+        Ruling.COMPILER_BUG,
+        "erratic",
+    ),
+    "other whole numbers each time, and nobody else was asked": (
+        [charge(), repeats(3, True, whole=True), votes()],
+        Ruling.NONDETERMINISTIC,
+        "unsteady",
+    ),
+    "other whole numbers each time, of which one is right": (
+        [charge(), repeats(2, True, whole=True), votes(["openvino"])],
+        Ruling.NONDETERMINISTIC,
+        "unsteady",
     ),
     "other values each time within what rounding nearly reaches": (
         [charge(), repeats(3, True), float64(3.0), votes(BOTH)],

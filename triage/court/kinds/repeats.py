@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from fuzz import judge
 from triage.court import measure
 from triage.court.evidence import Evidence, Side
 from triage.court.hearing import Hearing
+from triage.passes._instances import named_tensors
 
 SYMPTOMS = ("wrong", "death")
 
@@ -23,13 +26,19 @@ def gather(hearing: Hearing) -> Evidence:
     steady = not hearing.compares_values or all(
         measure.steady(judge.values(each), hearing.actual) for each in hearing.repeated
     )
-    figures = {"runs": len(outcomes), "same": same, "values_vary": varies, "steady": steady}
+    figures = {"runs": len(outcomes), "same": same, "values_vary": varies, "steady": steady, "whole": _whole(hearing)}
     if same == len(outcomes) and not varies:
         values = "with equal values each time" if steady else "with slightly other values each time"
         told = values if hearing.manner == "wrong" else "the same way each time"
         return Evidence("repeats", Side.AGAINST, f"it fails in {same} of {same} fresh processes, {told}", figures)
     varying = ", with other values each time" if varies else ""
     return Evidence("repeats", Side.NEUTRAL, f"it fails in {same} of {len(outcomes)} fresh processes{varying}", figures)
+
+
+def _whole(hearing: Hearing) -> bool:
+    """Whether nothing but whole numbers and truths goes in and comes out, in which rounding has no part."""
+    given = [*hearing.case.inputs.values(), *named_tensors(hearing.case).values(), *hearing.expected]
+    return all(isinstance(value, np.ndarray) and value.dtype.kind in "iub" for value in given)
 
 
 def _equal(hearing: Hearing, at: int) -> bool:
