@@ -7,6 +7,7 @@ Read from the source files of the installed package, from definitions or from th
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,8 @@ from typing import Any
 
 from triage.docstrings_torch import docstring, paths
 
+#: Where a docstring has a further call of the same function.
+_FURTHER = re.compile(r"^\.\. function:: ", re.MULTILINE)
 #: The default of a parameter that has none, or one that is no literal.
 UNKNOWN: Any = object()
 
@@ -59,8 +62,18 @@ def _signature(api: str, init: bool) -> tuple[ast.arguments | None, bool]:
 
 
 def _described(doc: str) -> ast.arguments | None:
-    """The parameters in the first line of a docstring that begins with a call."""
-    text = doc.strip()
+    """The parameters of the call that a docstring begins with, or of the fullest further one that begins alike."""
+    first = _call(doc.strip())
+    if first is None:
+        return None
+    others = [_call(doc[found.end() :].strip()) for found in _FURTHER.finditer(doc)]
+    begun = _names(first)
+    fuller = [one for one in others if one is not None and _names(one)[: len(begun)] == begun]
+    return max([first, *fuller], key=lambda one: len(_names(one)))
+
+
+def _call(text: str) -> ast.arguments | None:
+    """The parameters of a call that a text begins with."""
     called = text.partition("(")[0].split(".")  # some write ``linalg.norm(``
     if not all(part.isidentifier() for part in called):
         return None
@@ -77,10 +90,17 @@ def _described(doc: str) -> ast.arguments | None:
     return None
 
 
+def _names(found: ast.arguments) -> list[str]:
+    """What may be given by position; ``*sizes`` is one, since a list may take their place."""
+    listed = [found.vararg] if found.vararg else []
+    return [one.arg for one in (*found.posonlyargs, *found.args, *listed)]
+
+
 def _parameters(found: ast.arguments) -> tuple[Parameter, ...]:
     """Without ``self``, which nobody gives."""
-    names = [one.arg for one in (*found.posonlyargs, *found.args)]
-    defaults = [UNKNOWN] * (len(names) - len(found.defaults)) + list(map(_literal, found.defaults))
+    names = _names(found)
+    given = list(map(_literal, found.defaults)) + [UNKNOWN] * (found.vararg is not None)
+    defaults = [UNKNOWN] * (len(names) - len(given)) + given
     return tuple(Parameter(name, default) for name, default in zip(names, defaults, strict=True) if name != "self")
 
 

@@ -420,6 +420,12 @@ def test_an_unusual_type_of_an_instance_becomes_an_ordinary_one() -> None:
     assert [one.dtype for one in plain] == ["float32", "int64"] and plain[0].values == (1.0, 0.0)
 
 
+def test_a_truth_is_no_axis_whatever_the_described_overload_has_in_its_place() -> None:
+    tensor = b'{"dtype": "float32", "shape": [2], "values": [1.0, 2.0]}'
+    found = arguments.variants(Case("instance", b'{"api": "torch.std", "args": [%s, true]}' % tensor, {}, Origin("t")))
+    assert [one.text for one in found if one.kind == "attribute"] == ["argument 2 = True"]
+
+
 def test_numbers_that_are_asked_for_their_truth_become_truths() -> None:
     tensor = b'{"dtype": "float32", "shape": [2], "values": [-1.0, 0.0]}'
     call = Case("instance", b'{"api": "torch.any", "args": [%s]}' % tensor, {}, Origin("test"))

@@ -46,3 +46,12 @@ def test_the_names_are_those_of_the_function_itself(api: str) -> None:
         return
     wanted = [one.name for one in real if one.kind is not one.KEYWORD_ONLY]
     assert names(f"torch.nn.functional.{api}") == wanted
+
+
+def test_of_several_calls_in_a_docstring_the_fullest_names_the_parameters() -> None:
+    assert [one.name for one in positional("torch.argmax")] == ["input", "dim", "keepdim"]
+    assert [one.name for one in positional("torch.std")] == ["input", "dim"]
+
+
+def test_sizes_that_may_be_listed_are_a_parameter() -> None:
+    assert [one.name for one in positional("torch.Tensor.expand")] == ["self", "size"]

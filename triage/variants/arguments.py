@@ -14,6 +14,7 @@ from fuzz.case import Case
 from fuzz.instance import Instance, Tensor, tensors
 from triage import construct_keras, construct_torch
 from triage.parameters_torch import Parameter, positional
+from triage.passes._axes import AXES
 from triage.passes._instances import Place, changed, dropped, parsed, places, tensor_name, with_instance
 from triage.variants import Variant
 from triage.variants.values import SPECIAL
@@ -149,9 +150,11 @@ def _named(instance: Instance, place: Place) -> str:
 
 
 def _parameter(instance: Instance, place: Place) -> Parameter | None:
-    """The parameter that an argument by position is for."""
+    """The parameter that an argument by position is for; None where it is not known, or of another overload."""
     found = positional(instance.api, place.init) if instance.library == "torch" else ()
-    return found[place.key] if isinstance(place.key, int) and place.key < len(found) else None
+    known = found[place.key] if isinstance(place.key, int) and place.key < len(found) else None
+    told_by_overload = known is not None and known.name in AXES and isinstance(place.of(instance), bool)
+    return None if told_by_overload else known
 
 
 def _values(case: Case, instance: Instance) -> Iterator[Variant]:
