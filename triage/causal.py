@@ -26,6 +26,8 @@ from triage.bits import identical
 from triage.localize.trial import COSTLY, Answer, Trial
 from triage.messages import core
 from triage.operators import value_names
+from triage.parameters_torch import named
+from triage.passes._instances import dropped, is_tensor, parsed, places, with_instance
 from triage.schemas import is_default, schema_of
 from triage.signature import normalise
 from triage.submodel import load, mend
@@ -81,7 +83,7 @@ def needs(trial: Trial) -> Needs:
 
 
 def _is_single(case: Case) -> bool:
-    return case.kind == "onnx" and len(load(case).graph.node) == 1
+    return case.kind == "instance" or (case.kind == "onnx" and len(load(case).graph.node) == 1)
 
 
 def _unmoved(trial: Trial, candidate: Case) -> bool:
@@ -184,6 +186,8 @@ def said(failure: Failure) -> str:
 
 def _simpler(case: Case) -> Iterator[tuple[str, Case | None]]:
     """(option, the case without it) for every option of the only node; None where it cannot be left out."""
+    if case.kind == "instance":
+        yield from _simpler_calls(case)
     if case.kind != "onnx":
         return
     model = load(case)
@@ -201,6 +205,16 @@ def _simpler(case: Case) -> Iterator[tuple[str, Case | None]]:
     for at, name in enumerate(node.input):
         if name and at < len(schema.inputs) and schema.inputs[at].option == optional:
             yield f"input {schema.inputs[at].name}", _without_input(case, at)
+
+
+def _simpler_calls(case: Case) -> Iterator[tuple[str, Case]]:
+    """Without each argument that the function takes by name only: those by position say what the data are for."""
+    instance = parsed(case)
+    optional = {one.name: one.default for one in named(instance.api)} if instance.init is None else {}
+    for place in places(instance):
+        name = str(place.key)
+        if name in optional and not is_tensor(place.of(instance)) and place.of(instance) != optional[name]:
+            yield name, with_instance(case, dropped(instance, place))
 
 
 def _without_attribute(case: Case, at: int) -> Case | None:

@@ -140,6 +140,8 @@ def conditions(
     typed = next((one.text for one in types if one.needed), "")
     ignored = any(one.ignored for one in found.values())
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else _likeness(inquiry)
+    if judge.perturb is not None:  # what nobody wrote may be right by chance, in some sizes more often than in others
+        found = {key: one for key, one in found.items() if one.kind != relations.KIND}
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
     reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
     wider = [*(one for one in (like, reach, older) if one), *unsupported(beside)]
@@ -198,11 +200,23 @@ def _makers(failure: Failure) -> tuple[_Maker, ...]:
 def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
     answers = {inquiry.passes(case) for case in variant.cases}
     if len(answers) != 1 or None in answers:
+        if answers == {None} and variant.kind == "dtype":
+            return _wrong_otherwise(inquiry, variant)
         return _otherwise(inquiry, variant) if answers == {None} and variant.text.startswith("empty ") else None
     needed = answers == {True}
     sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
     ignored = needed and variant.kind in _OPTIONS and is_ignored(inquiry, variant)
     return Condition(variant.kind, variant.text, sentence, needed, ignored)
+
+
+def _wrong_otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
+    """What is wrong in an ordinary type, too, but in another way: then the type is not all that matters."""
+    verdict = inquiry.verdict(variant.cases[0])
+    failure = verdict.failure if verdict else None
+    if failure is None or not failure.symptom.startswith("wrong:"):
+        return None
+    said = variant.sentence.replace(" passes.", f" is wrong in another way: {failure.detail.rstrip('.')}.")
+    return Condition(variant.kind, variant.text, said, needed=False)
 
 
 def _otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:

@@ -96,6 +96,8 @@ def _applied(instance: Instance, names: Mapping[int, str]) -> Expr:
     if not api.startswith("torch.Tensor.") or not isinstance(first, dict) or list(first) != ["tensor"]:
         return _call(api + _GETTER * (api in _PROPERTIES), instance.args, instance.kwargs, names)
     tensor, method = names[first["tensor"]], api.removeprefix("torch.Tensor.")
+    if method.endswith("_") and not method.endswith("__"):
+        tensor += ".clone()"  # the reference and the compilers are given a copy, too (`instance_torch.works_in_place`)
     if api in _PROPERTIES:
         return f"{tensor}.{method}"
     if method == "__getitem__" and len(rest) == 1 and not instance.kwargs:

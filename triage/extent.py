@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+import numpy as np
+
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import values
 from triage.construct_meaning import parsed
@@ -45,7 +47,11 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
         return None
     special = variant is not None and variant.kind == "value" and failure.outcome.status is Status.WRONG
     without = dict(_others(variant.cases[0])) if variant and not special else {}
-    failing, passing = [], []
+    failing: list[str] = []
+    typed: list[str] = []
+    passing: list[tuple[str, Case]] = []
+    cast = on_type if on_type and not _is_given(failure.case, on_type) else ""
+    in_type = {name for name, _ in unary(failure.case, cast)} if cast else set()
     for name, case in _others(failure.case, on_type):
         if inquiry.over():
             break
@@ -58,10 +64,15 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
         if died and (other.symptom, other.outcome.stage) != (failure.symptom, failure.outcome.stage):
             continue
         if (not died and _told(other) == _told(failure)) or (name in without and inquiry.passes(without[name])):
-            failing.append(name)
+            (typed if name in in_type else failing).append(name)
     option = variant is not None and failure.case.kind == "onnx" and is_option(variant.kind, variant.text)
     elsewhere = [name for name, case in passing if _fails_elsewhere(inquiry, case, without[name])] if option else []
-    return _condition(failing, elsewhere) if failing or elsewhere else None
+    return _condition(failing, elsewhere, typed, cast) if failing or elsewhere or typed else None
+
+
+def _is_given(case: Case, dtype: str) -> bool:
+    """Whether the data are of a type already: what a cast hangs on may be the type of its result."""
+    return all(isinstance(one, np.ndarray) and one.dtype.name == dtype for one in case.inputs.values())
 
 
 def _fails_elsewhere(inquiry: Inquiry, case: Case, without: Case) -> bool:
@@ -108,15 +119,21 @@ def shape_too(inquiry: Inquiry, variant: Variant) -> Condition | None:
     return None
 
 
-def _condition(names: Sequence[str], elsewhere: Sequence[str] = ()) -> Condition:
-    """`names` fail on the very data, those `elsewhere` on others."""
-    pairs = (("In its place", names), ("With other data", elsewhere))
+def _condition(
+    names: Sequence[str], elsewhere: Sequence[str] = (), typed: Sequence[str] = (), dtype: str = ""
+) -> Condition:
+    """`names` fail on the very data, those `elsewhere` on others, and the `typed` on the same of `dtype`.
+
+    Of these last no title speaks, which names the types of the failing operator alone.
+    """
+    pairs = (("In its place", names), ("With other data", elsewhere), (f"On data of {dtype}", typed))
     said = [
         f"{where} {_listed(each)} {'fails' if len(each) == 1 else 'fail'} in the same way."
         for where, each in pairs
         if each
     ]
-    return Condition(KIND, _text([*names, *elsewhere]), " ".join(said), needed=False)
+    told = [*names, *elsewhere]
+    return Condition(KIND, _text(told) if told else "", " ".join(said), needed=False)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from triage.docstrings_torch import docstring
 from triage.inquiry import Condition, Inquiry
 from triage.likeness import KIND, by_formula, fits_all
 from triage.parameters_torch import UNKNOWN, named, positional
-from triage.passes._instances import Place, changed, named_tensors, parsed, with_instance
+from triage.passes._instances import Place, changed, is_tensor, named_tensors, parsed, with_instance
 
 #: An argument that is one plain value.
 Scalar = bool | int | float | str
@@ -55,14 +55,34 @@ def likeness_of_call(inquiry: Inquiry) -> Condition | None:
         return None
     for change in _changes(parsed(case)):
         if fits_all(inquiry, partial(_with, change=change)) and _is_called_so(inquiry, change):
-            return _by_formula(inquiry, change) or _told(change)
+            return _by_formula(inquiry, change) or _told(change, _where_left_out(inquiry, change))
     return None
 
 
-def _told(change: _Change) -> Condition:
-    wrong = _text(change.wrong)
-    sentence = f"The wrong result is what `{change.name}={wrong}` should give, on other inputs as well."
-    return Condition(KIND, f"{change.name} were {wrong} instead of {_text(change.right)}", sentence, needed=False)
+def _told(change: _Change, where: str) -> Condition:
+    """`where` in words, if the call is right with the argument given."""
+    right, wrong = (f"{change.name}={_text(value)}" for value in (change.right, change.wrong))
+    text = f"{change.name} were {_text(change.wrong)} instead of {_text(change.right)}"
+    sentence = f"The wrong result is what `{wrong}` should give, on other inputs as well."
+    if not where:
+        return Condition(KIND, text, sentence, needed=False)
+    passes = f"With `{right}`, which is the default, the call passes."
+    return Condition(KIND, f"{text} {where}", f"{sentence} {passes}", needed=False)
+
+
+def _where_left_out(inquiry: Inquiry, change: _Change) -> str:
+    """Where an argument is taken for another value that the call leaves out: it passes with what its default says.
+
+    "" where the argument is given, or that fails as well.
+    """
+    call, case = parsed(inquiry.failure.case), inquiry.failure.case
+    args, kwargs = _given(call, change.place.init)
+    if change.place.key in kwargs or isinstance(change.place.key, int):
+        return ""
+    spelled = _by_name(call, change)
+    if spelled is None or not inquiry.passes(with_instance(case, spelled)):
+        return ""
+    return "where it is left out" if kwargs or not all(map(is_tensor, args)) else "when called without arguments"
 
 
 def _by_formula(inquiry: Inquiry, change: _Change) -> Condition | None:

@@ -186,7 +186,7 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     called = [_with_kin(f"({one.text})", one.also)[1:-1] for one in types if one.needed and case.kind == "instance"][:1]
     sizes = [one.text for one in conditions if one.needed and one.text.startswith(kernels.TEXT)]
     conditions = [one for one in conditions if one.text not in sizes]
-    for text in (*called, *sizes, *(one.text for one in conditions if one.kind == extent.KIND)):
+    for text in (*called, *sizes, *(one.text for one in conditions if one.kind == extent.KIND and one.text)):
         named = f"{named.removesuffix(')')}; {text})" if named.endswith(")") else f"{named} ({text})"
     needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]
     ignored = next((one for one in conditions if one.ignored), None)

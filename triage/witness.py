@@ -9,6 +9,7 @@ wrong running mean beside a wrong running variance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain, product
 from typing import Any
@@ -29,6 +30,7 @@ from triage.inquiry import Inquiry
 from triage.literals import Array, as_array
 from triage.localize.trial import COSTLY
 from triage.mutants import sizes
+from triage.passes._instances import parsed, with_instance
 from triage.plainvalues import plainer
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
@@ -189,6 +191,18 @@ def _plain_types(inquiry: Inquiry) -> Failure | None:
         alike = partial(_same_numbers, inquiry.failure)
         failure = _seen(inquiry, variant.cases[0], (lambda found: True) if free else alike) or failure
     return failure if failure is not inquiry.failure else None
+
+
+def _numbers_for_truths(inquiry: Inquiry) -> Failure | None:
+    """Whole numbers where a call has no truths at all: an empty tensor of bool shows a wrong type to nobody."""
+    failure = inquiry.failure
+    call = parsed(failure.case)
+    if failure.symptom not in _FORMS or not any(one.dtype == "bool" and 0 in one.shape for one in call.tensors):
+        return None
+    numbers = (replace(one, dtype="int64") if one.dtype == "bool" else one for one in call.tensors)
+    case = with_instance(failure.case, replace(call, tensors=tuple(numbers)))
+    found = (_seen(inquiry, other, lambda one: True) for other in arguments.full(case))
+    return next((one for one in found if one), None)
 
 
 def _retyped(case: Case) -> Iterator[Variant]:
@@ -469,6 +483,6 @@ _IMPROVEMENTS = {
         ),
         _plainly_filled,
     ),
-    ("instance", True): (_form_full, _plain_types, _plainly_filled),
+    ("instance", True): (_numbers_for_truths, _form_full, _plain_types, _plainly_filled),
     ("instance", False): (_plain_types, _full, _plainly_filled),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,23 @@ OPTIONS = catalogue.target(str(Path(__file__).with_name("planted_options.py")))
 def judge() -> Iterator[Judge]:
     with Runner(Limits(seconds=600), jobs=1) as runner:
         yield Judge(runner, catalogue.target("reference"))
+
+
+def call_of(api: str, *args: str, **kwargs: object) -> Case:
+    tensor = '{"dtype": "float32", "shape": [3], "values": [1.0, 2.0, 4.0]}'
+    text = f'{{"api": "{api}", "args": [{", ".join((tensor, *args))}], "kwargs": {json.dumps(kwargs)}}}'
+    return Case("instance", text.encode(), {}, Origin("test"))
+
+
+def test_a_call_needs_what_is_given_by_name_alone_and_is_wrong_with_it(judge: Judge) -> None:
+    """Reduced without it, the call would show what the compiler does wrong where nothing is given, another bug."""
+    planted = catalogue.target(str(Path(__file__).with_name("planted_calls.py")))
+    failure = judge.examine(call_of("torch.var", "0", correction=1.5, keepdim=True), planted).failure
+    assert failure is not None
+    correction = frozenset(("correction",))
+    assert causal.needs(Trial(judge, failure)) == Needs(frozenset(("correction", "keepdim")), correction, correction)
+    assert causal.holds(judge, failure.case, planted, correction)
+    assert not causal.holds(judge, failure.case, planted, frozenset(("keepdim",)))
 
 
 def argmax(data: np.ndarray, **attributes: Any) -> Case:

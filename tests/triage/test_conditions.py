@@ -359,7 +359,9 @@ def test_large_models_have_no_conditions(judge: Judge, tmp_path: Path) -> None:
 def test_arguments_and_numbers_of_an_instance_have_neighbours() -> None:
     text = b'{"api": "torch.add", "args": [{"dtype": "float32", "values": [-1.0]}, 2], "kwargs": {"alpha": 3}}'
     found = {one.text: one for one in arguments.variants(Case("instance", text, {}, Origin("test")))}
-    assert set(found) == {"alpha=3", "other=2", "negative values"}
+    assert set(found) == {"alpha=3", "other=2", "negative values", "1-D input"}
+    [rows] = instance.parse(found["1-D input"].cases[0].model).tensors
+    assert rows.shape == (2, 1) and rows.values == (-1.0, -1.0)
     assert not any(b"-1.0" in each.model for each in found["negative values"].cases)
 
 
@@ -418,6 +420,25 @@ def test_an_unusual_type_of_an_instance_becomes_an_ordinary_one() -> None:
     assert set(found) == {"bool", "int64"}
     plain = instance.parse(found["bool"].cases[0].model).tensors
     assert [one.dtype for one in plain] == ["float32", "int64"] and plain[0].values == (1.0, 0.0)
+
+
+def test_a_type_without_which_the_result_is_wrong_in_another_way_is_not_all_that_matters(judge: Judge) -> None:
+    """TVM returns what it was given in the place of the batch's mean, in whatever type, and float32 beside that."""
+    pytest.importorskip("tvm")
+    tensors = [b'{"dtype": "float16", "shape": [3, 1], "values": [1, 2, 3]}']
+    tensors += [b'{"dtype": "float16", "shape": [1], "values": [1]}'] * 4
+    text = b'{"api": "torch.native_batch_norm", "args": [%s, true, 0.0, 0.0]}' % b", ".join(tensors)
+    found = conditions(judge, failure_of(judge, Case("instance", text, {}, Origin("test")), "tvm"))
+    [typed] = [one for one in found if one.kind == "dtype"]
+    assert not typed.needed
+    assert typed.sentence.startswith("In float32 instead of float16 the same call is wrong in another way: 1 of 1 ")
+
+
+def test_numbers_that_another_type_of_the_kin_does_not_hold_become_small() -> None:
+    tensor = b'{"dtype": "int64", "shape": [2], "values": [2147483649, 5]}'
+    call = Case("instance", b'{"api": "torch.neg", "args": [%s]}' % tensor, {}, Origin("test"))
+    found = {name: instance.parse(case.model).tensors[0].values for name, case in arguments.kin(call, "int64")}
+    assert found == {"int32": (1, 2), "uint8": (1, 2), "int8": (1, 2)}
 
 
 def test_a_truth_is_no_axis_whatever_the_described_overload_has_in_its_place() -> None:

@@ -107,3 +107,10 @@ def test_methods_and_indices_are_written_as_a_person_writes_them() -> None:
     }
     for text, line in wanted.items():
         assert line in instance_code(text.encode())
+
+
+def test_what_works_in_place_gets_a_copy_as_the_compilers_do() -> None:
+    text = b'{"api": "torch.Tensor.add_", "args": [{"dtype": "float32", "shape": [1], "values": [1.0]}, 2]}'
+    assert "return x0.clone().add_(2)" in instance_code(text)
+    text = b'{"api": "torch.Tensor.__add__", "args": [{"dtype": "float32", "shape": [1], "values": [1.0]}, 2]}'
+    assert "return x0.__add__(2)" in instance_code(text)

@@ -204,3 +204,13 @@ def test_operators_that_die_with_the_same_condition_are_told_and_others_are_not(
     failure = failure_of(judge, case, str(Path(__file__).with_name("planted_deaths.py")))
     found = conditions(judge, failure)
     assert titles.subject(case, ["ReduceMax"], found) == "ReduceMax (also ReduceMin) with empty data"
+
+
+def test_operators_that_fail_on_the_type_that_a_cast_gives_are_told_with_it_and_stand_in_no_title(judge: Judge) -> None:
+    """OpenVINO holds doubles in float32 and infinity in its largest number, whoever hands it to a double."""
+    pytest.importorskip("openvino")
+    case = case_of("Cast", {"x": np.float32([1, np.inf])}, [2], TensorProto.DOUBLE, to=TensorProto.DOUBLE)
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    [also] = [one for one in found if one.kind == "siblings"]
+    assert also.text == "" and also.sentence.startswith("On data of float64 Abs")
+    assert "also" not in titles.subject(case, ["Cast"], found)

@@ -94,4 +94,5 @@ def test_a_witness_that_the_library_refuses_says_nothing(judge: Judge) -> None:
 def test_a_number_that_is_left_out_is_told_as_well(judge: Judge) -> None:
     """One number is the result of each witness; several of them are no chance."""
     [like] = told(judge, call("torch.Tensor.var", [{**FLOATS, "values": [1.0, 2.0, 4.0, 7.0]}]))
-    assert like.text == "correction were 0 instead of 1"
+    assert like.text == "correction were 0 instead of 1 when called without arguments"
+    assert like.sentence.endswith("With `correction=1`, which is the default, the call passes.")

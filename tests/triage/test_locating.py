@@ -50,3 +50,20 @@ def test_the_guilty_operator_alone_takes_the_place_of_a_reduction_that_had_no_ti
     found = desk.store.bug(bug.id)
     assert (found.state, found.operators, found.nodes) == (State.LOCATED, ("Selu",), 1)
     assert found.reduced_case_id is not None and node_count(desk.store.case(found.reduced_case_id)) == 1
+
+
+def test_what_is_wrong_beside_a_wrong_type_is_a_bug_of_its_own(desk: Desk) -> None:
+    """TVM returns what it was given in the place of the batch's mean, in whatever type, and float32 beside that."""
+    tensors = [b'{"dtype": "float16", "shape": [3, 1], "values": [1, 2, 3]}']
+    tensors += [b'{"dtype": "float16", "shape": [1], "values": [1]}'] * 4
+    text = b'{"api": "torch.native_batch_norm", "args": [%s, true, 0.0, 0.0]}' % b", ".join(tensors)
+    failure = desk.judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom == "wrong:dtype"
+    desk.store.record(0, (), [Signer(desk.runner).describe(failure)])
+    [bug] = desk.store.bugs()
+    desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
+    desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=failure.case, nodes=1)
+    [number] = locating.locate(desk, desk.store.bug(bug.id))
+    other = desk.store.bug(number)
+    assert (other.state, other.symptom) == (State.NEW, "wrong:values")
+    assert desk.store.bug(bug.id).state is State.LOCATED

@@ -267,3 +267,14 @@ def test_a_type_that_numpy_has_takes_the_place_of_one_that_it_lacks(judge: Judge
     assert failure is not None and failure.symptom == "wrong:dtype", "find another bug of this kind for the test"
     found = instance.parse(better(judge, failure).case.model)
     assert {one.dtype for one in found.tensors} == {"float16"}, "float32 passes"
+
+
+def test_a_wrong_type_of_no_truths_at_all_is_shown_by_whole_numbers(judge: Judge) -> None:
+    """TVM divides numbers in their own type; of bool it takes none but those that are not there."""
+    pytest.importorskip("tvm")
+    empty = b'{"dtype": "bool", "shape": [0]}'
+    case = Case("instance", b'{"api": "torch.div", "args": [%s, %s]}' % (empty, empty), {}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None and failure.symptom == "wrong:dtype"
+    tensors = instance.parse(better(judge, failure).case.model).tensors
+    assert all(one.dtype == "int64" and one.shape == (2,) for one in tensors)

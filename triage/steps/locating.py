@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from fuzz.case import Failure
 from triage import causal, dying, guilty, haste, raised_at, roots_call, twins, witness
+from triage.harm import SYMPTOM as WRONG_TYPE
 from triage.lifecycle import State
 from triage.localize import Location, localize, operator
 from triage.localize.trial import COSTLY, Trial
@@ -15,6 +16,7 @@ from triage.signature import CRASH_SITE, Signature
 from triage.signing import Signer, without_overload
 from triage.steps.desk import Desk, operators_of, reduced_failure, settling
 from triage.steps.uprooting import uprooted
+from triage.variants import arguments
 
 #: Inductor takes seconds for an answer; most others take so many milliseconds.
 LOCATE_SECONDS = 60.0
@@ -34,8 +36,9 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
         desk.store.advance(bug.id, State.REDUCED, State.FLAKY, note=note)
         return []
     failure = by_definition(desk, bug, failure)
+    beside = _beside(desk, bug, failure)
     if (behind := uprooted(desk, bug, failure)) is not None:
-        return [behind]
+        return [behind, *beside]
     failure = _alone(desk, bug, failure)
     failure = witness.better(replace(desk.judge, perturb=bug.perturb), failure)
     died = dying.steadily(replace(desk.judge, perturb=bug.perturb), failure)
@@ -53,7 +56,7 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
             note = raised_at.why(twin)
         if twin is not None:
             _merge(desk, bug, twin, note)
-            return []
+            return beside
         desk.store.advance(
             bug.id,
             State.REDUCED,
@@ -67,7 +70,25 @@ def locate(desk: Desk, bug: Bug) -> list[int]:
             # It was the neighbour of the reduced case; of a clearer witness it need not be one.
             passes_with=bug.passes_with if failure.case.id == bug.reduced_case_id else "",
         )
-    return _part(desk, bug, failure)
+    return [*beside, *_part(desk, bug, failure)]
+
+
+def _beside(desk: Desk, bug: Bug, failure: Failure) -> list[int]:
+    """The bugs that a call has in float32 as well, beside the wrong type that it gives of another one.
+
+    Both are wrong in one result, and the report of the one speaks of the other as of something else.
+    """
+    if failure.case.kind != "instance" or failure.symptom != WRONG_TYPE:
+        return []
+    judge = replace(desk.judge, perturb=bug.perturb)
+    plain = (one.cases[0] for one in arguments.variants(failure.case) if one.kind == "dtype" and "float" in one.text)
+    found = (judge.examine(case, failure.target, fresh=False).failure for case in plain)
+    others = [one for one in found if one is not None and one.symptom.startswith("wrong:")]
+    described = [Signer(desk.runner).describe(one) for one in others if one.symptom != failure.symptom]
+    with settling:
+        desk.store.record(0, (), described)
+        known = {one.fingerprint for one in described}
+        return [one.id for one in desk.store.bugs(backend=bug.backend) if one.fingerprint in known]
 
 
 def by_definition(desk: Desk, bug: Bug, failure: Failure) -> Failure:

@@ -55,6 +55,7 @@ def variants(case: Case) -> Iterator[Variant]:
     for filled in full(case):
         yield Variant("value", *_emptiness(instance), (filled,))
     yield from _with_a_dimension(case, instance)
+    yield from _with_rows(case, instance)
     yield from _with_a_number(case, instance)
     yield from _as_truths(case, instance)
     for dtype in _UNUSUAL:
@@ -87,8 +88,18 @@ def kin(case: Case, dtype: str) -> Iterator[tuple[str, Case]]:
     instance = parsed(case)
     found = (one for kind in _KIN if dtype in kind for one in kind if one != dtype)
     for name in dict.fromkeys(one for one in found if one != "float32"):
-        tensors_ = (replace(one, dtype=name) if one.dtype == dtype else one for one in instance.tensors)
+        tensors_ = (_in_kin(one, name) if one.dtype == dtype else one for one in instance.tensors)
         yield name, with_instance(case, replace(instance, tensors=tuple(tensors_)))
+
+
+def _in_kin(tensor: Tensor, dtype: str) -> Tensor:
+    """A tensor in another type; whole numbers that it does not hold become small ones."""
+    if "int" not in dtype or not tensor.values:
+        return replace(tensor, dtype=dtype)
+    limits = np.iinfo(dtype)
+    fit = all(isinstance(one, int | float) and limits.min <= one <= limits.max for one in tensor.values)
+    values = tensor.values if fit else tuple(at % 3 + 1 for at in range(len(tensor.values)))
+    return replace(tensor, dtype=dtype, values=values)
 
 
 def others(case: Case, text: str) -> Iterator[tuple[str, str, Case]]:
@@ -237,6 +248,21 @@ def _with_a_dimension(case: Case, instance: Instance) -> Iterator[Variant]:
             longer = (*instance.tensors[:at], replace(tensor, shape=(1,)), *instance.tensors[at + 1 :])
             sentence = f"With a one-dimensional `x{at}` the same call passes."
             yield Variant("value", "0-D input", sentence, (with_instance(case, replace(instance, tensors=longer)),))
+
+
+def _with_rows(case: Case, instance: Instance) -> Iterator[Variant]:
+    """Where no tensor has more than one dimension, those that have one as two rows: the numbers, and turned round."""
+    ranks = [len(tensor.shape) for tensor in instance.tensors]
+    if not ranks or max(ranks) != 1 or any(0 in tensor.shape for tensor in instance.tensors):
+        return
+    rows = []
+    for tensor, value in zip(instance.tensors, tensors(instance), strict=True):
+        if len(tensor.shape) == 1 and isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+            both = np.stack([value, value[::-1]])
+            tensor = replace(tensor, shape=both.shape, values=tuple(both.ravel().tolist()), low=None, high=None)
+        rows.append(tensor)
+    sentence = "With two-dimensional tensors the same call passes."
+    yield Variant("value", "1-D input", sentence, (with_instance(case, replace(instance, tensors=tuple(rows))),))
 
 
 def _with_a_number(case: Case, instance: Instance) -> Iterator[Variant]:

@@ -65,7 +65,7 @@ class Special:
 SPECIAL = (
     Special("NaN", "no NaN in", "f", np.isnan, _distinct),
     Special("infinite", "no infinity in", "f", np.isinf, _distinct),
-    Special("negative", "no negative number in", "if", lambda array: np.asarray(array < 0), _positive),
+    Special("negative", "no negative number in", "if", lambda array: (array < 0) & np.isfinite(array), _positive),
     Special("negative", "no negative number in", "i", lambda array: np.asarray(array < 0), _zeros),
     Special("zero", "no zero in", "if", lambda array: np.asarray(array == 0), _distinct),
 )
