@@ -200,7 +200,7 @@ def _makers(failure: Failure) -> tuple[_Maker, ...]:
 def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
     answers = {inquiry.passes(case) for case in variant.cases}
     if len(answers) != 1 or None in answers:
-        if answers == {None} and variant.kind == "dtype":
+        if answers == {None} and variant.kind in ("dtype", "attribute") and inquiry.failure.case.kind == "instance":
             return _wrong_otherwise(inquiry, variant)
         return _otherwise(inquiry, variant) if answers == {None} and variant.text.startswith("empty ") else None
     needed = answers == {True}
@@ -210,7 +210,7 @@ def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
 
 
 def _wrong_otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
-    """What is wrong in an ordinary type, too, but in another way: then the type is not all that matters."""
+    """What is wrong in an ordinary type, or without an option, too, but in another way: it is not all that matters."""
     verdict = inquiry.verdict(variant.cases[0])
     failure = verdict.failure if verdict else None
     if failure is None or not failure.symptom.startswith("wrong:"):

@@ -22,6 +22,8 @@ from triage.passes._instances import parsed, places
 FORMS = ("wrong:shape", "wrong:dtype", "wrong:count")
 #: Each may cost a run, which takes seconds in some compilers: what is left then is the localiser's, which bisects.
 MOST_STEPS, MOST_SECONDS = 128, 20.0
+#: A call that is another by a name of its own has no more steps than that one, a copy and questions about sizes.
+MOST_RENAMED = 4
 
 
 def root(judge: Judge, failure: Failure) -> Failure | None:
@@ -49,25 +51,24 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
 
 
 def renamed(judge: Judge, failure: Failure) -> Failure | None:
-    """The failure of the one step that a call becomes, where that is another function and fails just so.
+    """The failure of the step that a call is by another name: it is all, or all but copies, and fails just so.
 
-    torch.dsmm is torch.mm, and torch.true_divide is torch.div: one bug by whatever name it was met. None where the
+    torch.dsmm is torch.mm, and squeeze_ is squeeze of a copy: one bug by whatever name it was met. None where the
     step takes more to be told than the call, or the call is that of a module.
     """
     case, target = failure.case, failure.target
     if case.kind != "instance" or parsed(case).init is not None:
         return None
     texts = asking.steps(judge.runner, case, judge.reference)
-    if len(texts) != 1:
-        return None
-    step = next(_calls(case, texts), None)
-    if step is None or _length(step) > _length(case):
-        return None
-    found = judge.examine(step, target).failure
-    if found is None or (found.symptom, found.outcome.stage) != (failure.symptom, failure.outcome.stage):
-        return None
-    same = _same_values(found.outcome, failure.outcome) and words(found) == words(failure)
-    return found if same else None
+    steps = _calls(case, texts) if len(texts) <= MOST_RENAMED else iter(())
+    found = (judge.examine(step, target).failure for step in steps if _length(step) <= _length(case))
+    return next((one for one in found if one is not None and _fails_just_so(one, failure)), None)
+
+
+def _fails_just_so(one: Failure, other: Failure) -> bool:
+    if (one.symptom, one.outcome.stage) != (other.symptom, other.outcome.stage):
+        return False
+    return _same_values(one.outcome, other.outcome) and words(one) == words(other)
 
 
 def _length(case: Case) -> int:

@@ -67,6 +67,9 @@ def test_one_function_by_another_name_goes_by_the_one_that_it_becomes(judge: Jud
     halves = {"dtype": "int64", "shape": [1, 1], "values": [2]}
     found = roots_call.renamed(judge, failing(judge, "torch.dsmm", [halves, halves]))
     assert found is not None and parsed(found.case).api == "torch.mm"
+    scalar = {"dtype": "float32", "shape": [], "values": [1.0]}
+    found = roots_call.renamed(judge, failing(judge, "torch.Tensor.argwhere", [scalar], backend="openvino"))
+    assert found is not None and parsed(found.case).api == "torch.nonzero", "beside questions about its size"
 
 
 def test_a_module_and_what_takes_more_words_as_its_step_keep_their_names(judge: Judge) -> None:
