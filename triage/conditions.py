@@ -201,7 +201,7 @@ def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
     answers = {inquiry.passes(case) for case in variant.cases}
     if len(answers) != 1 or None in answers:
         if answers == {None} and variant.kind in ("dtype", "attribute") and inquiry.failure.case.kind == "instance":
-            return _wrong_otherwise(inquiry, variant)
+            return _wrong_otherwise(inquiry, variant) or _otherwise(inquiry, variant)
         return _otherwise(inquiry, variant) if answers == {None} and variant.text.startswith("empty ") else None
     needed = answers == {True}
     sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
@@ -220,7 +220,7 @@ def _wrong_otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
 
 
 def _otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
-    """What becomes of a case that fails on no numbers at all, where it does not pass on some either."""
+    """What becomes of a case without what the variant lacks where it neither passes nor fails alike: it is refused."""
     verdict = inquiry.verdict(variant.cases[0])
     outcome = verdict.outcome if verdict else None
     if outcome is None or outcome.error is None or outcome.status not in (Status.EXCEPTION, Status.UNSUPPORTED):
