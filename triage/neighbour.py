@@ -24,6 +24,7 @@ from triage.near import (
     without_a_node,
 )
 from triage.operators import node_count
+from triage.simplify import tells_nothing
 from triage.trials import Answer, Trials
 
 #: With at most so many runs to spend, the likeliest neighbour comes first, not the largest.
@@ -61,21 +62,26 @@ class Neighbourhood:
         """
         self.smaller = None
         free = [other for other in self._offered if self._passes(other) and _single(case, other)]
-        if free:
-            return self._told(case, max(free, key=lambda other: (node_count(other), len(other.model))))
+        largest = max(free, key=lambda other: (node_count(other), len(other.model)), default=None)
+        if largest is not None and self._tells(largest):
+            return self._told(case, largest)
         limit = self._trials.runs + most_runs
         for other in self._proposed(case, most_runs <= _DEAR):
             if self._trials.known(other) is not None and not self._passes(other):
                 continue
             if self._trials.known(other) is None and self._trials.runs >= limit:
-                return None
+                break
             [fails] = self._trials.ask([other], "neighbour")
             if self._passes(other):
                 return self._told(case, other)
             if fails and node_count(other) < node_count(case):
                 self.smaller = other
                 return None
-        return None
+        return self._told(case, largest) if largest is not None else None
+
+    def _tells(self, case: Case) -> bool:
+        """Whether the result of a call is other than zero, which many mistakes give; models are not asked."""
+        return case.kind == "onnx" or not any(tells_nothing(value) for value in self._values(case).values())
 
     def _passes(self, case: Case) -> bool:
         return self._trials.known(case) is Answer.PASSES
@@ -85,10 +91,20 @@ class Neighbourhood:
 
     def _proposed(self, case: Case, dear: bool) -> Iterator[Case]:
         """Valid neighbours, each once."""
-        variants = self._variants(case, dear) if case.kind == "onnx" else near_instance.variants(case)
+        variants = self._variants(case, dear) if case.kind == "onnx" else self._telling_first(case)
         for other in variants:
             if other.id != case.id and self._valid(other) and _single(case, other):
                 yield other
+
+    def _telling_first(self, case: Case) -> Iterator[Case]:
+        """The variants of a call; those that tell nothing come last."""
+        later = []
+        for other in near_instance.variants(case):
+            if self._tells(other):
+                yield other
+            else:
+                later.append(other)
+        yield from later
 
     def _variants(self, case: Case, dear: bool) -> Iterator[Case]:
         """What people would try first; where runs are dear, what a change of the structure is likelier to flip."""

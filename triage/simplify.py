@@ -235,8 +235,8 @@ class Simplifier:
         """Whether a result is empty, nothing but zeros, or not finite: a witness that would prove little."""
         values = self._values(case)
         if case.kind != "onnx":
-            return any(_tells_nothing(value) for value in values.values())
-        return any(_tells_nothing(values.get(info.name)) for info in load(case).graph.output)
+            return any(tells_nothing(value) for value in values.values())
+        return any(tells_nothing(values.get(info.name)) for info in load(case).graph.output)
 
     # ------------------------------------------------------------ bisection
 
@@ -289,7 +289,8 @@ def _at_the_end(before: Case, after: Case) -> bool:
     return any(one and other and one[0] != other[0] and one[-1] == other[-1] for one, other in cut)
 
 
-def _tells_nothing(value: Value) -> bool:
+def tells_nothing(value: Value) -> bool:
+    """Whether a result is empty, nothing but zeros, or not finite."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiuc":
         return isinstance(value, np.ndarray) and value.size == 0
     return not np.any(value) or not bool(np.all(np.isfinite(value)))
