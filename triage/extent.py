@@ -63,6 +63,8 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
             continue
         if died and (other.symptom, other.outcome.stage) != (failure.symptom, failure.outcome.stage):
             continue
+        if failure.outcome.status is Status.EXCEPTION and other.symptom != failure.symptom:
+            continue
         if (not died and _told(other) == _told(failure)) or (name in without and inquiry.passes(without[name])):
             (typed if name in in_type else failing).append(name)
     option = variant is not None and failure.case.kind == "onnx" and is_option(variant.kind, variant.text)

@@ -163,9 +163,10 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
         theirs = other.title or ""
         if not other.symptom.startswith("exception:") or len(other.operators) != 1:
             continue
-        if (other.symptom, other.message) == (bug.symptom, bug.message) and (
-            titles.tells_of(theirs, bug.operators[0]) or titles.tells_of(title, other.operators[0])
-        ):
+        alike = (other.symptom, other.message) == (bug.symptom, bug.message)
+        if alike and (titles.tells_of(theirs, bug.operators[0]) or titles.tells_of(title, other.operators[0])):
+            return other
+        if alike and "=" in (ours := titles.needed(title)) and ours == titles.needed(theirs):
             return other
         kin = bug.operators != other.operators and bug.symptom == other.symptom and _families(bug) & _families(other)
         raising = titles.raising(title, bug.operators[0])

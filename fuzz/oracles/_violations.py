@@ -313,6 +313,29 @@ def scale_not_as_long_as_axis(site: Site) -> bool:
     return -data.ndim <= axis < data.ndim and scale.size != data.shape[axis]
 
 
+def blocks_do_not_fill_axis(site: Site) -> bool:
+    """The scale has not one number for each block along the axis, or another shape than the data beside it.
+
+    Of ``n`` numbers, ``s`` scales and blocks of ``b`` holds ``ceil(n / s) <= b <= ceil(n / (s - 1)) - 1``.
+    """
+    data, scale = (site.array(name) for name in site.subject)
+    block, axis = int(site.attributes.get("block_size", 0)), int(site.attributes.get("axis", 1))
+    if data is None or scale is None or block < 1 or not -data.ndim <= axis < data.ndim:
+        return False
+    if scale.ndim != data.ndim:
+        return True
+    count, scales = data.shape[axis], scale.shape[axis]
+    others = [np.delete(np.array(array.shape), axis).tolist() for array in (data, scale)]
+    return others[0] != others[1] or scales != -(-count // block)
+
+
+def neither_one_nor_one_per_channel(site: Site) -> bool:
+    data, slope = (site.array(name) for name in site.subject)
+    if data is None or slope is None or slope.size == 1:
+        return False
+    return slope.size != (data.shape[1] if data.ndim > 1 else data.size)
+
+
 def row_zero_point_of_wrong_length(site: Site) -> bool:
     rows, zero = site.array("A"), site.array("a_zero_point")
     if rows is None or zero is None or rows.ndim != 2 or zero.ndim != 1:

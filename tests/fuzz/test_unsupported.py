@@ -120,6 +120,22 @@ _CONVERSION = "openvino._pyopenvino.OpConversionFailure"
         (
             Error(
                 _CONVERSION,
+                _REPORTED
+                + "-- getitem with a message: Check 'fits' failed at src/frontends/pytorch/src/op/getitem.cpp:34:"
+                " [PyTorch Frontend] Index: 1 is out of bounds\n-- aten.var_mean.correction with a message:\nCheck "
+                "'(correction == 1)' failed at src/frontends/pytorch/src/op/var_mean.cpp:53:\nFrontEnd API failed with "
+                "OpConversionFailure:\n[PyTorch Frontend] Unexpected value of correction.",
+            ),
+            Error(
+                _CONVERSION,
+                _REPORTED
+                + "-- getitem with a message: Check 'fits' failed at src/frontends/pytorch/src/op/getitem.cpp:34:"
+                " [PyTorch Frontend] Index: 1 is out of bounds",
+            ),
+        ),
+        (
+            Error(
+                _CONVERSION,
                 _REPORTED + "failed at src/core/src/op/util/binary_elementwise_arithmetic.cpp:26: While validating "
                 "node 'Maximum_7': This operation does not support inputs with element type: boolean",
             ),
@@ -162,7 +178,7 @@ _CONVERSION = "openvino._pyopenvino.OpConversionFailure"
             ),
         ),
     ],
-    ids=["embedding_bag", "element type", "complex result", "no implementation", "decomposition"],
+    ids=["embedding_bag", "correction", "element type", "complex result", "no implementation", "decomposition"],
 )
 def test_openvino_refuses_by_sentence_and_site_and_fails_otherwise(refused: Error, failed: Error) -> None:
     assert unsupported.reason("openvino", refused, Stage.CONVERT)

@@ -434,6 +434,15 @@ def test_a_type_without_which_the_result_is_wrong_in_another_way_is_not_all_that
     assert typed.sentence.startswith("In float32 instead of float16 the same call is wrong in another way: 1 of 1 ")
 
 
+def test_a_mask_among_the_arguments_becomes_positions() -> None:
+    tensors = (
+        b'{"dtype": "float32", "shape": [2], "values": [1.0, 2.0]}, [{"dtype": "bool", "shape": [2], "values": [1, 0]}]'
+    )
+    call = Case("instance", b'{"api": "torch.index_put", "args": [%s]}' % tensors, {}, Origin("test"))
+    found = [one for one in arguments.variants(call) if one.kind == "dtype" and one.text == "bool"]
+    assert instance.parse(found[-1].cases[0].model).tensors[1].dtype == "int64"
+
+
 def test_numbers_that_another_type_of_the_kin_does_not_hold_become_small() -> None:
     tensor = b'{"dtype": "int64", "shape": [2], "values": [2147483649, 5]}'
     call = Case("instance", b'{"api": "torch.neg", "args": [%s]}' % tensor, {}, Origin("test"))

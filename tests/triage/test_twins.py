@@ -275,6 +275,17 @@ def test_two_of_a_family_that_raise_under_the_same_are_one_bug_whatever_the_word
     assert (found is not None and found.id == first.id) == same
 
 
+def test_two_calls_that_raise_the_same_words_under_the_same_option_are_one_bug(store: Store) -> None:
+    first = settled(store, bug(store, "a", ("torch.nanmean",), "nanmean", "exception:E"))
+    told = "[PyTorch] Converting nanmean (also mean and 2 more) with dim and %s fails with E: no"
+    draft = StoredDraft(told % "keepdim=True", "", "", ())
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft, report_path="x")
+    other = bug(store, "b", ("torch.aminmax",), "aminmax", "exception:E")
+    found = twins.told_with(store, other, "[PyTorch] Converting aminmax with dim and keepdim=True fails with E: no")
+    assert found is not None and found.id == first.id
+    assert twins.told_with(store, other, "[PyTorch] Converting aminmax with 0-D input fails with E: no") is None
+
+
 def test_of_two_reports_with_one_title_about_one_converter_the_second_is_none(store: Store) -> None:
     title, raised = (
         "[ONNX] Converting Pow with inputs of different types fails with TypeError: no",

@@ -24,11 +24,10 @@ _COMMON = {
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
-    """All tensors of one rare dtype changed, for every such dtype; then single tensors."""
+    """All tensors of one rare dtype changed, for every such dtype; single ones would make a call of mixed types."""
     tensors = parsed(case).tensors
     rare = [dtype for dtype in dict.fromkeys(tensor.dtype for tensor in tensors) if dtype in _COMMON]
     choices = [[at for at, tensor in enumerate(tensors) if tensor.dtype == dtype] for dtype in rare]
-    choices += [[at] for at, tensor in enumerate(tensors) if tensor.dtype in _COMMON]
     for choice in choices:
         common = [replace(t, dtype=_COMMON[t.dtype]) if at in choice else t for at, t in enumerate(tensors)]
         yield with_instance(case, replace(parsed(case), tensors=tuple(common)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -35,7 +35,12 @@ _MOST_WRITTEN = 64
 #: Of so many numbers that are zero all ways to be something else are tried.
 _MOST_ZEROS = 3
 #: Types that are handled alike, so that a failure in one is to be expected in the others.
-_KIN = (("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64"), ("float32", "int64", "uint8"))
+_INTEGERS, _FLOATS = ("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64")
+_KIN: Mapping[str, tuple[str, ...]] = {
+    **{one: tuple(other for other in kind if other != one) for kind in (_INTEGERS, _FLOATS) for one in kind},
+    "bool": ("int64", "uint8"),
+    "float32": ("int64", "uint8"),
+}
 #: Functions that ask whether numbers are zero.
 _OF_TRUTHS = ("all", "any", "count_nonzero", "logical_and", "logical_not", "logical_or", "logical_xor")
 #: What the numbers of a tensor are, by the kind of its dtype.
@@ -64,6 +69,21 @@ def variants(case: Case) -> Iterator[Variant]:
             plain = [_in_float32(one, value) if one.dtype == dtype else one for one, value in pairs]
             sentence = f"In float32 instead of {dtype} the same call passes."
             yield Variant("dtype", dtype, sentence, (with_instance(case, replace(instance, tensors=tuple(plain))),))
+    yield from _as_positions(case, instance)
+
+
+def _as_positions(case: Case, instance: Instance) -> Iterator[Variant]:
+    """Masks behind the first tensor as positions: what takes indices takes both."""
+    masks = [at for at, tensor in enumerate(instance.tensors) if at and tensor.dtype == "bool"]
+    if masks:
+        changed_ = [
+            replace(tensor, dtype="int64", values=(0,) * math.prod(tensor.shape), low=None, high=None)
+            if at in masks
+            else tensor
+            for at, tensor in enumerate(instance.tensors)
+        ]
+        sentence = "With zeros of int64 instead of bool the same call passes."
+        yield Variant("dtype", "bool", sentence, (with_instance(case, replace(instance, tensors=tuple(changed_))),))
 
 
 def _as_truths(case: Case, instance: Instance) -> Iterator[Variant]:
@@ -86,8 +106,7 @@ def of_layers(case: Case) -> Iterator[Variant]:
 def kin(case: Case, dtype: str) -> Iterator[tuple[str, Case]]:
     """Calls with the tensors of one type in the other types that are handled alike, and what these are called."""
     instance = parsed(case)
-    found = (one for kind in _KIN if dtype in kind for one in kind if one != dtype)
-    for name in dict.fromkeys(one for one in found if one != "float32"):
+    for name in _KIN.get(dtype, ()):
         tensors_ = (_in_kin(one, name) if one.dtype == dtype else one for one in instance.tensors)
         yield name, with_instance(case, replace(instance, tensors=tuple(tensors_)))
 

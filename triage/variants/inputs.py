@@ -61,7 +61,7 @@ def _frozen(case: Case) -> Iterator[Variant]:
     """
     model = parsed(case.model)
     names = freezable(case)
-    for name in names if len(model.graph.input) > 1 else ():
+    for name in names if len(model.graph.input) > 1 or _takes_a_shape(model) else ():
         sentence = f"With `{name}` as a constant (an initializer) instead of an input the same model passes."
         yield Variant("input", f"{NON_CONSTANT}{_called(model, name)}", sentence, (frozen(case, [name]),))
     if 1 < len(names) < len(model.graph.input):
@@ -71,10 +71,15 @@ def _frozen(case: Case) -> Iterator[Variant]:
         yield Variant("input", f"{NON_CONSTANT}{called}", sentence, (frozen(case, names),))
 
 
+def _takes_a_shape(model: onnx.ModelProto) -> bool:
+    """Whether the first input is no data, so that the operator is made for a constant."""
+    return [node.op_type for node in model.graph.node] in [["ConstantOfShape"], ["Range"]]
+
+
 def freezable(case: Case) -> list[str]:
-    """The inputs that no node reads first, and that may be constants."""
+    """The inputs that no node reads first, unless that is no data, and that may be constants."""
     model = parsed(case.model)
-    first = {node.input[0] for node in model.graph.node if node.input}
+    first = {node.input[0] for node in model.graph.node if node.input} if not _takes_a_shape(model) else set()
     values = {info.name: case.inputs.get(info.name) for info in model.graph.input if info.name not in first}
     return [name for name, value in values.items() if isinstance(value, np.ndarray) and value.dtype.kind in "fiub"]
 

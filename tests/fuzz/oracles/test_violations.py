@@ -372,6 +372,21 @@ PAIRS = [
     Pair("zero_point_unlike_scale", "QuantizeLinear", [f(2, 3), ones(3), u8()], [f(2, 3), a(1.0), u8(1)], (UINT8,)),
     Pair("zero_point_unlike_scale", "QLinearConv", PAIR_OFF, PAIR_ON, (UINT8,)),
     Pair("zero_point_unlike_scale", "QLinearMatMul", ROWS_OFF, ROWS, (UINT8,)),
+    Pair(
+        "blocks_do_not_fill_axis",
+        "QuantizeLinear",
+        [f(3, 2), ones(3, 2)],
+        [f(3, 2), ones(3, 1)],
+        (UINT8,),
+        attributes={"block_size": 2},
+    ),
+    Pair(
+        "blocks_do_not_fill_axis",
+        "DequantizeLinear",
+        [u8(4, 2), ones(4, 2)],
+        [u8(4, 2), ones(2, 2)],
+        attributes={"block_size": 2, "axis": 0},
+    ),
     Pair("scale_not_as_long_as_axis", "QuantizeLinear", [f(2, 3), ones(1)], [f(2, 1), ones(1)], (UINT8,)),
     Pair("scale_not_as_long_as_axis", "DequantizeLinear", [u8(2, 3), ones(1)], [u8(2, 3), a(1.0)]),
     Pair(
@@ -517,6 +532,7 @@ def test_every_precondition_is_tested_here() -> None:
         (DECLARATION, "shape_contradicts_declaration"),
         (DECLARATION, "type_contradicts_declaration"),
         (DECLARATION, "variable_stands_for_two_sizes"),
+        ("PRelu", "neither_one_nor_one_per_channel"),
         ("SequenceInsert", "insert_position_out_of_bounds"),
         ("SplitToSequence", "parts_do_not_sum_up"),
         ("RNN", "weights_unlike_hidden_size"),  # tests/fuzz/oracles/test_undefined.py
@@ -572,6 +588,19 @@ def test_float_modulo_is_defined_from_opset_28_on() -> None:
     declared = [info("x", FLOAT, [2])], [info("y", FLOAT, [2])]
     assert found_in([node], *declared, {"x": ones(2)}, opset=27) is not None
     assert found_in([node], *declared, {"x": ones(2)}, opset=28) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "slope", "broken"),
+    [(f(3, 2), f(3), True), (f(2, 3), f(3), False), (f(2, 3), ones(1), False), (f(3), f(3), False)],
+)
+def test_an_old_slope_has_one_number_or_one_for_each_channel(data: np.ndarray, slope: np.ndarray, broken: bool) -> None:
+    """The evaluator broadcasts it along the first axis that is as long."""
+    node = helper.make_node("PRelu", ["x", "slope"], ["y"])
+    declared = [info("x", FLOAT, data.shape), info("slope", FLOAT, slope.shape)], [info("y", FLOAT, data.shape)]
+    model = helper.make_model(helper.make_graph([node], "g", *declared), opset_imports=[helper.make_opsetid("", 6)])
+    found = violation("onnx", model.SerializeToString(), {"x": data, "slope": slope})
+    assert (found is not None) == broken
 
 
 def test_a_senseless_attribute_ends_nothing():
