@@ -46,6 +46,7 @@ from triage.variants import (
     arguments,
     attributes,
     backwards,
+    call_types,
     declared,
     dtypes,
     inputs,
@@ -98,7 +99,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
         *(sharing.variants, unread.variants, kernels.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
-    "instance": (backwards.variants, arguments.variants),
+    "instance": (backwards.variants, arguments.variants, call_types.variants),
     "keras": (arguments.of_layers,),
 }
 
@@ -309,7 +310,7 @@ def _types(inquiry: Inquiry) -> Iterator[Condition]:
 
 def _with_kin(inquiry: Inquiry, condition: Condition) -> Condition:
     """A type that a call's failure needs, beside those of its kin that fail as well."""
-    kin = arguments.kin(inquiry.failure.case, condition.text) if condition.needed else ()
+    kin = call_types.kin(inquiry.failure.case, condition.text) if condition.needed else ()
     fails = tuple(name for name, case in kin if inquiry.passes(case) is False)
     if not fails:
         return condition

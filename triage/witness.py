@@ -34,7 +34,7 @@ from triage.passes._instances import parsed, with_instance
 from triage.plainvalues import plainer
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
-from triage.variants import Variant, arguments, attributes, inputs
+from triage.variants import Variant, arguments, attributes, call_types, inputs
 from triage.variants import sizes as parts
 
 #: Runs of the compiler for each improvement.
@@ -207,8 +207,8 @@ def _numbers_for_truths(inquiry: Inquiry) -> Failure | None:
 
 def _retyped(case: Case) -> Iterator[Variant]:
     """In float32; then what numpy has no type for as what it has, which saves a script a package and three lines."""
-    yield from (one for one in arguments.variants(case) if one.kind == "dtype")
-    for name, other in arguments.kin(case, "bfloat16") if b'"bfloat16"' in case.model else ():
+    yield from call_types.variants(case)
+    for name, other in call_types.kin(case, "bfloat16") if b'"bfloat16"' in case.model else ():
         yield Variant("dtype", f"bfloat16 as {name}", "", (other,))
 
 

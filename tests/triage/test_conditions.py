@@ -25,7 +25,7 @@ from triage import contrasts, titles
 from triage.conditions import Condition, conditions
 from triage.inquiry import COSTLY_RUN, FUSE, Inquiry
 from triage.severity import severity
-from triage.variants import arguments, attributes, dtypes, inputs, values
+from triage.variants import arguments, attributes, call_types, dtypes, inputs, values
 
 PLANTED = Path(__file__).with_name("planted_attributes.py")
 
@@ -414,9 +414,7 @@ def test_of_several_empty_tensors_none_is_named() -> None:
 def test_an_unusual_type_of_an_instance_becomes_an_ordinary_one() -> None:
     tensors = b'{"dtype": "bool", "values": [true, false]}, {"dtype": "int64", "values": [1, 2]}'
     text = b'{"api": "torch.add", "args": [%s]}' % tensors
-    found = {
-        one.text: one for one in arguments.variants(Case("instance", text, {}, Origin("test"))) if one.kind == "dtype"
-    }
+    found = {one.text: one for one in call_types.variants(Case("instance", text, {}, Origin("test")))}
     assert set(found) == {"bool", "int64"}
     plain = instance.parse(found["bool"].cases[0].model).tensors
     assert [one.dtype for one in plain] == ["float32", "int64"] and plain[0].values == (1.0, 0.0)
@@ -439,14 +437,14 @@ def test_a_mask_among_the_arguments_becomes_positions() -> None:
         b'{"dtype": "float32", "shape": [2], "values": [1.0, 2.0]}, [{"dtype": "bool", "shape": [2], "values": [1, 0]}]'
     )
     call = Case("instance", b'{"api": "torch.index_put", "args": [%s]}' % tensors, {}, Origin("test"))
-    found = [one for one in arguments.variants(call) if one.kind == "dtype" and one.text == "bool"]
+    found = [one for one in call_types.variants(call) if one.kind == "dtype" and one.text == "bool"]
     assert instance.parse(found[-1].cases[0].model).tensors[1].dtype == "int64"
 
 
 def test_numbers_that_another_type_of_the_kin_does_not_hold_become_small() -> None:
     tensor = b'{"dtype": "int64", "shape": [2], "values": [2147483649, 5]}'
     call = Case("instance", b'{"api": "torch.neg", "args": [%s]}' % tensor, {}, Origin("test"))
-    found = {name: instance.parse(case.model).tensors[0].values for name, case in arguments.kin(call, "int64")}
+    found = {name: instance.parse(case.model).tensors[0].values for name, case in call_types.kin(call, "int64")}
     assert found == {"int32": (1, 2), "uint8": (1, 2), "int8": (1, 2)}
 
 
@@ -459,11 +457,11 @@ def test_a_truth_is_no_axis_whatever_the_described_overload_has_in_its_place() -
 def test_numbers_that_are_asked_for_their_truth_become_truths() -> None:
     tensor = b'{"dtype": "float32", "shape": [2], "values": [-1.0, 0.0]}'
     call = Case("instance", b'{"api": "torch.any", "args": [%s]}' % tensor, {}, Origin("test"))
-    [one] = [each for each in arguments.variants(call) if each.kind == "dtype"]
+    [one] = [each for each in call_types.variants(call) if each.kind == "dtype"]
     assert one.text == "float32" and one.sentence == "In bool instead of float32 the same call passes."
     [truths] = instance.parse(one.cases[0].model).tensors
     assert truths.dtype == "bool" and truths.values == (True, False)
-    assert [name for name, _ in arguments.kin(call, "float32")] == ["int64", "uint8"]
+    assert [name for name, _ in call_types.kin(call, "float32")] == ["int64", "uint8"]
 
 
 def test_a_scalar_of_an_instance_gets_a_dimension() -> None:

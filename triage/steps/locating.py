@@ -16,7 +16,7 @@ from triage.signature import CRASH_SITE, Signature
 from triage.signing import Signer, without_overload
 from triage.steps.desk import Desk, operators_of, reduced_failure, settling
 from triage.steps.uprooting import uprooted
-from triage.variants import arguments
+from triage.variants import call_types
 
 #: Inductor takes seconds for an answer; most others take so many milliseconds.
 LOCATE_SECONDS = 60.0
@@ -81,7 +81,7 @@ def _beside(desk: Desk, bug: Bug, failure: Failure) -> list[int]:
     if failure.case.kind != "instance" or failure.symptom != WRONG_TYPE:
         return []
     judge = replace(desk.judge, perturb=bug.perturb)
-    plain = (one.cases[0] for one in arguments.variants(failure.case) if one.kind == "dtype" and "float" in one.text)
+    plain = (one.cases[0] for one in call_types.variants(failure.case) if "float" in one.text)
     found = (judge.examine(case, failure.target, fresh=False).failure for case in plain)
     others = [one for one in found if one is not None and one.symptom.startswith("wrong:")]
     described = [Signer(desk.runner).describe(one) for one in others if one.symptom != failure.symptom]

@@ -1,9 +1,9 @@
-"""Arguments of an operator instance left out or no longer empty, and its tensors in float32, ordinary or longer."""
+"""Arguments of an operator instance left out or no longer empty, and its tensors ordinary, longer or full."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -19,36 +19,20 @@ from triage.passes._instances import Place, changed, dropped, parsed, places, te
 from triage.variants import Variant
 from triage.variants.values import SPECIAL
 
-#: Types in whose place float32 is tried; where they are indices or conditions, nothing can be called with it.
-_UNUSUAL = (
-    *("float16", "bfloat16", "float64", "bool"),
-    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
-)
 #: Types of indices.
 _INDICES = ("int32", "int64")
 #: Defaults that are written among the arguments of an instance as they are.
 _PLAIN = (bool, int, float, str, type(None))
 #: How many elements an axis gets that has none.
 _FILLED = 2
-#: As many numbers stand among an instance's values.
-_MOST_WRITTEN = 64
 #: Of so many numbers that are zero all ways to be something else are tried.
 _MOST_ZEROS = 3
-#: Types that are handled alike, so that a failure in one is to be expected in the others.
-_INTEGERS, _FLOATS = ("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64")
-_KIN: Mapping[str, tuple[str, ...]] = {
-    **{one: tuple(other for other in kind if other != one) for kind in (_INTEGERS, _FLOATS) for one in kind},
-    "bool": ("int64", "uint8"),
-    "float32": ("int64", "uint8"),
-}
-#: Functions that ask whether numbers are zero.
-_OF_TRUTHS = ("all", "any", "count_nonzero", "logical_and", "logical_not", "logical_or", "logical_xor")
 #: What the numbers of a tensor are, by the kind of its dtype.
 _WORDS = {"f": "values", "i": "integers", "u": "integers"}
 
 
 def variants(case: Case) -> Iterator[Variant]:
-    """Each argument left out that refers to no tensor; then the tensors in float32."""
+    """Each argument left out that refers to no tensor; then the tensors with ordinary numbers and shapes."""
     instance = parsed(case)
     for place in places(instance):
         other = _without(instance, place)
@@ -62,63 +46,11 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _with_a_dimension(case, instance)
     yield from _with_rows(case, instance)
     yield from _with_a_number(case, instance)
-    yield from _as_truths(case, instance)
-    for dtype in _UNUSUAL:
-        if any(tensor.dtype == dtype for tensor in instance.tensors):
-            pairs = zip(instance.tensors, tensors(instance), strict=True)
-            plain = [_in_float32(one, value) if one.dtype == dtype else one for one, value in pairs]
-            sentence = f"In float32 instead of {dtype} the same call passes."
-            yield Variant("dtype", dtype, sentence, (with_instance(case, replace(instance, tensors=tuple(plain))),))
-    yield from _as_positions(case, instance)
-
-
-def _as_positions(case: Case, instance: Instance) -> Iterator[Variant]:
-    """Masks behind the first tensor as positions: what takes indices takes both."""
-    masks = [at for at, tensor in enumerate(instance.tensors) if at and tensor.dtype == "bool"]
-    if masks:
-        changed_ = [
-            replace(tensor, dtype="int64", values=(0,) * math.prod(tensor.shape), low=None, high=None)
-            if at in masks
-            else tensor
-            for at, tensor in enumerate(instance.tensors)
-        ]
-        sentence = "With zeros of int64 instead of bool the same call passes."
-        yield Variant("dtype", "bool", sentence, (with_instance(case, replace(instance, tensors=tuple(changed_))),))
-
-
-def _as_truths(case: Case, instance: Instance) -> Iterator[Variant]:
-    """What asks numbers for their truth, asked of truths."""
-    if instance.api.rpartition(".")[2].rstrip("_") not in _OF_TRUTHS:
-        return
-    if {tensor.dtype for tensor in instance.tensors} == {"float32"}:
-        values = [np.asarray(value) != 0 for value in tensors(instance)]
-        pairs = zip(instance.tensors, values, strict=True)
-        truths = [replace(t, dtype="bool", values=tuple(v.ravel().tolist()), low=None, high=None) for t, v in pairs]
-        sentence = "In bool instead of float32 the same call passes."
-        yield Variant("dtype", "float32", sentence, (with_instance(case, replace(instance, tensors=tuple(truths))),))
 
 
 def of_layers(case: Case) -> Iterator[Variant]:
     """Each argument of a layer left out, and its tensors ordinary or filled; their dimensions follow from its sizes."""
     return (one for one in variants(case) if one.kind in ("attribute", "value"))
-
-
-def kin(case: Case, dtype: str) -> Iterator[tuple[str, Case]]:
-    """Calls with the tensors of one type in the other types that are handled alike, and what these are called."""
-    instance = parsed(case)
-    for name in _KIN.get(dtype, ()):
-        tensors_ = (_in_kin(one, name) if one.dtype == dtype else one for one in instance.tensors)
-        yield name, with_instance(case, replace(instance, tensors=tuple(tensors_)))
-
-
-def _in_kin(tensor: Tensor, dtype: str) -> Tensor:
-    """A tensor in another type; whole numbers that it does not hold become small ones."""
-    if "int" not in dtype or not tensor.values:
-        return replace(tensor, dtype=dtype)
-    limits = np.iinfo(dtype)
-    fit = all(isinstance(one, int | float) and limits.min <= one <= limits.max for one in tensor.values)
-    values = tensor.values if fit else tuple(at % 3 + 1 for at in range(len(tensor.values)))
-    return replace(tensor, dtype=dtype, values=values)
 
 
 def others(case: Case, text: str) -> Iterator[tuple[str, str, Case]]:
@@ -202,15 +134,6 @@ def _values(case: Case, instance: Instance) -> Iterator[Variant]:
                 sentence = f"With {special.said} `{tensor_name(case, at)}` the same call passes."
                 word = "indices" if instance.api.endswith("__getitem__") and at else _WORDS[value.dtype.kind]
                 yield Variant("value", f"{special.text} {word}", sentence, tuple(cases))
-
-
-def _in_float32(tensor: Tensor, value: Any) -> Tensor:
-    """The same whole numbers and truths; of a large tensor of drawn ones others, drawn alike."""
-    whole = isinstance(value, np.ndarray) and value.dtype.kind in "biu"
-    if whole and (tensor.values is not None or value.size <= _MOST_WRITTEN):
-        values = tuple(value.ravel().astype(np.float64).tolist())
-        return replace(tensor, dtype="float32", values=values, low=None, high=None)
-    return replace(tensor, dtype="float32")
 
 
 def full(case: Case) -> Iterator[Case]:
