@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from fuzz.case import Case
+import numpy as np
+
+from fuzz.case import Case, Failure
+from fuzz.judge import values
 from triage.contrasts import contrasts
 from triage.inquiry import Condition, Inquiry
 from triage.seen import lacks, same_operator
@@ -64,7 +67,7 @@ def _challenged(
             continue
         passes = inquiry.passes(contrast.case)
         answered += passes is not None
-        if passes is not False:
+        if passes is not False or not _reads_alike(inquiry, contrast.case):
             continue
         passes_else = condition.sentence.rstrip(".")
         if contrast.wider:
@@ -75,6 +78,24 @@ def _challenged(
         sentence = f"{passes_else}, but with {contrast.said} it fails as well."
         return replace(condition, sentence=sentence, needed=False, refuted=True), contrast.case
     return condition, None
+
+
+def _reads_alike(inquiry: Inquiry, case: Case) -> bool:
+    """Whether a case that fails gives what filled memory holds, where that is what the failure gives.
+
+    ReduceMin of no numbers may return what nobody wrote, and of infinities the largest float, for another reason.
+    """
+    verdict = inquiry.verdict(case) if inquiry.judge.perturb is not None else None
+    if verdict is None or verdict.failure is None:
+        return True
+    mine, theirs = (_numbers(one) for one in (inquiry.failure, verdict.failure))
+    return not mine or bool(mine & theirs)
+
+
+def _numbers(failure: Failure) -> set[float]:
+    """What a wrong result holds, rounded as a title would."""
+    arrays = [one for one in values(failure.outcome) if isinstance(one, np.ndarray) and one.dtype.kind in "fiu"]
+    return {float(f"{number:.4g}") for array in arrays for number in array.ravel().tolist()}
 
 
 def _has(case: Case, variant: Variant, makers: Sequence[Callable[[Case], Iterator[Variant]]]) -> bool:

@@ -84,6 +84,16 @@ def test_a_condition_that_other_special_values_do_without_is_none(judge: Judge) 
     )
 
 
+def test_what_nobody_wrote_is_not_refuted_by_what_is_wrong_for_another_reason(judge: Judge) -> None:
+    """TVM's ReduceMin of no numbers returns what is in memory; of infinities it returns the largest float."""
+    pytest.importorskip("tvm")
+    case = case_of("ReduceMin", {"data": np.zeros((0,), np.float32)}, [1])
+    filled = dataclasses.replace(judge, perturb=170)
+    failure = filled.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None
+    assert [one.text for one in conditions(filled, failure) if one.needed] == ["empty data"]
+
+
 def test_a_condition_that_holds_against_other_values_stays(judge: Judge) -> None:
     pytest.importorskip("tvm")
     given = {"x": float32(np.inf, 1)}
