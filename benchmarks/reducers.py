@@ -2,11 +2,11 @@
 
 Run: ``python -m benchmarks.reducers [--kinds A,B] [--sizes 60,200] [--seeds N] [--polygraphy COMMAND]``. Compared
 are this project's reducer (its count includes the simplification of shapes, values, attributes and names, and
-the run for the passing neighbour), a plain delta debugging of the node list, picire if it can be imported, the
-minifier of PyTorch FX, and `polygraphy debug reduce` (bisect, then linear) if a command is given. Only the first
-one simplifies anything but nodes. The models are those of `benchmarks.planting`. With `--shuffled N` delta debugging
-goes through the nodes of each model on which it needs fewer runs in N other orders as well: what is left of its lead
-then is no luck of one order.
+the run for the passing neighbour; as ``nodes`` it does no more than leave out nodes), a plain delta debugging of the
+node list, picire if it can be imported, the minifier of PyTorch FX, and `polygraphy debug reduce` (bisect, then
+linear) if a command is given. Only the first one simplifies anything but nodes. The models are those of
+`benchmarks.planting`. With `--shuffled N` delta debugging goes through the nodes of each model on which it needs fewer
+runs in N other orders as well: what is left of its lead then is no luck of one order.
 """
 
 from __future__ import annotations
@@ -91,13 +91,22 @@ def fails(spec: bug_kinds.Spec, model: onnx.ModelProto) -> bool:
 
 def ours(planted: Planted, reference: Recorded) -> Found:
     """This project's reducer, as `graphwarden reduce --check` calls it."""
+    return _ours(planted, reference, neighbours=2, simplifying=4)
+
+
+def nodes_only(planted: Planted, reference: Recorded) -> Found:
+    """The same, without what delta debugging does not look for: simpler nodes and values, and a passing neighbour."""
+    return _ours(planted, reference, neighbours=0, simplifying=0)
+
+
+def _ours(planted: Planted, reference: Recorded, *, neighbours: int, simplifying: int) -> Found:
     done = reduce(
         planted.case,
         lambda case: fails(planted.spec, load(case)),
         values=reference,
         confirmed=False,
-        neighbours=2,
-        simplifying=4,
+        neighbours=neighbours,
+        simplifying=simplifying,
         fed=False,
     )
     return Found(done.runs, done.nodes_after)
@@ -294,7 +303,7 @@ def main() -> int:
     parser.add_argument("--shuffled", type=int, default=0, metavar="N", help="delta debugging in N other orders")
     parser.add_argument("--without", default="", help="reducers to leave out, e.g. fx,picire")
     chosen = parser.parse_args()
-    reducers: dict[str, Reducer] = {"ours": ours, "dd": plain_dd}
+    reducers: dict[str, Reducer] = {"ours": ours, "nodes": nodes_only, "dd": plain_dd}
     if importlib.util.find_spec("picire"):
         reducers["picire"] = picire_dd
     reducers["fx"] = fx_minifier
@@ -311,7 +320,8 @@ def main() -> int:
             print(kind, {name: [(f.runs, f.nodes) for f, _ in each] for name, each in rows.items()}, flush=True)
     Console(width=150).print(_table(found, list(reducers)))
     if "dd" in reducers:
-        print(_beside_dd(found))
+        for name in ("ours", "nodes"):
+            print(_beside_dd(found, name))
     for lead in leads:
         print(lead)
     if leads:
@@ -343,7 +353,7 @@ def _measured(
             for rare in (True, False):
                 planted = planter(kind, size, seed, rare)
                 for name, reducer in reducers.items():
-                    if name == "ours" or (kind not in _INNER and (name != "fx" or kind not in _NOT_IN_FX)):
+                    if name in ("ours", "nodes") or (kind not in _INNER and (name != "fx" or kind not in _NOT_IN_FX)):
                         found[name].append((reducer(planted, reference), planted.ideal))
                 if chosen.shuffled and found["dd"] and kind not in _INNER:
                     mine, theirs = found["ours"][-1][0].runs, found["dd"][-1][0].runs
@@ -368,12 +378,14 @@ def _table(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]], reducers:
     return table
 
 
-def _beside_dd(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]]) -> str:
-    """Runs in all, and the models on which ours needs more of them than plain delta debugging."""
-    pairs = [pair for rows in found.values() for pair in zip(rows["ours"], rows.get("dd", []), strict=False)]
+def _beside_dd(found: Mapping[str, Mapping[str, list[tuple[Found, int]]]], name: str) -> str:
+    """Runs in all, and the models on which a reducer of ours needs more of them than plain delta debugging."""
+    pairs = [pair for rows in found.values() for pair in zip(rows.get(name, []), rows.get("dd", []), strict=False)]
     sums = [sum(pair[at][0].runs for pair in pairs) for at in (0, 1)]
     more = sorted(mine.runs - theirs.runs for (mine, _), (theirs, _) in pairs if mine.runs > theirs.runs)
-    return f"{len(pairs)} models: {sums[0]} runs, dd {sums[1]}; more than dd on {len(more)}, by {more}"
+    ideal = sum(mine.nodes <= best for (mine, best), _ in pairs)
+    told = f"{name}: {len(pairs)} models, {ideal} ideal: {sums[0]} runs, dd {sums[1]}"
+    return f"{told}; more than dd on {len(more)}, by {more}"
 
 
 def _without_luck(leads: Sequence[Lead]) -> str:
