@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fuzz.case import Case, Outcome, Status
-from fuzz.oracles import refusal
+from fuzz.oracles import refusal, undefined
 from triage.checks import checks
 from triage.layout import STEP, parted
 from triage.projects import described
@@ -62,13 +62,16 @@ def regressions(
     None where the project has no template or the failure would stop a test suite. `snippet` is the backend's
     ``reproduce()``, `subject` what the bug is about in a title's words, `agreeing` the backends that give the
     reference's result, `refused` the operators that the compiler refuses by themselves as not supported: then a test
-    passes once it refuses the model. Which of the tests fails must be tried.
+    passes once it refuses the model. No number is expected that is drawn at random. Which of the tests fails must be
+    tried.
     """
     if symptom.startswith(_NO_TEST):
         return
-    failing = Failing(case, outcome, reference, symptom, snippet, subject, agreeing, refused)
+    drawn = undefined.nondeterministic(case.kind, case.model, case.inputs) is not None
+    failing = Failing(case, outcome, None if drawn else reference, symptom, snippet, subject, agreeing, refused)
     name = Path(backend).stem
-    helped = not refused and not symptom.startswith(refusal.ON_INVALID)  # no helper takes a refusal for right
+    # No helper takes a refusal for right, nor any result.
+    helped = not refused and not drawn and not symptom.startswith(refusal.ON_INVALID)
     idiom = IDIOMS.get((name, case.kind)) if helped else None
     if idiom:
         yield from idiom(failing)
