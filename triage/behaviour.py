@@ -43,8 +43,13 @@ def compared_with(backend: str, case: Case) -> str:
     return f"{by} (its {enumerated(names)} mended to do what the specification says)" if names else by
 
 
-def behaviour(by: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float) -> Behaviour:
-    """The behaviour of a failing case; `by` is from `compared_with`, `timeout` the limit of a hang in seconds."""
+def behaviour(
+    by: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float, drawn: bool = False
+) -> Behaviour:
+    """The behaviour of a failing case; `by` is from `compared_with`, `timeout` the limit of a hang in seconds.
+
+    `drawn`: the numbers of the result are drawn at random, so that nobody need wait for the reference's.
+    """
     if symptom.startswith(refusal.ON_INVALID):
         return Behaviour(
             "The model is invalid. The compiler should refuse it with a clear error.", "", *_refused(outcome, timeout)
@@ -53,6 +58,8 @@ def behaviour(by: str, outcome: Outcome, reference: Outcome | None, symptom: str
         both = _side_by_side(outcome, reference) if reference else ""
         return Behaviour(f"The result of {by}.", "", "Another result.", "", both)
     actual, text = _failing(outcome, timeout)
+    if reference is not None and reference.status is Status.OK and drawn:
+        return Behaviour(f"A result such as {by} gives, whose numbers are drawn at random.", "", actual, text)
     if reference is not None and reference.status is Status.OK:
         result = "\n".join(line for name, value in reference.outputs for line in shown(name, value))
         return Behaviour(f"The result of {by}:", result, actual, text)

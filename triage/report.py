@@ -12,7 +12,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Case, Error
-from fuzz.oracles import refusal
+from fuzz.oracles import refusal, undefined
 from triage import analysis, crash_site, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
 from triage.broken_rule import broken_rule
@@ -157,6 +157,7 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
         facts.reference,
         facts.symptom,
         facts.timeout,
+        undefined.nondeterministic(facts.case.kind, facts.case.model, facts.case.inputs) is not None,
     )
     context = {
         "summary": clean(summary.summary(facts, _happening(facts, message=False))),
