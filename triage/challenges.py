@@ -14,6 +14,8 @@ from triage.contrasts import contrasts
 from triage.inquiry import Condition, Inquiry
 from triage.seen import lacks, same_operator
 from triage.variants import Variant, relations
+from triage.variants import values as numbers
+from triage.variants.values import HALFWAY
 
 #: Answers that may refute one condition.
 MOST_CONTRASTS = 6
@@ -99,8 +101,8 @@ def _numbers(failure: Failure) -> set[float]:
 
 
 def _has(case: Case, variant: Variant, makers: Sequence[Callable[[Case], Iterator[Variant]]]) -> bool:
-    """Whether a relation holds in a case: other sizes of the data may bring it back."""
-    if variant.kind != relations.KIND:
+    """Whether a relation holds in a case, or numbers in it are ties: other sizes, or numbers, may bring them back."""
+    if variant.kind != relations.KIND and not variant.text.startswith(HALFWAY):
         return False
     texts = (variant.text, variant.text.replace(relations.LEADING, relations.SECOND))  # one of two axes is enough
     return any(one.kind == variant.kind and one.text in texts for make in makers for one in make(case))
@@ -118,10 +120,15 @@ def _of_another_bug(inquiry: Inquiry, refuter: Case, found: Mapping[Key, Conditi
 
 def _unseen(condition: Condition, variant: Variant, case: Case, seen: Sequence[Case]) -> Condition | None:
     """The condition as refuted by a test that fails as well and has other numbers in the same place; else None."""
-    if variant.kind != "value" or case.kind != "onnx":
+    if variant.kind != "value" or case.kind != "onnx" or not _is_of_numbers(case, variant):
         return None
     for one in seen:
         if same_operator(case, one) and lacks(one, variant):
             sentence = f"{condition.sentence.rstrip('.')}, but a test that has none there fails as well."
             return replace(condition, sentence=sentence, needed=False, refuted=True)
     return None
+
+
+def _is_of_numbers(case: Case, variant: Variant) -> bool:
+    """Whether the condition is one on numbers that any case has or has not; that a shape says 1 is none of these."""
+    return any(one.text == variant.text for one in numbers.variants(case))

@@ -37,9 +37,10 @@ from triage.mutants import sizes as other_sizes
 from triage.older import MOST_RUNS as MOST_OLDER
 from triage.older import in_older
 from triage.operators import value_names
-from triage.schemas import CASTS
+from triage.precise import superseded
 from triage.seen import same_operator
 from triage.sufficiency import passing
+from triage.types_asked import of_types, with_kin
 from triage.unsupported import unsupported
 from triage.variants import (
     Variant,
@@ -48,18 +49,19 @@ from triage.variants import (
     backwards,
     call_types,
     declared,
-    dtypes,
     inputs,
     kernels,
     relations,
     sharing,
     shorter,
     sizes,
+    told_types,
     turned,
     unread,
     values,
+    whole_sizes,
 )
-from triage.wording import enumerated, telling
+from triage.wording import telling
 
 __all__ = ["Condition", "conditions"]
 
@@ -86,7 +88,7 @@ _CUT = Condition(
     CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
 )
 #: How relations begin that are told beside an option that matters, since they are no matter of few dimensions.
-_OWN = (sharing.TEXT, unread.TEXT, kernels.TEXT)
+_OWN = (sharing.TEXT, unread.TEXT, kernels.TEXT, whole_sizes.TEXT)
 #: Kinds of variants of which a compiler may know only some forms, with all attributes given.
 _SHAPED = ("attribute", relations.KIND)
 _DEFAULTS = "all defaults of attributes spelled out"
@@ -96,7 +98,8 @@ _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
-        *(sharing.variants, unread.variants, kernels.variants),
+        *(told_types.variants, sharing.variants, unread.variants, kernels.variants),
+        whole_sizes.variants,
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
     "instance": (backwards.variants, arguments.variants, call_types.variants),
@@ -123,13 +126,14 @@ def conditions(
     inquiry = Inquiry(judge, failure, most_runs, clock)
     makers = _makers(failure)
     found, variants = _neighbours(inquiry, makers)
-    types = tuple(_types(inquiry)) if case.kind == "onnx" else ()
+    types = tuple(of_types(inquiry)) if case.kind == "onnx" else ()
     found |= settled(inquiry, found, variants, seen, makers)
     if case.kind == "instance":
-        found = {key: _with_kin(inquiry, one) if one.kind == "dtype" else one for key, one in found.items()}
+        found = {key: with_kin(inquiry, one) if one.kind == "dtype" else one for key, one in found.items()}
     spelled = list(left_out(inquiry))
     found |= {(one.kind, one.text): one for one, _ in spelled}
-    tie = equality(inquiry, [one for one in seen if same_operator(case, one)])
+    halves = any(one.needed and one.text.startswith(values.HALFWAY) for one in found.values())
+    tie = None if halves else equality(inquiry, [one for one in seen if same_operator(case, one)])
     if tie:  # any other numbers are not equal to it any more
         found = {key: one for key, one in found.items() if one.kind != "value"}
         found["value", tie.text] = tie
@@ -182,10 +186,14 @@ def _bounds(
     variants: Mapping[Key, Variant],
     makers: Sequence[_Maker],
 ) -> list[Condition]:
-    """The conditions after other cases that have all of those that a title would state were tried."""
+    """The conditions after other cases that have all of those that a title would state were tried.
+
+    Any rule of rounding takes every other tie as any other rule does, so ties that pass say nothing.
+    """
     causes = {condition: variants[key] for key, condition in found.items() if condition.needed and key in variants}
     stated = [causes[one] for one in told if one in causes]
-    return [_bounded(inquiry, one, causes[one], stated, makers) if one in causes else one for one in told]
+    bounded = {one for one in told if one in causes and not one.text.startswith(values.HALFWAY)}
+    return [_bounded(inquiry, one, causes[one], stated, makers) if one in bounded else one for one in told]
 
 
 def _makers(failure: Failure) -> tuple[_Maker, ...]:
@@ -278,46 +286,6 @@ def _bounded(
     return replace(condition, sentence=f"{condition.sentence} {passes}", partly=True)
 
 
-def _types(inquiry: Inquiry) -> Iterator[Condition]:
-    """For each unusual type whether the ordinary one of its kind passes, and its kin."""
-    case = inquiry.failure.case
-    casts = any(node.op_type in CASTS for node in parsed(case.model).graph.node)
-    for one in chain(dtypes.alternatives(case), () if casts else dtypes.of_data(case)):
-        name, plain = one.plain if one.plain else ("", None)
-        ordinary = inquiry.passes(plain) if plain else None
-        if ordinary is False:
-            yield Condition("dtype", one.name, f"In {name} instead of {one.name} the same model fails as well.", False)
-            continue
-        passes = f"In {name} instead of {one.name} the same model passes" if ordinary else ""
-        asked = inquiry.verdict(plain) if plain and ordinary is None else None
-        if asked is not None and asked.failure is not None and asked.status is not Status.INVALID:
-            passes = f"In {name} instead of {one.name} the same model fails in another way"
-        if ordinary and one.limits and inquiry.passes(one.limits[1]) is False:
-            refuted = f"{passes}, but with the {one.limits[0]} of {name} in the place of {one.name}'s it fails as well."
-            yield Condition("dtype", one.name, refuted, needed=False, refuted=True)
-            continue
-        answers = {other: inquiry.passes(changed) for other, changed in one.kin}
-        fails = tuple(other for other, answer in answers.items() if answer is False)
-        right = [other for other, answer in answers.items() if answer]
-        if fails:
-            said = f"{'; with' if passes else 'With'} {enumerated(fails)} in the place of {one.name} it fails as well."
-            told = passes or right or casts or plain is None  # without a plain type nothing but kin was asked
-            yield Condition("dtype", one.name, passes + said, False, also=fails if told else ())
-        elif ordinary or right:
-            said = passes if ordinary else f"With {enumerated(right)} in the place of {one.name} the same model passes"
-            yield Condition("dtype", one.name, f"{said}.", True)
-
-
-def _with_kin(inquiry: Inquiry, condition: Condition) -> Condition:
-    """A type that a call's failure needs, beside those of its kin that fail as well."""
-    kin = call_types.kin(inquiry.failure.case, condition.text) if condition.needed else ()
-    fails = tuple(name for name, case in kin if inquiry.passes(case) is False)
-    if not fails:
-        return condition
-    also = f"with {enumerated(fails)} in the place of {condition.text} it fails as well."
-    return replace(condition, also=fails, sentence=f"{condition.sentence.rstrip('.')}; {also}")
-
-
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     """Those that tell what is broken. Beside an option that matters, other numbers may merely hide its effect."""
     option = any(
@@ -332,6 +300,8 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     fed = [one for one in found if one.needed and one.text.startswith(inputs.NON_CONSTANT)]
     alone = any(one.needed and one.text == inputs.ALONE for one in found)
     for one in found:
+        if superseded(one, found):
+            continue
         if alone and one.text.startswith("constant "):
             continue  # any other constant would do
         if one in fed and inputs.OR in one.text and len(fed) > 1:

@@ -52,6 +52,10 @@ _COUNTS = {"tensor(int32)", "tensor(int64)"}
 #: The fills that a condition on values itself speaks of, by its first word.
 _SAME = {
     "infinite": ("infinity", "minus infinity"),
+    "-inf": ("minus infinity",),
+    "+inf": ("infinity",),
+    "halfway": ("infinity", "minus infinity", "the largest finite number"),
+    "large": ("infinity", "minus infinity", "the largest finite number"),
     "NaN": ("NaN",),
     "negative": ("negative numbers", "minus infinity"),
     "zero": ("zeros",),

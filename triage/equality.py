@@ -27,6 +27,14 @@ _SHARE = 1e-3
 MOST_ELEMENTS, MOST_RUNS = 64, 12
 
 
+#: What is held against a limit, where its name says so.
+_HELD = {"iou_threshold": "an IoU", "score_threshold": "a score"}
+
+
+def _called(limit: str) -> str:
+    return _HELD.get(limit, "a value")
+
+
 @dataclass(frozen=True)
 class _Limit:
     """A number of a case that may be a limit, by the name that the specification has for it; `tensor` is "" for an
@@ -86,11 +94,12 @@ def _at(inquiry: Inquiry, case: Case, limit: _Limit) -> Condition | None:
         wrong, right = (limit.moved(case, limit.number * (1 + one)) for one in (share, -share))
         jumps = fits(inquiry.judge, wrong, failing.outcome) and fits(inquiry.judge, right, failing.reference)
         if jumps and inquiry.passes(right):
+            held = _called(limit.name)
             sentence = (
                 f"With `{limit.name}` slightly {other} {limit.number:g} the same model passes, and the wrong result is "
-                f"the right one for `{limit.name}` slightly {side} it: what differs is a value equal to it."
+                f"the right one for `{limit.name}` slightly {side} it: what differs is {held} equal to it."
             )
-            return Condition("value", f"a value equal to {limit.name}", sentence, needed=True)
+            return Condition("value", f"{held} equal to {limit.name}", sentence, needed=True)
     return None
 
 

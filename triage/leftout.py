@@ -21,6 +21,8 @@ KIND = "default"
 #: Defaults that only the specification's text tells: the number, and how often for each axis of an image.
 _PER_AXIS = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 2)}
 
+#: Attributes without a default that any number may be given to: without them it is drawn.
+_DRAWN = {"seed": 1.0}
 #: What follows from the shape of an input: which input that is, and which of its sizes.
 _FROM_INPUT = {"hidden_size": ("R", slice(-1, None)), "kernel_shape": ("W", slice(2, None))}
 #: More attributes than this tell nobody which of them is meant.
@@ -61,6 +63,8 @@ def _needed(case: Case, spelled: Sequence[AttributeProto], on: str = "") -> tupl
     how = "their defaults" if len(spelled) > 1 else "its default"
     where = f" on {on} the" if on else " the same"
     sentence = f"With {how}, {told}, spelled out{where} model passes."
+    if {one.name for one in spelled} <= set(_DRAWN):
+        sentence = f"With {told} given{where} model passes."
     return Condition(KIND, text, sentence, needed=True), Variant(KIND, text, sentence, (case,))
 
 
@@ -109,6 +113,8 @@ def _default(case: Case, known: OpSchema.Attribute, given: set[str]) -> Attribut
         return known.default_value
     if known.name in _FROM_INPUT:
         return _from_input(case, known)
+    if known.name in _DRAWN and known.type == OpSchema.AttrType.FLOAT:
+        return helper.make_attribute(known.name, _DRAWN[known.name])
     axes = _image_axes(case)
     if known.name not in _PER_AXIS or axes < 1 or (known.name == "pads" and "auto_pad" in given):
         return None

@@ -7,6 +7,7 @@ fits one witness by chance does not fit the next ones.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain, islice
@@ -28,14 +29,19 @@ from triage.variants import neighbour
 KIND = "likeness"
 #: Other witnesses that must fail, and how many are tried: all that are right or wrong must fit.
 WITNESSES, MOST_TRIED = 2, 12
+#: The formula by which a number loses its fraction.
+_CUT_OFF = "int({})"
 #: What somebody may have made of a number by mistake; `_others` proposes the same.
 _FORMULAS: Mapping[str, Callable[[float], float]] = {
     "1 - {}": lambda number: 1 - number,
     "-{}": lambda number: -number,
     "1 / {}": lambda number: 1 / number,
+    _CUT_OFF: math.trunc,
 }
 #: Numbers with which a formula must hold, too, unless the attribute is that number or near it.
 _OTHER_NUMBERS, _APART = (0.75, 0.6), 0.05
+#: Those for what is cut off: below one it is zero, which may be what everything becomes.
+_CUT_NUMBERS = (1.75, 0.6)
 
 
 def likeness(inquiry: Inquiry) -> Condition | None:
@@ -80,7 +86,8 @@ def by_formula(
     for formula, computed in _FORMULAS.items():
         if right == 0 or round(computed(right), 6) != wrong:
             continue
-        others = [number for number in _OTHER_NUMBERS if abs(number - right) > _APART]
+        numbers = _CUT_NUMBERS if formula == _CUT_OFF else _OTHER_NUMBERS
+        others = [number for number in numbers if abs(number - right) > _APART]
         seen = [number for number in others if _follows(inquiry, given(number), given(computed(number)))]
         if len(seen) == len(others):
             listed = " and ".join(f"`{name}={number:g}`" for number in seen)

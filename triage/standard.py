@@ -43,7 +43,7 @@ _SAYS = re.compile(
 #: How the specification says what becomes of values that are equal to a limit.
 _AT_THE_LIMIT = re.compile(r"\b(?:strictly|exactly equal|equal to|or equal)\b|[<>]=?")
 #: The words that a condition on a limit has before the limit's name.
-_EQUAL = "a value equal to "
+_EQUAL = " equal to "
 #: How sentences on a flag spell its values.
 _TRUTHS = {"0": "false", "1": "true"}
 
@@ -107,8 +107,8 @@ def _of_conditions(
             yield from _of_types(schema)
         elif one.kind == "input" and one.text.startswith("optional input "):
             yield from _of_input(schema, one.text.removeprefix("optional input "))
-        elif one.kind == "value" and one.text.startswith(_EQUAL):
-            yield from _of_limit(schema, one.text.removeprefix(_EQUAL))
+        elif one.kind == "value" and _EQUAL in one.text:
+            yield from _of_limit(schema, one.text.partition(_EQUAL)[2])
         elif one.kind == "value" and name in _OF_NUMBERS:
             yield from _of_numbers(schema, one.text.removeprefix(f"{name} "), _OF_NUMBERS[name])
 

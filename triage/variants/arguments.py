@@ -14,7 +14,7 @@ from fuzz.case import Case
 from fuzz.instance import Instance, Tensor, tensors
 from triage import construct_keras, construct_torch
 from triage.parameters_torch import Parameter, positional
-from triage.passes._axes import AXES
+from triage.passes._axes import AXES, parameter
 from triage.passes._instances import Place, changed, dropped, parsed, places, tensor_name, with_instance
 from triage.variants import Variant
 from triage.variants.values import SPECIAL
@@ -27,6 +27,8 @@ _PLAIN = (bool, int, float, str, type(None))
 _FILLED = 2
 #: Of so many numbers that are zero all ways to be something else are tried.
 _MOST_ZEROS = 3
+#: What docstrings call a single size.
+_SIZES = ("size", "sizes", "shape")
 #: What the numbers of a tensor are, by the kind of its dtype.
 _WORDS = {"f": "values", "i": "integers", "u": "integers"}
 
@@ -149,7 +151,8 @@ def full(case: Case) -> Iterator[Case]:
     zeros = replace(instance, tensors=tuple(map(_zeroed, filled.tensors, instance.tensors)))
     sized = filled
     for place in places(instance):
-        sized = changed(sized, place, _sizes_filled(place.of(instance)))
+        is_size = parameter(instance, place) in _SIZES
+        sized = changed(sized, place, _sizes_filled(place.of(instance), is_size=is_size))
     for other in (filled, *([zeros] if zeros != filled else []), sized):
         yield with_instance(case, other)
 
@@ -225,10 +228,12 @@ def _one_number(encoded: Any) -> Iterator[Any]:
         yield from ([1], [0])
 
 
-def _sizes_filled(encoded: Any) -> Any:
-    """A list of sizes among the arguments, with the same number in the place of zero."""
+def _sizes_filled(encoded: Any, *, is_size: bool) -> Any:
+    """A list of sizes among the arguments, or what the docstring calls one, with the same number in place of zero."""
+    if is_size and type(encoded) is int:
+        return encoded or _FILLED
     if isinstance(encoded, dict) and list(encoded) == ["tuple"]:
-        return {"tuple": _sizes_filled(encoded["tuple"])}
+        return {"tuple": _sizes_filled(encoded["tuple"], is_size=is_size)}
     if isinstance(encoded, list) and all(type(item) is int for item in encoded):
         return [item or _FILLED for item in encoded]
     return encoded

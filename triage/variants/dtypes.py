@@ -95,7 +95,10 @@ def _is_of(formal: OpSchema.FormalParameter, formals: Sequence[OpSchema.FormalPa
 
 
 def _retyped(case: Case, kind: str, dtype: str) -> Case:
-    """The case with all that is of one of the only node's formal types in another type."""
+    """The case with all that is of one of the only node's formal types in another type.
+
+    What may be of another type than that, and is not, goes along: Pow's exponent.
+    """
     model = load(case)
     open_shapes(model)
     node = model.graph.node[0]
@@ -106,12 +109,18 @@ def _retyped(case: Case, kind: str, dtype: str) -> Case:
         *zip(node.output, _repeated(schema.outputs, len(node.output)), strict=False),
     )
     named = {name for name, formal in pairs if formal.type_str == kind}
+    was = next((arrays[name].dtype for name in node.input if name in named & arrays.keys()), None)
+    named |= {name for name, formal in pairs if name in arrays and arrays[name].dtype == was and _may_be(formal, dtype)}
     for info in (*model.graph.input, *model.graph.output):
         if info.name in named:
             info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     return with_tensors(
         case, model, {name: arrays[name].astype(dtype) for name in node.input if name in named & arrays.keys()}
     )
+
+
+def _may_be(formal: OpSchema.FormalParameter, dtype: str) -> bool:
+    return f"tensor({_SPELLED.get(dtype, dtype)})" in formal.types
 
 
 def _repeated(formals: Sequence[OpSchema.FormalParameter], count: int) -> list[OpSchema.FormalParameter]:

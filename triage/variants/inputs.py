@@ -65,7 +65,7 @@ def _frozen(case: Case) -> Iterator[Variant]:
         sentence = f"With `{name}` as a constant (an initializer) instead of an input the same model passes."
         yield Variant("input", f"{NON_CONSTANT}{_called(model, name)}", sentence, (frozen(case, [name]),))
     if 1 < len(names) < len(model.graph.input):
-        called = enumerated([_called(model, name) for name in names], OR)
+        called = enumerated(list(dict.fromkeys(_called(model, name) for name in names)), OR)
         quoted = enumerated([f"`{name}`" for name in names])
         sentence = f"With {quoted} as constants instead of inputs the same model passes."
         yield Variant("input", f"{NON_CONSTANT}{called}", sentence, (frozen(case, names),))

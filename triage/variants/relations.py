@@ -76,6 +76,7 @@ def wider(case: Case, variant: Variant) -> Iterator[Wider]:
         if (variant.kind, variant.text) == (TYPES, _typed(one, two)):
             swapped = _retyped(case, {one.name: two.array.dtype, two.name: one.array.dtype})
             yield Wider("the two types exchanged", swapped, "inputs of different types")
+            yield from _one_alone(case, variant, one, two)
     data = _data(case)
     if data is None:
         return
@@ -89,11 +90,21 @@ def wider(case: Case, variant: Variant) -> Iterator[Wider]:
             )
     if variant.text == _first_axis(data):
         whole = _before(case, [name for name, array in _arrays(case).items() if array.shape == data.array.shape])
-        yield Wider(f"`{data.name}` of two dimensions and `axis=0`", _with_axis(whole, 0), "axis=0")
+        words = "axis=0" if _given_axis(case) == 0 else f"{_first_axis(data)} (axis 0)"
+        yield Wider(f"`{data.name}` of two dimensions and `axis=0`", _with_axis(whole, 0), words)
     elif variant.text == _dimensions(data):
         said = f"`{data.name}` of {rank + 1} dimensions"
         some = f"{rank - 1} dimension{'s' * (rank > 2)}"
         yield Wider(said, _reranked(case, 1), f"{data.formal} of more than {some}")
+
+
+def _one_alone(case: Case, variant: Variant, one: _Input, two: _Input) -> Iterator[Wider]:
+    """Both in the type in which they do not pass: what fails so, too, needs one input's type, whatever the other's."""
+    passing = {_arrays(other)[one.name].dtype for other in variant.cases}
+    for odd, other in ((one, two), (two, one)):
+        if odd.array.dtype not in passing:
+            same = _retyped(case, {other.name: odd.array.dtype})
+            yield Wider(f"both of {odd.array.dtype.name}", same, f"{odd.array.dtype.name} {odd.formal}")
 
 
 def of_other_types(case: Case, variant: Variant) -> Iterator[tuple[str, Case]]:
@@ -302,6 +313,11 @@ def _open(case: Case) -> onnx.ModelProto:
     model = load(case)
     open_shapes(model)
     return model
+
+
+def _given_axis(case: Case) -> int | None:
+    """The attribute `axis` as the model gives it."""
+    return next((int(one.i) for one in parsed(case.model).graph.node[0].attribute if one.name == "axis"), None)
 
 
 def _first_axis(data: _Input) -> str:

@@ -3,7 +3,7 @@ takes beside its data; no empty tensor, no scalar."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -57,14 +57,22 @@ class Special:
 
     def replaced(self, array: Array) -> list[Array]:
         """The array with ordinary numbers in the place of the special ones, some ways; none where there are none."""
-        mask = self.found(array) if array.dtype.kind in self.kinds else np.array(False)
+        with np.errstate(invalid="ignore"):
+            mask = self.found(array) if array.dtype.kind in self.kinds else np.array(False)
         return [np.where(mask, instead, array) for instead in self.instead(array)] if mask.any() else []
 
 
+#: Beyond this a number is large: 8-bit floats end at 240 and 448, and an exponential of float16 long before.
+LARGE = 100
+#: The operator that divides by its second input and rounds.
+_ROUNDS_BY_SCALE = "QuantizeLinear"
 #: The absolute value of a negative axis is out of range, where zero may be an axis still.
 SPECIAL = (
     Special("NaN", "no NaN in", "f", np.isnan, _distinct),
+    Special("-inf", "no minus infinity in", "f", np.isneginf, _distinct),
+    Special("+inf", "no plus infinity in", "f", np.isposinf, _distinct),
     Special("infinite", "no infinity in", "f", np.isinf, _distinct),
+    Special("large", f"no number beyond {LARGE} in", "f", lambda array: np.abs(array) > LARGE, _distinct),
     Special("negative", "no negative number in", "if", lambda array: (array < 0) & np.isfinite(array), _positive),
     Special("negative", "no negative number in", "i", lambda array: np.asarray(array < 0), _zeros),
     Special("zero", "no zero in", "if", lambda array: np.asarray(array == 0), _distinct),
@@ -78,13 +86,30 @@ ODD = Special("odd", "only even numbers in", "iu", lambda array: np.asarray(arra
 NON_ZERO = Special("non-zero", "only zeros in", "fiu", lambda array: np.asarray(array != 0), _zeros)
 
 
+#: How the condition on ties begins.
+HALFWAY = "halfway"
+
+
+def halfway(step: float = 1.0) -> Special:
+    """Numbers that are half-way between two multiples of a step, which rules of rounding treat differently."""
+
+    def moved(array: Array) -> list[Array]:
+        return [(array + side * step / 4).astype(array.dtype) for side in (1, -1)]
+
+    between = "two whole ones" if step == 1 else f"two multiples of {step:g}"
+    return Special(
+        HALFWAY, f"no number half-way between {between} in", "f", lambda array: array / step % 1 == 0.5, moved
+    )
+
+
 def variants(case: Case) -> Iterator[Variant]:
     """Each tensor without its special numbers, then with an ordinary shape."""
     model = parsed(case.model)
     fed = {name: value for name, value in case.inputs.items() if isinstance(value, np.ndarray) and _is_plain(value)}
     constants = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer if _is_held(one)}
-    for name, array in {**constants, **fed}.items():
-        for special in (*SPECIAL, *_by_place(model, name, array)):
+    known = {**constants, **fed}
+    for name, array in known.items():
+        for special in (*SPECIAL, *_by_place(model, name, known)):
             values = special.replaced(array)
             if values:
                 sentence = f"With {special.said} `{name}` the same model passes."
@@ -96,7 +121,7 @@ def variants(case: Case) -> Iterator[Variant]:
         yield from _ordinary_shape(case, name, formal_name(model, name), array)
 
 
-def _by_place(model: onnx.ModelProto, name: str, array: Array) -> Iterator[Special]:
+def _by_place(model: onnx.ModelProto, name: str, known: Mapping[str, Array]) -> Iterator[Special]:
     """The kinds of number that are worth a try where nodes read the tensor; int64 are axes and sizes.
 
     An operator's first input is data, which is full of fractions, unless it is indices, which are not.
@@ -105,12 +130,19 @@ def _by_place(model: onnx.ModelProto, name: str, array: Array) -> Iterator[Speci
     if any(at == 0 for _, at in places):
         if formal_name(model, name) == "indices":
             yield FRACTIONAL
+        yield halfway(_step(places[0][0], known))
         return
     yield FRACTIONAL
     formals = [formal for node, at in places for formal in formal_inputs(node, model)[at : at + 1]]
     optional = any(formal.option == OpSchema.FormalParameterOption.Optional for formal in formals)
-    if optional and array.dtype != np.int64:
+    if optional and known[name].dtype != np.int64:
         yield from (ODD, NON_ZERO)
+
+
+def _step(node: onnx.NodeProto, known: Mapping[str, Array]) -> float:
+    """What the node divides its data by before it rounds them."""
+    scale = known.get(node.input[1]) if node.op_type == _ROUNDS_BY_SCALE and len(node.input) > 1 else None
+    return float(scale.item()) if scale is not None and scale.size == 1 and scale.item() else 1.0
 
 
 def _is_held(tensor: TensorProto) -> bool:

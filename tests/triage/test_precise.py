@@ -1,0 +1,157 @@
+"""Conditions are as narrow as what fails: which infinity, which of two types, which sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Failure, Origin
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from triage import titles
+from triage.conditions import Condition, conditions
+from triage.numbers_alike import numbers_alike
+from triage.precise import superseded
+
+PLANTED = str(Path(__file__).with_name("planted_numbers.py"))
+
+
+@pytest.fixture(scope="module")
+def judge() -> Iterator[Judge]:
+    with Runner(jobs=1) as runner:
+        yield Judge(runner, catalogue.target("reference"))
+
+
+def case_of(
+    op_type: str,
+    given: dict[str, Any],
+    constants: dict[str, Any] | None = None,
+    kind: int = TensorProto.FLOAT,
+    rank: int = 1,
+    names: Sequence[str] = (),
+    **attributes: Any,
+) -> Case:
+    """A model of one node that reads `names`, else all tensors; its output has unknown sizes."""
+    held = {name: np.asarray(value) for name, value in (constants or {}).items()}
+    fed = {name: np.asarray(value) for name, value in given.items()}
+    node = helper.make_node(op_type, list(names) or [*fed, *held], ["out"], **attributes)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in fed.items()
+    ]
+    out = helper.make_tensor_value_info("out", kind, [None] * rank)
+    graph = helper.make_graph([node], "g", infos, [out], [numpy_helper.from_array(v, k) for k, v in held.items()])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    return Case("onnx", model.SerializeToString(), fed, Origin("test", op_type))
+
+
+def needed(judge: Judge, case: Case) -> dict[str, str]:
+    """What the failure needs, and what was seen of each."""
+    failure = judge.examine(case, catalogue.target(PLANTED)).failure
+    assert failure is not None
+    return {one.text: one.sentence for one in conditions(judge, failure) if one.needed}
+
+
+def failure_of(judge: Judge, case: Case) -> Failure:
+    failure = judge.examine(case, catalogue.target(PLANTED)).failure
+    assert failure is not None
+    return failure
+
+
+def test_that_an_attribute_names_another_type_than_the_input_has_is_one_condition(judge: Judge) -> None:
+    case = case_of("EyeLike", {"x": np.ones((2, 3), np.int64)}, rank=2, dtype=TensorProto.FLOAT)
+    assert needed(judge, case) == {
+        "dtype other than that of input": "With `dtype` and `x` of one type, int64 or float32, the model passes."
+    }
+
+
+def test_of_two_types_the_one_alone_is_told_that_fails_beside_its_own(judge: Judge) -> None:
+    constants = {"depth": np.float32(3), "values": np.int64([1, 2])}
+    case = case_of("OneHot", {"indices": np.int64([1, 2])}, constants, TensorProto.INT64, rank=2)
+    assert list(needed(judge, case)) == ["float32 depth"]
+
+
+def test_all_that_is_of_the_type_of_the_data_is_retyped_where_it_may_be(judge: Judge) -> None:
+    case = case_of("Pow", {"x": np.int64([1, 2]), "y": np.int64([3, 2])}, kind=TensorProto.INT64)
+    [told] = [one for one in conditions(judge, failure_of(judge, case)) if one.kind == "dtype"]
+    assert told.also == ("int32",)
+    assert told.sentence.startswith("In float32 instead of int64 the same model passes")
+
+
+def test_what_draws_numbers_is_tried_with_a_seed_and_need_only_run(judge: Judge) -> None:
+    assert list(needed(judge, case_of("Bernoulli", {"x": np.float32([1, 0])}))) == ["seed left out"]
+
+
+def test_a_tie_is_told_in_steps_of_the_scale(judge: Judge) -> None:
+    constants = {"scale": np.float32(2), "zero": np.uint8(0)}
+    case = case_of("QuantizeLinear", {"x": np.float32([1, 2, 5])}, constants, TensorProto.UINT8)
+    found = needed(judge, case)
+    assert found["halfway x"] == "With no number half-way between two multiples of 2 in `x` the same model passes."
+
+
+def test_of_two_infinities_the_one_alone_is_told_that_matters(judge: Judge) -> None:
+    case = case_of("ReduceMax", {"x": np.float32([-np.inf, -np.inf])}, {"axes": np.int64([0])})
+    assert [text for text in needed(judge, case) if "data" in text] == ["-inf or empty data"]
+
+
+def test_a_number_that_is_out_of_range_is_large_rather_than_infinite(judge: Judge) -> None:
+    for numbers in ([1, 500], [1, np.inf]):
+        case = case_of("Cast", {"x": np.float32(numbers)}, kind=TensorProto.FLOAT8E4M3FN, to=TensorProto.FLOAT8E4M3FN)
+        assert list(needed(judge, case)) == ["large input", "float8e4m3fn"]
+
+
+def test_the_test_that_failed_first_takes_no_sizes_away(judge: Judge) -> None:
+    """It has a one in its shape, too; that is no number that any tensor has or has not."""
+    given = {"data": np.float32([[1], [2], [3]]), "shape": np.int64([1, 2])}
+    case = case_of("Expand", given, rank=2)
+    found = conditions(judge, failure_of(judge, case), seen=[case])
+    assert [one.text for one in found if one.needed] == ["1 in shape"]
+
+
+def test_scales_are_told_by_the_sizes_that_they_give(judge: Judge) -> None:
+    data = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 2, 2)
+    case = case_of("Resize", {"x": data}, {"s": np.float32([1, 1, 0.6, 0.6])}, rank=4, names=["x", "", "s"])
+    failure = failure_of(judge, case)
+    found = conditions(judge, failure)
+    assert [one.text for one in found if one.needed] == ["scales that give no whole sizes"]
+    assert titles.subject(case, ["Resize"], found) == "Resize with scales that give no whole sizes"
+
+
+def condition(text: str, kind: str = "value", *, holds: bool = True) -> Condition:
+    return Condition(kind, text, "", holds)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "holds", "others", "gone"),
+    [
+        ("large x", "value", True, [condition("infinite x")], True),
+        ("large x", "value", True, [condition("infinite y")], False),
+        ("infinite x", "value", True, [condition("-inf x")], True),
+        ("infinite x", "value", True, [condition("-inf x", holds=False)], False),
+        ("-inf x", "value", False, [condition("infinite x")], True),
+        ("fractional x", "value", True, [condition("halfway x")], True),
+        ("int64", "dtype", False, [condition("dtype other than that of input", "types")], True),
+        ("dtype", "attribute", True, [condition("dtype other than that of input", "types")], True),
+        ("k=1", "attribute", True, [condition("dtype other than that of input", "types")], False),
+    ],
+)
+def test_what_another_condition_says_better_is_not_told(
+    text: str, kind: str, holds: bool, others: list[Condition], gone: bool
+) -> None:
+    assert superseded(condition(text, kind, holds=holds), others) is gone
+
+
+def test_casts_that_give_other_numbers_are_not_told_of_one_another(judge: Judge) -> None:
+    """One infinity is not the other, nor NaN."""
+    one = failure_of(judge, case_of("ReduceMax", {"x": np.float32([[-np.inf, 2]])}, {"axes": np.int64([0])}, rank=2))
+    for numbers, alike in (([-3.4e38, 2], True), ([-np.inf, 2], False), ([np.nan, 2], False), ([-3.4e38, 3], False)):
+        outputs = (("out", np.float32([numbers])),)
+        other = replace(one, outcome=replace(one.outcome, outputs=outputs))
+        assert numbers_alike(one, other) is alike
