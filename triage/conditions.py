@@ -49,6 +49,7 @@ from triage.variants import (
     backwards,
     call_types,
     declared,
+    fed_sequences,
     inputs,
     kernels,
     relations,
@@ -91,6 +92,8 @@ _CUT = Condition(
 _OWN = (sharing.TEXT, unread.TEXT, kernels.TEXT, whole_sizes.TEXT)
 #: Kinds of variants of which a compiler may know only some forms, with all attributes given.
 _SHAPED = ("attribute", relations.KIND)
+#: How conditions begin of which it is told, too, that the case fails otherwise without them.
+_SHAPES = ("empty ", "1-D ")
 _DEFAULTS = "all defaults of attributes spelled out"
 #: What makes neighbours of a case.
 _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
@@ -99,7 +102,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
         *(told_types.variants, sharing.variants, unread.variants, kernels.variants),
-        whole_sizes.variants,
+        *(whole_sizes.variants, fed_sequences.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
     "instance": (backwards.variants, arguments.variants, call_types.variants),
@@ -172,11 +175,17 @@ def _neighbours(inquiry: Inquiry, makers: Sequence[_Maker]) -> tuple[dict[Key, C
         answer = _answer(inquiry, variant) or _resized(inquiry, variant) or _spelled_out(inquiry, variant)
         if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
             denied.add(key)  # another way to do without it may pass by coincidence
-        if answer is None and variant.flag:
+        if answer is None and (variant.flag or _is_indispensable(inquiry, variant)):
             answer = Condition("setting", variant.text, "", needed=False)
         if answer is not None:
             found[key], variants[key] = answer, variant
     return found, variants
+
+
+def _is_indispensable(inquiry: Inquiry, variant: Variant) -> bool:
+    """Whether the model is invalid without an attribute: it says what the operator is to do, as a block's size does."""
+    model = variant.kind == "attribute" and inquiry.failure.case.kind == "onnx"
+    return model and not inquiry.over() and inquiry.verdict(variant.cases[0]) is None
 
 
 def _bounds(
@@ -211,7 +220,7 @@ def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
     if len(answers) != 1 or None in answers:
         if answers == {None} and variant.kind in ("dtype", "attribute") and inquiry.failure.case.kind == "instance":
             return _wrong_otherwise(inquiry, variant) or _otherwise(inquiry, variant)
-        return _otherwise(inquiry, variant) if answers == {None} and variant.text.startswith("empty ") else None
+        return _otherwise(inquiry, variant) if answers == {None} and variant.text.startswith(_SHAPES) else None
     needed = answers == {True}
     sentence = variant.sentence if needed else variant.sentence.replace(" passes.", " fails as well.")
     ignored = needed and variant.kind in _OPTIONS and is_ignored(inquiry, variant)
@@ -219,13 +228,16 @@ def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
 
 
 def _wrong_otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
-    """What is wrong in an ordinary type, or without an option, too, but in another way: it is not all that matters."""
+    """What is wrong in an ordinary type, or without an option, too, but in another way: it is not all that matters.
+
+    Where the failure is none of a wrong result, nothing is raised then, so it matters all the same.
+    """
     verdict = inquiry.verdict(variant.cases[0])
     failure = verdict.failure if verdict else None
     if failure is None or not failure.symptom.startswith("wrong:"):
         return None
     said = variant.sentence.replace(" passes.", f" is wrong in another way: {failure.detail.rstrip('.')}.")
-    return Condition(variant.kind, variant.text, said, needed=False)
+    return Condition(variant.kind, variant.text, said, needed=not inquiry.failure.symptom.startswith("wrong:"))
 
 
 def _otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:

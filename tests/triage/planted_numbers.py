@@ -1,9 +1,9 @@
 """A compiler with faults that certain numbers and types show: the reference evaluator on another model.
 
-EyeLike wants the type of its input, OneHot a depth of integers, Pow floats alone, and Bernoulli its seed.
-QuantizeLinear rounds halves up, ReduceMax begins with the lowest finite number, a Cast to float8e4m3fn never
-saturates and one of float8e5m2 to float16 takes NaN for infinity, as one of float8e4m3fn for 480, Expand takes the
-shape for that of the result, and Resize gives zeros where a scaled size is no whole number.
+No input may be a sequence, DequantizeLinear is not known, EyeLike wants the type of its input, OneHot a depth of
+integers, Pow floats alone, and Bernoulli its seed. QuantizeLinear rounds halves up, ReduceMax begins with the lowest
+finite number, a Cast to float8e4m3fn never saturates, Expand takes the shape for that of the result, and Resize gives
+zeros where a scaled size is no whole number.
 """
 
 import numpy as np
@@ -32,6 +32,8 @@ def execute(job, enter):
     arrays = {**{one.name: onnx.numpy_helper.to_array(one) for one in model.graph.initializer}, **dict(job.inputs)}
     read = [arrays[name] for name in node.input if name]
     refuse(node.op_type, given, read)
+    if any(isinstance(value, list) for value in dict(job.inputs).values()):
+        raise TypeError("A sequence is no input.")
     if node.op_type == "Expand":
         node.input[0] = "first"
         cut = read[0][tuple(slice(1 if size == 1 else None) for size in read[1][-read[0].ndim :])]
@@ -51,6 +53,8 @@ def refuse(operator, given, read):
         and given["dtype"] != onnx.helper.np_dtype_to_tensor_dtype(read[0].dtype)
     ):
         raise ValueError("The two types differ.")
+    if operator == "DequantizeLinear":
+        raise ValueError("There are no blocks.")
     if operator == "OneHot" and read[1].dtype.kind == "f":
         raise TypeError("The depth is no integer.")
     if operator == "Pow" and read[0].dtype.kind == "i":

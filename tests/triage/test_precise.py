@@ -19,6 +19,7 @@ from triage import titles
 from triage.conditions import Condition, conditions
 from triage.numbers_alike import numbers_alike
 from triage.precise import superseded
+from triage.variants import fed_sequences, values
 
 PLANTED = str(Path(__file__).with_name("planted_numbers.py"))
 
@@ -122,6 +123,35 @@ def test_scales_are_told_by_the_sizes_that_they_give(judge: Judge) -> None:
     found = conditions(judge, failure)
     assert [one.text for one in found if one.needed] == ["scales that give no whole sizes"]
     assert titles.subject(case, ["Resize"], found) == "Resize with scales that give no whole sizes"
+
+
+def test_an_attribute_without_which_the_model_is_invalid_is_the_setting_where_nothing_else_is_told(
+    judge: Judge,
+) -> None:
+    constants = {"scale": np.float32([[2, 3], [4, 5]]), "zero": np.ones((2, 2), np.uint8)}
+    case = case_of("DequantizeLinear", {"x": np.ones((2, 4), np.uint8)}, constants, rank=2, block_size=2)
+    found = conditions(judge, failure_of(judge, case))
+    assert titles.subject(case, ["DequantizeLinear"], found) == "DequantizeLinear with block_size=2"
+
+
+def sequence(members: Sequence[int]) -> Case:
+    node = helper.make_node("SequenceLength", ["s"], ["out"])
+    kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.INT64, [1]))
+    out = helper.make_tensor_value_info("out", TensorProto.INT64, [])
+    graph = helper.make_graph([node], "g", [helper.make_value_info("s", kind)], [out])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    return Case("onnx", model.SerializeToString(), {"s": [np.int64([one]) for one in members]}, Origin("test"))
+
+
+@pytest.mark.parametrize("members", [[], [1, 2]])
+def test_a_sequence_that_is_fed_is_tried_as_one_that_the_model_makes(judge: Judge, members: list[int]) -> None:
+    assert list(needed(judge, sequence(members))) == [fed_sequences.TEXT]
+
+
+def test_one_number_in_a_vector_is_tried_as_a_scalar(judge: Judge) -> None:
+    case = case_of("Clip", {"x": np.float32([1, 2])}, {"least": np.float32([2])})
+    [one] = [one for one in values.variants(case) if one.text.startswith("1-D")]
+    assert one.text == "1-D min" and one.sentence == "With a 0-D `least` the same model passes."
 
 
 def condition(text: str, kind: str = "value", *, holds: bool = True) -> Condition:

@@ -115,7 +115,7 @@ def variants(case: Case) -> Iterator[Variant]:
                 sentence = f"With {special.said} `{name}` the same model passes."
                 text = f"{special.text} {formal_name(model, name)}"
                 yield Variant("value", text, sentence, tuple(with_value(case, name, value) for value in values))
-    empty = {name: array for name, array in constants.items() if not array.size}
+    empty = {name: array for name, array in constants.items() if not array.size or array.shape == (1,)}
     truths = {name: value for name, value in case.inputs.items() if _is_truths(value)}
     for name, array in {**fed, **empty, **truths}.items():
         yield from _ordinary_shape(case, name, formal_name(model, name), array)
@@ -161,10 +161,18 @@ def _ordinary_shape(case: Case, name: str, formal: str, array: Array) -> Iterato
     if array.ndim == 0:
         longer = with_value(case, name, array.reshape(1))
         yield Variant("value", f"scalar {formal}", f"With a one-dimensional `{name}` the same model passes.", (longer,))
+    elif array.shape == (1,) and not _is_first(case, name):
+        single = with_value(case, name, array.reshape(()))
+        yield Variant("value", f"1-D {formal}", f"With a 0-D `{name}` the same model passes.", (single,))
     elif 0 in array.shape:
         larger = np.zeros(tuple(size or 2 for size in array.shape), array.dtype)
         cases = tuple(with_value(case, name, value) for value in _distinct(larger))
         yield Variant("value", f"empty {formal}", f"With a non-empty `{name}` the same model passes.", cases)
+
+
+def _is_first(case: Case, name: str) -> bool:
+    """Whether a node reads the tensor as its data."""
+    return any(node.input and node.input[0] == name for node in parsed(case.model).graph.node)
 
 
 def with_value(case: Case, name: str, value: Array) -> Case:
