@@ -96,6 +96,8 @@ def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
         yield Contrast(mutant.said, mutant.case)
     if variant.kind == "attribute" and case.kind == "onnx":
         yield from _other_attributes(case, variant)
+        for said, other in attributes.other_numbers(case, variant):
+            yield Contrast(said, other, attributes.NUMBER)
     if variant.kind == "attribute" and case.kind in ("instance", "keras"):
         for said, wider, other in arguments.others(case, variant.text):
             yield Contrast(said, other, wider)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from triage.inquiry import Condition
-from triage.variants import relations, told_types, whole_sizes
+from triage.variants import relations, sizes, told_types, whole_sizes
 
 #: Words of numbers, and those that the same numbers go by as well, which say less.
 _LESS = {
@@ -14,6 +15,8 @@ _LESS = {
     "infinite": ("large",),
     "halfway": ("fractional",),
 }
+#: How a condition on the number of dimensions begins.
+_OF_RANK = re.compile(r"\d-D ")
 #: Words of numbers that make no difference by themselves, and those that say the same of more numbers.
 _SAME_NUMBERS = {"-inf": "infinite", "+inf": "infinite", "infinite": "large"}
 
@@ -21,6 +24,8 @@ _SAME_NUMBERS = {"-inf": "infinite", "+inf": "infinite", "infinite": "large"}
 def superseded(one: Condition, found: Collection[Condition]) -> bool:
     """Whether another condition says all that this one says, and more."""
     needed = [other for other in found if other.needed and other is not one]
+    if one.kind == relations.KIND and _OF_RANK.match(one.text):
+        return any(other.text == sizes.SHORT for other in needed)
     if one.kind == "value":
         if one.text == "fractional scales" and any(other.text == whole_sizes.TEXT for other in needed):
             return True

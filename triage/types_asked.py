@@ -19,7 +19,8 @@ def of_types(inquiry: Inquiry) -> Iterator[Condition]:
     """For each unusual type of a model whether the ordinary one of its kind passes, and its kin."""
     case = inquiry.failure.case
     casts = any(node.op_type in CASTS for node in parsed(case.model).graph.node)
-    for one in chain(dtypes.alternatives(case), () if casts else dtypes.of_data(case)):
+    data = () if casts else chain(dtypes.of_data(case), dtypes.of_value(case))
+    for one in chain(dtypes.alternatives(case), data):
         told = _plainly(inquiry, one) or _by_kin(inquiry, one, casts=casts)
         yield from [told] if told else []
 

@@ -343,6 +343,20 @@ def test_a_number_that_a_constant_holds_is_tried_as_a_tensor() -> None:
     assert held.name == "value" and numpy_helper.to_array(held.t).tolist() == [1, 2]
 
 
+def test_a_number_of_a_constant_is_told_as_such_where_other_numbers_in_attributes_fail_as_well(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    node = helper.make_node("Constant", [], ["y"], value_float=1.0)
+    graph = helper.make_graph([node], "g", [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, [])])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    case = Case("onnx", model.SerializeToString(), {}, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "tvm"))
+    assert titles.subject(case, ["Constant"], found) == "Constant with a number instead of a tensor"
+    assert [one.sentence for one in found if one.needed] == [
+        "With the tensor `value` instead of `value_float` the same model passes; "
+        "with `value_ints = [1, 2]` it fails as well."
+    ]
+
+
 def test_without_its_type_an_output_is_declared_in_the_one_that_it_gets_then() -> None:
     node = helper.make_node("EyeLike", ["x"], ["y"], dtype=TensorProto.BOOL)
     infos = [

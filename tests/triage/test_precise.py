@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin
@@ -19,7 +21,7 @@ from triage import titles
 from triage.conditions import Condition, conditions
 from triage.numbers_alike import numbers_alike
 from triage.precise import superseded
-from triage.variants import fed_sequences, values
+from triage.variants import dtypes, fed_sequences, sizes, values
 
 PLANTED = str(Path(__file__).with_name("planted_numbers.py"))
 
@@ -114,6 +116,25 @@ def test_the_test_that_failed_first_takes_no_sizes_away(judge: Judge) -> None:
     case = case_of("Expand", given, rank=2)
     found = conditions(judge, failure_of(judge, case), seen=[case])
     assert [one.text for one in found if one.needed] == ["1 in shape"]
+
+
+def test_a_shape_that_leaves_out_leading_axes_is_told_rather_than_a_rank(judge: Judge) -> None:
+    given = {"data": np.ones((2, 3, 1), np.float32), "shape": np.int64([1, 2])}
+    case = case_of("Expand", given, rank=3)
+    assert sizes.SHORT in needed(judge, case)
+    assert superseded(condition("3-D input", "relation"), [condition(sizes.SHORT)])
+    assert not superseded(condition("a single input", "relation"), [condition(sizes.SHORT)])
+
+
+def test_what_a_result_is_filled_with_is_tried_in_an_ordinary_type() -> None:
+    """Of ConstantOfShape no input has the type of the result."""
+    value = helper.make_tensor("value", TensorProto.INT32, [1], [7])
+    case = case_of("ConstantOfShape", {"x": np.int64([2])}, kind=TensorProto.INT32, value=value)
+    [one] = dtypes.of_value(case)
+    assert one.name == "int32" and one.plain is not None and one.plain[0] == "float32"
+    other = one.plain[1]
+    [result] = ReferenceEvaluator(onnx.load_from_string(other.model)).run(None, dict(other.inputs))
+    assert (result.dtype, result.tolist()) == (np.float32, [7, 7])
 
 
 def test_scales_are_told_by_the_sizes_that_they_give(judge: Judge) -> None:

@@ -16,6 +16,14 @@ from triage.variants import Variant, neighbour
 
 #: Attributes of Constant that hold numbers, and their types.
 _NUMBERS = {"value_int": np.int64, "value_ints": np.int64, "value_float": np.float32, "value_floats": np.float32}
+#: What each of these is tried as, too, and what a title says where both fail.
+_UNLIKE: dict[str, tuple[str, int | float | list[int] | list[float]]] = {
+    "value_int": ("value_floats", [1.0, 2.0]),
+    "value_ints": ("value_float", 1.0),
+    "value_float": ("value_ints", [1, 2]),
+    "value_floats": ("value_int", 1),
+}
+NUMBER = "a number instead of a tensor"
 #: What a value may be cast to in most models.
 _COMMON = (TensorProto.FLOAT, TensorProto.INT32)
 
@@ -26,7 +34,7 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _as_tensors(case)
     yield from _other_casts(case)
     for at, node in enumerate(model.graph.node):
-        schema = schema_of(node, model)
+        schema = schema_of(node, model) if node.op_type != "Constant" else None
         for attribute in node.attribute:
             known = schema.attributes.get(attribute.name) if schema else None
             if known is None or known.required or is_default(attribute, known) or not attribute_text(attribute):
@@ -68,6 +76,23 @@ def _cast_to(case: Case, at: int, name: str, kind: int) -> Case:
     next(one for one in other.graph.node[at].attribute if one.name == name).i = kind
     retyped(other)
     return neighbour(case, other)
+
+
+def other_numbers(case: Case, variant: Variant) -> Iterator[tuple[str, Case]]:
+    """The Constant of a condition on the attribute that holds its number, with the attribute that is least like it.
+
+    Of numbers of the other type, and a list instead of one number, or the reverse.
+    """
+    unlike = _UNLIKE.get(variant.text)
+    for at, node in enumerate(parsed(case.model).graph.node if unlike else ()):
+        if unlike is None or node.op_type != "Constant" or variant.text not in [one.name for one in node.attribute]:
+            continue
+        name, value = unlike
+        other = parsed(case.model)
+        del other.graph.node[at].attribute[:]
+        other.graph.node[at].attribute.append(onnx.helper.make_attribute(name, value))
+        retyped(other)
+        yield f"`{onnx.helper.printable_attribute(other.graph.node[at].attribute[0])}`", neighbour(case, other)
 
 
 def retyped(model: onnx.ModelProto) -> None:

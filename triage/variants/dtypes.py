@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper
 from onnx.defs import OpSchema
 
@@ -35,6 +36,8 @@ _KINDS = (
 #: Types of data that are tried in one that most operators are made for, the first of these that is allowed.
 _OF_DATA = ("int64", "int32", "bool")
 _ORDINARY = ("float32", "int32", "int64")
+#: The attribute that holds the number of ConstantOfShape.
+_VALUE = "value"
 #: How the specification's type strings call numpy's types, where not by the same name.
 _SPELLED = {"float32": "float"}
 
@@ -88,6 +91,22 @@ def of_data(case: Case) -> Iterator[Alternatives]:
     others = [(name, _retyped(case, formals[0].type_str, name)) for name in allowed]
     if others:
         yield Alternatives(array.dtype.name, others[0], tuple(others[1:]))
+
+
+def of_value(case: Case) -> Iterator[Alternatives]:
+    """The number that the only node fills its result with, which is of no input's type, in the ordinary types."""
+    model = load(case)
+    node = model.graph.node[0] if len(model.graph.node) == 1 else onnx.NodeProto()
+    held = next((one for one in node.attribute if one.name == _VALUE and one.type == onnx.AttributeProto.TENSOR), None)
+    if held is None or not node.input:
+        return
+    array = onnx.numpy_helper.to_array(held.t)
+    if array.dtype.isbuiltin != 1 or array.dtype.name == _ORDINARY[0]:
+        return
+    held.t.CopyFrom(onnx.numpy_helper.from_array(array.astype(_ORDINARY[0])))
+    for info in model.graph.output:
+        info.type.tensor_type.elem_type = TensorProto.FLOAT
+    yield Alternatives(array.dtype.name, (_ORDINARY[0], with_tensors(case, model, {})), ())
 
 
 def _is_of(formal: OpSchema.FormalParameter, formals: Sequence[OpSchema.FormalParameter]) -> bool:
