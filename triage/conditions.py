@@ -64,7 +64,7 @@ from triage.variants import (
 )
 from triage.wording import telling
 
-__all__ = ["Condition", "conditions"]
+__all__ = ["MODE", "Condition", "conditions"]
 
 #: Runs of the compiler that a report is worth.
 MOST_RUNS = 48
@@ -85,6 +85,8 @@ _FEEDING = ("constant ", inputs.NON_CONSTANT, inputs.ALONE)
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 #: The kind of what is said where an inquiry was cut off: on a quieter machine the report may say more.
 CUT = "cut"
+#: The kind of an attribute that is no flag, and without which the model is invalid.
+MODE = "mode"
 _CUT = Condition(
     CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
 )
@@ -149,7 +151,7 @@ def conditions(
     ignored = any(one.ignored for one in found.values())
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else _likeness(inquiry)
     if judge.perturb is not None:  # what nobody wrote may be right by chance, in some sizes more often than in others
-        found = {key: one for key, one in found.items() if one.kind != relations.KIND}
+        found = {key: one for key, one in found.items() if one.kind != relations.KIND or _is_of_many(one)}
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
     reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
     wider = [*(one for one in (like, reach, older) if one), *unsupported(beside)]
@@ -176,10 +178,16 @@ def _neighbours(inquiry: Inquiry, makers: Sequence[_Maker]) -> tuple[dict[Key, C
         if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
             denied.add(key)  # another way to do without it may pass by coincidence
         if answer is None and (variant.flag or _is_indispensable(inquiry, variant)):
-            answer = Condition("setting", variant.text, "", needed=False)
+            answer = Condition("setting" if variant.flag else MODE, variant.text, "", needed=False)
         if answer is not None:
             found[key], variants[key] = answer, variant
     return found, variants
+
+
+def _is_of_many(condition: Condition) -> bool:
+    """Whether a relation is about more dimensions than most kernels are made for: that is no matter of chance."""
+    found = relations.RANK.match(condition.text)
+    return found is not None and int(found[1]) + ("more than" in found[0]) >= relations.MANY
 
 
 def _is_indispensable(inquiry: Inquiry, variant: Variant) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 
 from triage.inquiry import Condition
@@ -15,8 +14,6 @@ _LESS = {
     "infinite": ("large",),
     "halfway": ("fractional",),
 }
-#: How a condition on the number of dimensions begins.
-_OF_RANK = re.compile(r"\d-D ")
 #: Words of numbers that make no difference by themselves, and those that say the same of more numbers.
 _SAME_NUMBERS = {"-inf": "infinite", "+inf": "infinite", "infinite": "large"}
 
@@ -24,7 +21,7 @@ _SAME_NUMBERS = {"-inf": "infinite", "+inf": "infinite", "infinite": "large"}
 def superseded(one: Condition, found: Collection[Condition]) -> bool:
     """Whether another condition says all that this one says, and more."""
     needed = [other for other in found if other.needed and other is not one]
-    if one.kind == relations.KIND and _OF_RANK.match(one.text):
+    if one.kind == relations.KIND and relations.RANK.match(one.text):
         return any(other.text == sizes.SHORT for other in needed)
     if one.kind == "value":
         if one.text == "fractional scales" and any(other.text == whole_sizes.TEXT for other in needed):
@@ -35,5 +32,8 @@ def superseded(one: Condition, found: Collection[Condition]) -> bool:
         if not one.needed and word in _SAME_NUMBERS:
             return any(other.text == f"{_SAME_NUMBERS[word]} {formal}" for other in found)
         return bool(texts & more)
+    some_axes = any(other.text == relations.SOME_AXES for other in needed)
+    if some_axes and one.kind == "attribute" and one.text.partition("=")[0] == "axes":
+        return True
     two_types = any(other.kind == relations.TYPES and other.text.startswith(told_types.NAME) for other in needed)
     return two_types and (one.kind == "dtype" or (one.kind == "attribute" and one.text.startswith(told_types.NAME)))

@@ -14,7 +14,7 @@ from fuzz.operators.graph import bodies, walk
 from fuzz.oracles import refusal
 from fuzz.wire import Raw
 from triage import extent, keys, leftout, likeness
-from triage.conditions import Condition
+from triage.conditions import MODE, Condition
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.effect import effect, number
@@ -198,7 +198,8 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     settings = [one.text for one in conditions if one.kind == "setting"]
     options = any(one.needed and one.kind == "attribute" for one in conditions)
     silent = not needed and not any(one.refuted for one in conditions)
-    telling = _fitting([*needed, *(settings if options or silent else [])])
+    modes = [one.text for one in conditions if one.kind == MODE and silent and not settings]
+    telling = _fitting([*needed, *(settings if options or silent else []), *modes])
     bounded = any(one.partly and one.text in telling for one in conditions)
     return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named
 

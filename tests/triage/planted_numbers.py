@@ -2,8 +2,8 @@
 
 No input may be a sequence, DequantizeLinear is not known, EyeLike wants the type of its input, OneHot a depth of
 integers, Pow floats alone, and Bernoulli its seed. QuantizeLinear rounds halves up, ReduceMax begins with the lowest
-finite number, a Cast to float8e4m3fn never saturates, Expand takes the shape for that of the result, and Resize gives
-zeros where a scaled size is no whole number.
+finite number, a Cast to float8e4m3fn never saturates, Expand takes the shape for that of the result, Neg is wrong
+beyond three dimensions, and Resize knows no axes but all, and gives zeros where a scaled size is no whole number.
 """
 
 import numpy as np
@@ -57,6 +57,8 @@ def refuse(operator, given, read):
         raise ValueError("There are no blocks.")
     if operator == "OneHot" and read[1].dtype.kind == "f":
         raise TypeError("The depth is no integer.")
+    if operator == "Resize" and len(given.get("axes", ())) not in (0, read[0].ndim):
+        raise ValueError("These are not all axes.")
     if operator == "Pow" and read[0].dtype.kind == "i":
         raise TypeError("Only floats have powers.")
     if operator == "Bernoulli" and "seed" not in given:
@@ -70,6 +72,8 @@ def spoiled(node, given, read, right):
         return np.where(np.isneginf(right), np.finfo(right.dtype).min, right).astype(right.dtype)
     if node.op_type == "Cast" and right.dtype.name == "float8_e4m3fn":
         return np.where(np.abs(read[0]) > 448, np.nan, read[0]).astype(right.dtype)
-    if node.op_type == "Resize" and ((np.array(read[0].shape) * read[1]) % 1 > 1e-5).any():
+    if node.op_type == "Neg" and right.ndim > 3:
+        return right + 1
+    if node.op_type == "Resize" and "axes" not in given and ((np.array(read[0].shape) * read[1]) % 1 > 1e-5).any():
         return np.zeros_like(right)
     return right

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from triage import titles
 from triage.conditions import Condition, conditions
 from triage.numbers_alike import numbers_alike
 from triage.precise import superseded
-from triage.variants import dtypes, fed_sequences, sizes, values
+from triage.variants import arguments, dtypes, fed_sequences, sizes, values
 
 PLANTED = str(Path(__file__).with_name("planted_numbers.py"))
 
@@ -135,6 +136,30 @@ def test_what_a_result_is_filled_with_is_tried_in_an_ordinary_type() -> None:
     other = one.plain[1]
     [result] = ReferenceEvaluator(onnx.load_from_string(other.model)).run(None, dict(other.inputs))
     assert (result.dtype, result.tolist()) == (np.float32, [7, 7])
+
+
+def test_axes_that_need_only_be_all_of_them_are_told_so(judge: Judge) -> None:
+    data = np.arange(1, 17, dtype=np.float32).reshape(1, 1, 4, 4)
+    constants = {"s": np.float32([0.5, 0.5])}
+    case = case_of("Resize", {"x": data}, constants, rank=4, names=["x", "", "s"], axes=[2, 3])
+    found = conditions(judge, failure_of(judge, case))
+    assert titles.subject(case, ["Resize"], found) == "Resize with axes that leave some out"
+
+
+@pytest.mark.parametrize("perturb", [None, 85])
+def test_many_dimensions_are_told_of_memory_that_nobody_wrote_too(judge: Judge, perturb: int | None) -> None:
+    """Few are not: in some sizes it may be right by chance."""
+    case = case_of("Neg", {"x": np.arange(1, 17, dtype=np.float32).reshape(2, 2, 2, 2)}, rank=4)
+    assert list(needed(replace(judge, perturb=perturb), case)) == ["X of more than 3 dimensions"]
+
+
+def test_numbers_that_are_none_are_left_out_of_a_list_of_a_call() -> None:
+    given = {"args": [{"tensor": 0}, [2, 0]], "kwargs": {}, "library": "torch", "api": "torch.split_with_sizes"}
+    tensor = {"dtype": "float32", "shape": [2], "values": [1, 2]}
+    case = Case("instance", json.dumps({**given, "tensors": [tensor]}).encode(), {}, Origin("test"))
+    [one] = [one for one in arguments.variants(case) if one.text.startswith("0 in ")]
+    assert one.sentence == "With `argument 2 = [2]` the same call passes."
+    assert json.loads(one.cases[0].model)["args"] == [{"tensor": 0}, [2]]
 
 
 def test_scales_are_told_by_the_sizes_that_they_give(judge: Judge) -> None:

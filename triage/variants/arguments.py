@@ -48,6 +48,7 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _with_a_dimension(case, instance)
     yield from _with_rows(case, instance)
     yield from _with_a_number(case, instance)
+    yield from _without_zeros(case, instance)
 
 
 def of_layers(case: Case) -> Iterator[Variant]:
@@ -218,6 +219,21 @@ def _with_a_number(case: Case, instance: Instance) -> Iterator[Variant]:
             longer = changed(instance, place, other)
             sentence = f"With `{_text(longer, place)}` the same call passes."
             yield Variant("value", text, sentence, (with_instance(case, longer),))
+
+
+def _without_zeros(case: Case, instance: Instance) -> Iterator[Variant]:
+    """Each list of numbers some of which are zero without these: sizes of parts, say, one of which is empty."""
+    for place in places(instance):
+        value = place.of(instance)
+        numbers = value["tuple"] if isinstance(value, dict) and list(value) == ["tuple"] else value
+        if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
+            continue
+        left = [one for one in numbers if one]
+        if 0 < len(left) < len(numbers) and parameter(instance, place) not in AXES:
+            shorter = changed(instance, place, {"tuple": left} if isinstance(value, dict) else left)
+            text = f"0 in {_named(instance, place).rstrip(' =')}"
+            sentence = f"With `{_text(shorter, place)}` the same call passes."
+            yield Variant("value", text, sentence, (with_instance(case, shorter),))
 
 
 def _one_number(encoded: Any) -> Iterator[Any]:

@@ -6,6 +6,7 @@ the first one: no single attribute or number shows it. Each neighbour here has `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
@@ -25,6 +26,10 @@ from triage.variants import Variant
 KIND, TYPES = "relation", "types"
 #: How the condition ends of a parameter that changes the first axis, and of one that changes one of the first two.
 FIRST, SECOND, LEADING = "axis 0", "axis 1", "axis 0 or 1"
+#: What a title says of `axes` that must not be all of them.
+SOME_AXES = "axes that leave some out"
+#: How a condition on the number of dimensions says it.
+RANK = re.compile(r"(?:.* of more than )?(\d+)(?:-D| dimension)")
 #: Fewer dimensions than this are what most operators are made for.
 MANY = 4
 #: Per-axis parameters that leave an axis as it is, by the name of the input; sizes are those of the data.
@@ -250,11 +255,16 @@ def _all_axes(case: Case) -> Iterator[Variant]:
         changed[one.name] = full
     if not changed:
         return
-    del node.attribute[list(node.attribute).index(given)]
-    open_shapes(model)
     names = " and ".join(f"`{name}`" for name in changed)
+    text, every = attribute_text(given), list(range(data.array.ndim))
+    open_shapes(model)
+    if list(given.ints) != every:
+        given.ints[:] = every
+        sentence = f"With `axes={every}` and {names} given for all axes the same model passes."
+        yield Variant("attribute", SOME_AXES, sentence, (with_tensors(case, model, changed),))
+    del node.attribute[list(node.attribute).index(given)]
     sentence = f"Without `axes` and with {names} given for all axes the same model passes."
-    yield Variant("attribute", attribute_text(given), sentence, (with_tensors(case, model, changed),))
+    yield Variant("attribute", text, sentence, (with_tensors(case, model, changed),))
 
 
 def _another_axis(case: Case) -> Iterator[Variant]:
