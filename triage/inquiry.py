@@ -24,6 +24,10 @@ COSTLY_RUN = 8
 FUSE = 600.0
 
 
+#: The symptom of a result of another type.
+_OF_TYPE = "wrong:dtype"
+
+
 @dataclass(frozen=True)
 class Condition:
     """One neighbour's answer. `needed`: it passes, so the bug needs what it lacks; else it fails the same way.
@@ -90,7 +94,8 @@ class Inquiry:
 
         An exception of the same class with other words is another failure, whatever the case has in common with this;
         so is a wrong result of which other outputs are wrong.
-        For a wrong result to pass proves nothing where nothing comes out: that is right whatever was computed.
+        For a wrong result to pass proves nothing where nothing comes out: that is right whatever was computed, but for
+        its type.
         """
         verdict = self.verdict(neighbour)
         if verdict is None:
@@ -98,7 +103,8 @@ class Inquiry:
         if verdict.status is Status.OK:
             given = values(verdict.outcome) if verdict.outcome else []
             empty = bool(given) and not any(map(_holds_anything, given))
-            return None if empty and self.failure.symptom.startswith("wrong:") else True
+            hidden = self.failure.symptom.startswith("wrong:") and self.failure.symptom != _OF_TYPE
+            return None if empty and hidden else True
         found = verdict.failure
         if verdict.status is Status.SKIPPED and verdict.outcome is not None and verdict.outcome.status is Status.OK:
             return None if self.failure.symptom.startswith("wrong:") else True  # no exception, whatever came out

@@ -21,6 +21,8 @@ from triage.store import Store
 
 _ASIDE = (State.DUPLICATE, State.INVALID, State.STALE, State.SLIP)
 _JUDGED = (State.JUDGED, *WITH_DRAFT)
+#: Operators whose bodies hold others, which are named with them.
+_WITH_BODIES = ("If", "Loop", "Scan", "SequenceMap")
 _UNSETTLED = (State.NEW, State.CONFIRMED, State.REDUCED, State.FLAKY)
 
 
@@ -153,15 +155,20 @@ def _dying_alike(bug: Bug, needed: str, families: set[str], others: Sequence[Bug
 def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
     """A bug with a draft that raises for what is to be mended in one place with this one, by its `title`.
 
-    Either they raise with the same words, and one title says that the other's operator fails as well. Or one converter
-    raises, with whatever words, at what both cases pass without, or under all that the title names. Or two operators of
-    a family raise, with whatever words, under the same.
+    Either an operator with bodies raises under the same, whatever is in these. Or they raise with the same words, and
+    one title says that the other's operator fails as well. Or one converter raises, with whatever words, at what both
+    cases pass without, or under all that the title names. Or two operators of a family raise, with whatever words,
+    under the same.
     """
-    if not bug.symptom.startswith("exception:") or len(bug.operators) != 1:
+    if not bug.symptom.startswith("exception:"):
         return None
     for other in _drafted(store, bug):
         theirs = other.title or ""
-        if not other.symptom.startswith("exception:") or len(other.operators) != 1:
+        if not other.symptom.startswith("exception:"):
+            continue
+        if _with_bodies(bug, title) and _with_bodies(bug, title) == _with_bodies(other, theirs):
+            return other
+        if len(bug.operators) != 1 or len(other.operators) != 1:
             continue
         alike = (other.symptom, other.message) == (bug.symptom, bug.message)
         if alike and (titles.tells_of(theirs, bug.operators[0]) or titles.tells_of(title, other.operators[0])):
@@ -181,6 +188,14 @@ def told_with(store: Store, bug: Bug, title: str) -> Bug | None:
             if option or ours == needed != "":
                 return other
     return None
+
+
+def _with_bodies(bug: Bug, title: str) -> tuple[str, str, str] | None:
+    """An operator with bodies, its converter, and under what it raises, whatever is in the bodies; else None."""
+    outer, needed = next(iter(bug.operators), ""), titles.needed(title)
+    if outer not in _WITH_BODIES or not bug.conversion_function or not needed:
+        return None
+    return outer, bug.conversion_function, needed
 
 
 def _drafted(store: Store, bug: Bug) -> list[Bug]:

@@ -24,6 +24,7 @@ from triage import conditions as conditions_
 from triage import contrasts, titles
 from triage.conditions import Condition, conditions
 from triage.inquiry import COSTLY_RUN, FUSE, Inquiry
+from triage.passes import _instances
 from triage.severity import severity
 from triage.variants import arguments, attributes, call_types, dtypes, inputs, values
 
@@ -679,6 +680,19 @@ def test_a_flag_that_the_model_cannot_be_without_is_the_setting(judge: Judge) ->
         ("attribute", "onesided=1"),
     ]
     assert titles.subject(case, ["DFT"], found) == "DFT with onesided=1 and inverse=1"
+
+
+def test_an_empty_result_of_the_right_type_proves_that_the_type_of_the_data_matters(judge: Judge) -> None:
+    """TVM divides integers as integers, whether there are any or none."""
+    pytest.importorskip("tvm")
+    tensor = {"dtype": "int64", "shape": [0], "values": []}
+    call = {"library": "torch", "api": "torch.div", "args": [{"tensor": 0}, {"tensor": 1}], "kwargs": {}}
+    case = Case("instance", json.dumps({**call, "tensors": [tensor, tensor]}).encode(), {}, Origin("test"))
+    failure = failure_of(judge, case, "tvm")
+    assert failure.symptom == "wrong:dtype"
+    assert "int64" in [one.text for one in conditions(judge, failure) if one.needed or one.also]
+    full = [one.tensors for one in map(_instances.parsed, arguments.full(case))]
+    assert [one.values for one in full[2]] == [(1, 1), (1, 1)], "zero divides nothing"
 
 
 def test_an_empty_result_that_is_right_proves_nothing(judge: Judge) -> None:

@@ -320,6 +320,19 @@ def test_what_one_converter_cannot_take_is_one_bug_whichever_of_its_checks_refus
     assert twins.told_with(store, other, "[ONNX] Converting Scan fails with RuntimeError: Number of inputs") is None
 
 
+def test_what_an_operator_with_bodies_cannot_take_is_one_bug_whatever_is_in_them(store: Store) -> None:
+    """OpenVINO's Scan counts values from outside the body as inputs: one, and two, break different checks."""
+    title = "[ONNX] Converting Scan with non-constant value from outside the body fails with E: "
+    first = settled(store, bug(store, "a", ("Scan", "Mul", "Identity"), "scan.cpp", "exception:E"), reads(False))
+    store.advance(first.id, State.JUDGED, State.DRAFTED, draft=StoredDraft(title + "few", "", "", ()), report_path="x")
+    other = bug(store, "b", ("Scan", "Transpose", "Expand"), "scan.cpp", "exception:E")
+    found = twins.told_with(store, other, f"{title}num_scan_outputs can't be negative")
+    assert found is not None and found.id == first.id
+    assert twins.told_with(store, other, "[ONNX] Converting Scan with axes=1 fails with E: no") is None
+    elsewhere = bug(store, "c", ("Scan", "Mul"), "loop.cpp", "exception:E")
+    assert twins.told_with(store, elsewhere, f"{title}few") is None
+
+
 def test_an_attribute_at_which_one_converter_raises_with_different_words_is_one_bug(store: Store) -> None:
     first = settled(store, bug(store, "a", ("Resize",), "Resize._impl_v18", "exception:ValueError"))
     draft = StoredDraft("[ONNX] Converting Resize with axes fails with ValueError: sizes", "", "", ())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -142,19 +143,22 @@ def _values(case: Case, instance: Instance) -> Iterator[Variant]:
 def full(case: Case) -> Iterator[Case]:
     """With two elements along every axis that has none: counted, integers as zeros, then the sizes among arguments too.
 
-    Zero is an index into anything that is not empty.
+    Zero is an index into anything that is not empty, and one is what anything can be divided by.
     """
     instance = parsed(case)
     if not any(0 in tensor.shape for tensor in instance.tensors):
         return
     larger = [replace(one, shape=tuple(size or _FILLED for size in one.shape)) for one in instance.tensors]
     filled = replace(instance, tensors=tuple(map(_counted, larger, instance.tensors)))
-    zeros = replace(instance, tensors=tuple(map(_zeroed, filled.tensors, instance.tensors)))
+    zeros, ones = (
+        replace(instance, tensors=tuple(map(partial(_of_one_number, number), filled.tensors, instance.tensors)))
+        for number in (0, 1)
+    )
     sized = filled
     for place in places(instance):
         is_size = parameter(instance, place) in _SIZES
         sized = changed(sized, place, _sizes_filled(place.of(instance), is_size=is_size))
-    for other in (filled, *([zeros] if zeros != filled else []), sized):
+    for other in (filled, *([zeros, ones] if zeros != filled else []), sized):
         yield with_instance(case, other)
 
 
@@ -223,7 +227,8 @@ def _with_a_number(case: Case, instance: Instance) -> Iterator[Variant]:
 
 def _without_zeros(case: Case, instance: Instance) -> Iterator[Variant]:
     """Each list of numbers some of which are zero without these: sizes of parts, say, one of which is empty."""
-    for place in places(instance):
+    empty = any(0 in tensor.shape for tensor in instance.tensors)
+    for place in () if empty else places(instance):
         value = place.of(instance)
         numbers = value["tuple"] if isinstance(value, dict) and list(value) == ["tuple"] else value
         if not isinstance(numbers, list) or not all(type(one) is int for one in numbers):
@@ -262,11 +267,11 @@ def _counted(larger: Tensor, tensor: Tensor) -> Tensor:
     return replace(larger, values=tuple(at % 2 for at in range(math.prod(larger.shape))))
 
 
-def _zeroed(filled: Tensor, tensor: Tensor) -> Tensor:
-    """A tensor of integers that had no elements with zeros."""
+def _of_one_number(number: int, filled: Tensor, tensor: Tensor) -> Tensor:
+    """A tensor of integers that had no elements with the same small number everywhere."""
     if filled.shape == tensor.shape or filled.dtype not in _INDICES:
         return filled
-    return replace(filled, values=(0,) * math.prod(filled.shape))
+    return replace(filled, values=(number,) * math.prod(filled.shape))
 
 
 def _has_tensor(encoded: Any) -> bool:

@@ -64,6 +64,8 @@ class Special:
 
 #: Beyond this a number is large: 8-bit floats end at 240 and 448, and an exponential of float16 long before.
 LARGE = 100
+#: Operators that round their data to whole numbers.
+_ROUNDING = ("Round", "QuantizeLinear", "DynamicQuantizeLinear")
 #: The operator that divides by its second input and rounds.
 _ROUNDS_BY_SCALE = "QuantizeLinear"
 #: The absolute value of a negative axis is out of range, where zero may be an axis still.
@@ -130,7 +132,8 @@ def _by_place(model: onnx.ModelProto, name: str, known: Mapping[str, Array]) -> 
     if any(at == 0 for _, at in places):
         if formal_name(model, name) == "indices":
             yield FRACTIONAL
-        yield halfway(_step(places[0][0], known))
+        if places[0][0].op_type in _ROUNDING:
+            yield halfway(_step(places[0][0], known))
         return
     yield FRACTIONAL
     formals = [formal for node, at in places for formal in formal_inputs(node, model)[at : at + 1]]
