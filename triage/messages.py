@@ -92,7 +92,7 @@ def _unnamed(message: str, names: Collection[str]) -> str:
     if not spoken:
         return message
     name = rf"(?:{'|'.join(sorted(spoken, key=len, reverse=True))})(?![\w.])"  # the longest first
-    return re.sub(rf"(?<![\w.]){name}(?:, {name})*", "NAME", message)
+    return re.sub(rf"(?<![\w.])(?<!\w'){name}(?:, {name})*", "NAME", message)  # the t of "can't" is none
 
 
 def _levelled(message: str) -> str:

@@ -36,13 +36,16 @@ REST: tuple[str, ...] = ("branches",)
 #: Passes for nodes that turn out to be idle once all else is simple, or to matter less than that there is a constant,
 #: tried in the same way: on values that nobody has asked about yet, nodes are idle that are not. What they refuse now
 #: is often the passing neighbour.
-LAST: tuple[str, ...] = ("sources", "noops", "copies")
+LAST: tuple[str, ...] = ("sources", "noops", "captured", "copies")
 #: What is tried after these, and is no neighbour: it differs in several things.
 TYPED: tuple[str, ...] = ("bypasses",)
 #: Every pass in the order in which they are tried.
 ORDER: tuple[str, ...] = (*STRUCTURE, *REST, *LAST, *TYPED, *dict.fromkeys(STACK))
 #: Those that go by what nodes make of numbers.
 BY_VALUE = frozenset({"noops"})
+
+#: Bodies of so many nodes are searched once more when all else is simple.
+MANY_LEFT = 4
 
 #: How often the predicate may be run: each run of a hang that is still there costs the whole time limit.
 MOST_RUNS = 3000
@@ -182,6 +185,7 @@ class _Search:
         self._trials, self._values, self._valid, self._fed = trials, values, timely, fed
         self._accepted = [case]
         self._suspects: Collection[str] = ()
+        self._searched: set[int] = set()
         self._neighbourhood = Neighbourhood(trials, values, timely)
         self._simplifier = Simplifier(trials, values, timely, simplifying)
 
@@ -197,7 +201,7 @@ class _Search:
             if self.best.kind == "onnx":
                 self._structure()
             self._simplifier.run(self.best, self._accepted.append)
-            while self.best.kind == "onnx" and self._first((*LAST, *TYPED)):
+            while self.best.kind == "onnx" and (self._first((*LAST, *TYPED)) or self._large_bodies()):
                 self._simplifier.run(self.best, self._accepted.append)
             nodes = node_count(self.best)  # what was refused with more of them may pass for what it lacked besides
             self._neighbourhood.offer(case for case in self._simplifier.passing if node_count(case) == nodes)
@@ -217,6 +221,22 @@ class _Search:
             self._nodes(places[at], last=at == len(places) - 1)
             if len(places[at].find(load(self.best)).node) > 1:
                 at += 1  # else it is no longer among the places, and the next one has moved up
+
+    def _large_bodies(self) -> bool:
+        """Whether nodes of bodies can go that could not before all else was simple, where many are left.
+
+        What casts and unsqueezes real values is needed until the values are plain.
+        """
+        before = node_count(self.best)
+        if before in self._searched:
+            return False
+        self._searched.add(before)
+        for place in inner_places(self.best):
+            if len(place.find(load(self.best)).node) >= MANY_LEFT:
+                self._nodes(place, last=False)
+                if node_count(self.best) < before:
+                    return True
+        return False
 
     def _main_nodes(self) -> None:
         """The nodes of the main graph; again where a smaller case tells values that the one before did not."""

@@ -108,6 +108,13 @@ def test_messages_are_the_same_whatever_is(what: str, one: str, other: str) -> N
     assert said(one) == said(other) != ""
 
 
+def test_the_end_of_a_contraction_is_no_name() -> None:
+    """The value is called t: a model whose names were made short failed with another message, and kept its long ones."""
+    told = "y, t num_scan_outputs can't be negative, t"
+    assert normalise(told, ["y", "t"]) == "NAME num_scan_outputs can't be negative, NAME"
+    assert normalise("'t' is no input", ["t"]) == "'NAME' is no input"
+
+
 def test_a_list_of_names_is_as_long_as_the_model_has_outputs() -> None:
     one, three = (normalise(f"{names} Number of inputs is less", ["y", "z", "w"]) for names in ("y", "y, z, w"))
     assert one == three == "NAME Number of inputs is less"

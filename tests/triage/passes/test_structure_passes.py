@@ -12,7 +12,7 @@ from tests.triage.passes.test_onnx_passes import case_of, model_of, op_types, pr
 from tests.triage.test_reduce import record, valid
 from triage.passes import outputs, parameters, results
 from triage.reduce import reduce
-from triage.submodel import all_nodes, load
+from triage.submodel import all_nodes, free_names, load
 
 CHOICE = """g (bool c, float[2] x) => (float[2] y) {
     y = If(c) <then_branch = t () => (float[2] p) { a = Tanh(x) p = Exp(a) },
@@ -242,3 +242,43 @@ def test_the_last_state_of_a_loop_takes_the_place_of_what_it_collects() -> None:
     found = propose("outputs", case_of(text, n=np.array(3), c=np.array(True), x=X))
     assert [[info.name for info in model_of(each).graph.output] for each in found] == [["last"]]
     assert works(found[0]) and list(outputs.candidates(found[0], {"last": X})) == []
+
+
+CAPTURES = """g (float[2] start, float[n, 2] x, float[2] a, int64[2] shape) => (float[2] last) {
+    last, rows = Scan <body = b (float[2] v, float[2] row) => (float[2] w, float[2] more) {
+        w = Add(v, row) more = Neg(row)
+        p = Mul(w, a) q = Expand(p, shape) r = Abs(q) }, num_scan_inputs = 1> (start, x) }"""
+
+
+def captures() -> Case:
+    shape = np.array([3, 2], np.int64)
+    return case_of(CAPTURES, start=X, x=np.float32([[1, 2], [3, 4]]), a=X, shape=shape)
+
+
+def test_unread_nodes_of_a_body_become_copies_of_what_they_read_from_outside() -> None:
+    """A compiler may count what a body reads from outside, whatever it makes of that."""
+    [proposed, *more] = propose("captured", captures())
+    nodes = body(proposed, "body").node
+    assert [(node.op_type, list(node.input)) for node in nodes[2:]] == [("Identity", ["a"]), ("Identity", ["shape"])]
+    assert works(proposed) and not more
+    np.testing.assert_array_equal(run(proposed)[0], run(captures())[0])
+    assert propose("captured", proposed) == []
+
+
+def test_a_body_with_many_nodes_is_searched_again_when_all_else_is_simple() -> None:
+    """Its casts are needed only until all is of one type."""
+    text = """g (float16[2, 2] start, float[n, 2, 2] x, int64[3] a, int64[1] b) => (float16[2, 2] last) {
+        last, rows = Scan <body = body (float16[2, 2] v, float[2, 2] row) => (float16[2, 2] w, float[2, 2] more) {
+            f = Cast <to = 1> (v) s = Add(f, row) w = Cast <to = 10> (s) more = Neg(row)
+            t = Transpose(s) p = Expand(t, a) q = Reshape(p, b) r = Abs(q) }, num_scan_inputs = 1> (start, x) }"""
+    start, x = np.float16([[1, 2], [3, 4]]), np.arange(8, dtype=np.float32).reshape(2, 2, 2)
+    case = case_of(text, start=start, x=x, a=np.int64([3, 2, 2]), b=np.int64([12]))
+
+    def interesting(one: Case) -> bool:
+        scans = [node for node in model_of(one).graph.node if node.op_type == "Scan"]
+        given = {info.name for info in model_of(one).graph.input}
+        return bool(scans) and len(free_names(body(one, "body")) & given) == 2
+
+    found = reduce(case, interesting, values=record, valid=valid)
+    assert op_types(found.case) == ["Scan"]
+    assert {node.op_type for node in body(found.case, "body").node} == {"Identity"}
