@@ -109,7 +109,7 @@ def test_messages_are_the_same_whatever_is(what: str, one: str, other: str) -> N
 
 
 def test_the_end_of_a_contraction_is_no_name() -> None:
-    """The value is called t: a model whose names were made short failed with another message, and kept its long ones."""
+    """The value is called t: a model with short names failed with another message, so long ones were kept."""
     told = "y, t num_scan_outputs can't be negative, t"
     assert normalise(told, ["y", "t"]) == "NAME num_scan_outputs can't be negative, NAME"
     assert normalise("'t' is no input", ["t"]) == "'NAME' is no input"

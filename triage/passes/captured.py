@@ -1,4 +1,4 @@
-"""Bodies that only have to read values from outside: copies of these in the place of nodes whose results nobody reads."""
+"""Bodies that only have to read values from outside: copies of these instead of nodes whose results nobody reads."""
 
 from __future__ import annotations
 
