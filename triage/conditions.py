@@ -64,7 +64,7 @@ from triage.variants import (
 )
 from triage.wording import telling
 
-__all__ = ["MODE", "Condition", "conditions"]
+__all__ = ["ANOTHER_WAY", "MODE", "Condition", "conditions"]
 
 #: Runs of the compiler that a report is worth.
 MOST_RUNS = 48
@@ -85,6 +85,8 @@ _FEEDING = ("constant ", inputs.NON_CONSTANT, inputs.ALONE)
 _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 #: The kind of what is said where an inquiry was cut off: on a quieter machine the report may say more.
 CUT = "cut"
+#: How a sentence goes on of what is wrong without a type, too, but otherwise.
+ANOTHER_WAY = " is wrong in another way"
 #: The kind of an attribute that is no flag, and without which the model is invalid.
 MODE = "mode"
 _CUT = Condition(
@@ -156,7 +158,7 @@ def conditions(
     reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
     wider = [*(one for one in (like, reach, older) if one), *unsupported(beside)]
     told = list(_telling([*found.values(), *types, *wider]))
-    bounded = told if ignored or like else _bounds(inquiry, told, found, variants, makers)
+    bounded = told if ignored or like or tie else _bounds(inquiry, told, found, variants, makers)
     return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
 
 
@@ -178,7 +180,8 @@ def _neighbours(inquiry: Inquiry, makers: Sequence[_Maker]) -> tuple[dict[Key, C
         if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
             denied.add(key)  # another way to do without it may pass by coincidence
         if answer is None and (variant.flag or _is_indispensable(inquiry, variant)):
-            answer = Condition("setting" if variant.flag else MODE, variant.text, "", needed=False)
+            kind, text = ("setting", variant.text) if variant.flag else (MODE, variant.text.partition("=")[0])
+            answer = Condition(kind, text, "", needed=False)
         if answer is not None:
             found[key], variants[key] = answer, variant
     return found, variants
@@ -238,14 +241,18 @@ def _answer(inquiry: Inquiry, variant: Variant) -> Condition | None:
 def _wrong_otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
     """What is wrong in an ordinary type, or without an option, too, but in another way: it is not all that matters.
 
-    Where the failure is none of a wrong result, nothing is raised then, so it matters all the same.
+    Where nothing is raised then, or nothing of another type comes out, it matters all the same.
     """
     verdict = inquiry.verdict(variant.cases[0])
     failure = verdict.failure if verdict else None
     if failure is None or not failure.symptom.startswith("wrong:"):
         return None
-    said = variant.sentence.replace(" passes.", f" is wrong in another way: {failure.detail.rstrip('.')}.")
-    return Condition(variant.kind, variant.text, said, needed=not inquiry.failure.symptom.startswith("wrong:"))
+    said = variant.sentence.replace(" passes.", f"{ANOTHER_WAY}: {failure.detail.rstrip('.')}.")
+    return Condition(variant.kind, variant.text, said, needed=_is_beside_numbers(inquiry))
+
+
+def _is_beside_numbers(inquiry: Inquiry) -> bool:
+    return not inquiry.failure.symptom.startswith("wrong:") or inquiry.failure.symptom == "wrong:dtype"
 
 
 def _otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from triage.inquiry import Condition
-from triage.variants import relations, sizes, told_types, whole_sizes
+from triage.passes._axes import AXES
+from triage.variants import arguments, relations, sizes, told_types, whole_sizes
 
 #: Words of numbers, and those that the same numbers go by as well, which say less.
 _LESS = {
@@ -14,6 +15,8 @@ _LESS = {
     "infinite": ("large",),
     "halfway": ("fractional",),
 }
+#: Of what has no dimensions every axis is beyond it.
+_SCALAR = (arguments.SCALAR, arguments.SCALARS)
 #: Words of numbers that make no difference by themselves, and those that say the same of more numbers.
 _SAME_NUMBERS = {"-inf": "infinite", "+inf": "infinite", "infinite": "large"}
 
@@ -32,6 +35,8 @@ def superseded(one: Condition, found: Collection[Condition]) -> bool:
         if not one.needed and word in _SAME_NUMBERS:
             return any(other.text == f"{_SAME_NUMBERS[word]} {formal}" for other in found)
         return bool(texts & more)
+    if one.kind == "attribute" and one.text.partition("=")[0] in AXES and any(each.text in _SCALAR for each in needed):
+        return True
     some_axes = any(other.text == relations.SOME_AXES for other in needed)
     if some_axes and one.kind == "attribute" and one.text.partition("=")[0] == "axes":
         return True

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from fuzz.case import Case, Error
+from fuzz.case import Case, Error, Outcome
 from fuzz.oracles import refusal, undefined
-from triage import analysis, crash_site, drawing, form, scrub, standard, standard_torch, summary, titles
+from fuzz.wire import Value
+from triage import analysis, conditions, crash_site, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
 from triage.broken_rule import broken_rule
 from triage.construct_meaning import parsed
@@ -95,9 +96,28 @@ def _happening(facts: Facts, *, message: bool) -> str:
     if facts.symptom in _VALUES and not _steady(facts):
         return f"{subject} returns other values in every run{titles.instead(facts.reference)}"
     rule = broken_rule(facts.detail)
-    return titles.happening(
-        facts.case, facts.outcome, facts.reference, facts.symptom, subject, message=message, rule=rule
-    )
+    outcome = _in_type_alone(facts) if _wrong_in_float32(facts) else facts.outcome
+    return titles.happening(facts.case, outcome, facts.reference, facts.symptom, subject, message=message, rule=rule)
+
+
+def _wrong_in_float32(facts: Facts) -> bool:
+    """Whether of a wrong type the numbers are another bug's, which float32 has as well."""
+    typed = [one for one in facts.conditions if one.kind == "dtype" and conditions.ANOTHER_WAY in one.sentence]
+    return facts.symptom == "wrong:dtype" and bool(typed)
+
+
+def _in_type_alone(facts: Facts) -> Outcome:
+    """The outcome as if it were wrong in its types alone."""
+    right = facts.reference.outputs if facts.reference else ()
+    pairs = zip(facts.outcome.outputs, right, strict=False)
+    outputs = [(name, _retyped(want, got)) for (name, got), (_, want) in pairs]
+    return replace(facts.outcome, outputs=tuple(outputs))
+
+
+def _retyped(want: Value, got: Value) -> Value:
+    if isinstance(want, np.ndarray) and isinstance(got, np.ndarray):
+        return want.astype(got.dtype)
+    return got
 
 
 def _reorders(facts: Facts) -> bool:

@@ -451,4 +451,13 @@ def batch_unlike_size(site: Site) -> bool:
 
 
 #: Every precondition of this file by its name, as `when` of a rule gives it.
+# ---------------------------------------------------------------- calls
+
+
+def torch_index_is_no_integer(site: Site) -> bool:
+    """The tensor behind the axis, by position or by name; eager refuses it where it holds anything."""
+    index = site.array("index", "2")
+    return index is not None and index.dtype.kind not in "iu"
+
+
 PREDICATES: Mapping[str, Predicate] = predicates_in(globals())

@@ -250,13 +250,14 @@ def _elements(rule: Rule, site: Site) -> np.ndarray | None:
 
 
 def violation(kind: str, model: bytes, intermediates: Mapping[str, Value], *, bodies: bool = False) -> Objection | None:
-    """The first place where an ONNX model or its values break a precondition that the specification states.
+    """The first place where a case or its values break a precondition that the specification states.
 
-    Every declared input and node of the main graph counts, whether it reaches an output or not; those of bodies only
-    on demand, as far as they ran: the standard's own tests are lax there. `intermediates` as for `screen`, same errors.
+    Of a model every declared input and node of the main graph counts, whether it reaches an output or not; those of
+    bodies only on demand, as far as they ran: the standard's own tests are lax there. `intermediates` as for `screen`,
+    same errors.
     """
     if kind != "onnx":
-        return None
+        return next(_objections(_sites(kind, model, intermediates, None), frozenset({Kind.VIOLATION})), None)
     main = {name: value for name, value in intermediates.items() if _tap.MARK not in name}
     values = intermediates if bodies else main
     return next(_objections(_executed_sites(model, values), frozenset({Kind.VIOLATION})), None)

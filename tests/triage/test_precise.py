@@ -153,6 +153,15 @@ def test_many_dimensions_are_told_of_memory_that_nobody_wrote_too(judge: Judge, 
     assert list(needed(replace(judge, perturb=perturb), case)) == ["X of more than 3 dimensions"]
 
 
+def test_several_scalars_of_a_call_get_a_dimension_together() -> None:
+    scalar, indices = {"dtype": "float32", "shape": [], "values": [1]}, {"dtype": "int64", "shape": [1], "values": [0]}
+    call = {"library": "torch", "api": "torch.index_copy", "args": [{"tensor": 0}, 0, {"tensor": 1}, {"tensor": 2}]}
+    text = json.dumps({**call, "kwargs": {}, "tensors": [scalar, indices, scalar]})
+    case = Case("instance", text.encode(), {}, Origin("test"))
+    [both] = [one for one in arguments.variants(case) if one.text == arguments.SCALARS]
+    assert [one["shape"] for one in json.loads(both.cases[0].model)["tensors"]] == [[1], [1], [1]]
+
+
 def test_numbers_that_are_none_are_left_out_of_a_list_of_a_call() -> None:
     given = {"args": [{"tensor": 0}, [2, 0]], "kwargs": {}, "library": "torch", "api": "torch.split_with_sizes"}
     tensor = {"dtype": "float32", "shape": [2], "values": [1, 2]}
@@ -177,7 +186,7 @@ def test_an_attribute_without_which_the_model_is_invalid_is_the_setting_where_no
     constants = {"scale": np.float32([[2, 3], [4, 5]]), "zero": np.ones((2, 2), np.uint8)}
     case = case_of("DequantizeLinear", {"x": np.ones((2, 4), np.uint8)}, constants, rank=2, block_size=2)
     found = conditions(judge, failure_of(judge, case))
-    assert titles.subject(case, ["DequantizeLinear"], found) == "DequantizeLinear with block_size=2"
+    assert titles.subject(case, ["DequantizeLinear"], found) == "DequantizeLinear with block_size"
 
 
 def sequence(members: Sequence[int]) -> Case:
@@ -215,6 +224,8 @@ def condition(text: str, kind: str = "value", *, holds: bool = True) -> Conditio
         ("fractional x", "value", True, [condition("halfway x")], True),
         ("int64", "dtype", False, [condition("dtype other than that of input", "types")], True),
         ("dtype", "attribute", True, [condition("dtype other than that of input", "types")], True),
+        ("dim=0", "attribute", True, [condition("0-D inputs")], True),
+        ("keepdim=True", "attribute", True, [condition("0-D inputs")], False),
         ("k=1", "attribute", True, [condition("dtype other than that of input", "types")], False),
     ],
 )

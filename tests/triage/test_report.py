@@ -536,6 +536,14 @@ def test_a_wrong_type_that_spoils_values_is_severe() -> None:
     assert "Severity: high" in spoilt.body and "returns int32 7 instead of int64 8589934599" in spoilt.title
 
 
+def test_of_a_wrong_type_no_numbers_are_told_that_are_wrong_in_float32_too() -> None:
+    """They are another bug's."""
+    spoilt = assumed(relu(), int32(1, 7, 3), np.array([1, 2**33 + 7, 3]), "wrong:dtype")
+    sentence = "In float32 instead of int64 the same call is wrong in another way: 1 instead of 2."
+    told = dataclasses.replace(spoilt, conditions=(Condition("dtype", "int64", sentence, needed=True),))
+    assert draft(told).title.endswith("returns int32 instead of int64")
+
+
 def test_a_message_of_any_length_is_told_in_whole_words() -> None:
     for message, words in (
         ("The first sentence says it. " + "More " * 40, "The first sentence says it."),

@@ -19,6 +19,7 @@ from triage.passes._axes import AXES, parameter
 from triage.passes._instances import Place, changed, dropped, parsed, places, tensor_name, with_instance
 from triage.variants import Variant
 from triage.variants.values import SPECIAL
+from triage.wording import enumerated
 
 #: Types of indices.
 _INDICES = ("int32", "int64")
@@ -28,6 +29,8 @@ _PLAIN = (bool, int, float, str, type(None))
 _FILLED = 2
 #: Of so many numbers that are zero all ways to be something else are tried.
 _MOST_ZEROS = 3
+#: How a title calls a tensor without dimensions, and several.
+SCALAR, SCALARS = "0-D input", "0-D inputs"
 #: What docstrings call a single size.
 _SIZES = ("size", "sizes", "shape")
 #: What the numbers of a tensor are, by the kind of its dtype.
@@ -192,12 +195,17 @@ def _emptiness(instance: Instance) -> tuple[str, str]:
 
 
 def _with_a_dimension(case: Case, instance: Instance) -> Iterator[Variant]:
-    """Each scalar as a tensor of one element."""
+    """Each scalar as a tensor of one element, then all of them."""
     for at, tensor in enumerate(instance.tensors):
         if tensor.shape == ():
             longer = (*instance.tensors[:at], replace(tensor, shape=(1,)), *instance.tensors[at + 1 :])
             sentence = f"With a one-dimensional `x{at}` the same call passes."
-            yield Variant("value", "0-D input", sentence, (with_instance(case, replace(instance, tensors=longer)),))
+            yield Variant("value", SCALAR, sentence, (with_instance(case, replace(instance, tensors=longer)),))
+    scalars = [at for at, tensor in enumerate(instance.tensors) if tensor.shape == ()]
+    if len(scalars) > 1:
+        longer = tuple(replace(one, shape=(1,)) if one.shape == () else one for one in instance.tensors)
+        sentence = f"With one-dimensional {enumerated([f'`x{at}`' for at in scalars])} the same call passes."
+        yield Variant("value", SCALARS, sentence, (with_instance(case, replace(instance, tensors=longer)),))
 
 
 def _with_rows(case: Case, instance: Instance) -> Iterator[Variant]:

@@ -1075,6 +1075,16 @@ def test_recurrent_weights_must_have_the_size_that_hidden_size_says(hidden, brok
     assert (undefined.violation("onnx", *_one("RNN", inputs, 14, hidden_size=hidden)) is not None) == broken
 
 
+@pytest.mark.parametrize(("dtype", "broken"), [("float32", True), ("bool", True), ("int64", False)])
+@pytest.mark.parametrize("api", ["gather", "scatter", "scatter_add", "scatter_reduce"])
+def test_indices_are_integers_where_there_are_none_too(api, dtype, broken):
+    """Eager PyTorch takes any type of an empty tensor; a compiler need not."""
+    data = [] if api == "gather" else [T2]
+    data += ["sum"] if api == "scatter_reduce" else []
+    model = instance(f"torch.{api}", T0, 0, T1, *data, tensors=[X, (dtype, []), ("float32", [])])
+    assert (undefined.violation("instance", model, {}) is not None) == broken
+
+
 # ---------------------------------------------------------------- bodies that ran
 
 

@@ -542,7 +542,7 @@ def test_every_precondition_is_tested_here() -> None:
     }
     tested = {(pair.op_type, pair.when) for pair in PAIRS} | elsewhere
     for rule in rules():
-        if rule.kind is Kind.VIOLATION:
+        if rule.kind is Kind.VIOLATION and rule.library == "onnx":  # of calls: tests/fuzz/oracles/test_undefined.py
             assert any((operator, rule.when) in tested for operator in rule.operators), rule
 
 
