@@ -96,8 +96,8 @@ def _happening(facts: Facts, *, message: bool) -> str:
     if facts.symptom in _VALUES and not _steady(facts):
         return f"{subject} returns other values in every run{titles.instead(facts.reference)}"
     rule = broken_rule(facts.detail)
-    outcome = _in_type_alone(facts) if _wrong_in_float32(facts) else facts.outcome
-    return titles.happening(facts.case, outcome, facts.reference, facts.symptom, subject, message=message, rule=rule)
+    reference = _of_its_types(facts) if _wrong_in_float32(facts) else facts.reference
+    return titles.happening(facts.case, facts.outcome, reference, facts.symptom, subject, message=message, rule=rule)
 
 
 def _wrong_in_float32(facts: Facts) -> bool:
@@ -106,18 +106,19 @@ def _wrong_in_float32(facts: Facts) -> bool:
     return facts.symptom == "wrong:dtype" and bool(typed)
 
 
-def _in_type_alone(facts: Facts) -> Outcome:
-    """The outcome as if it were wrong in its types alone."""
-    right = facts.reference.outputs if facts.reference else ()
-    pairs = zip(facts.outcome.outputs, right, strict=False)
-    outputs = [(name, _retyped(want, got)) for (name, got), (_, want) in pairs]
-    return replace(facts.outcome, outputs=tuple(outputs))
+def _of_its_types(facts: Facts) -> Outcome | None:
+    """The expected outcome with the numbers that came out, so that the two differ in their types alone."""
+    if facts.reference is None:
+        return None
+    pairs = zip(facts.reference.outputs, facts.outcome.outputs, strict=False)
+    outputs = [(name, _retyped(got, want)) for (name, want), (_, got) in pairs]
+    return replace(facts.reference, outputs=tuple(outputs))
 
 
-def _retyped(want: Value, got: Value) -> Value:
+def _retyped(got: Value, want: Value) -> Value:
     if isinstance(want, np.ndarray) and isinstance(got, np.ndarray):
-        return want.astype(got.dtype)
-    return got
+        return got.astype(want.dtype)
+    return want
 
 
 def _reorders(facts: Facts) -> bool:
