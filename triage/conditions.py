@@ -37,7 +37,7 @@ from triage.mutants import sizes as other_sizes
 from triage.older import MOST_RUNS as MOST_OLDER
 from triage.older import in_older
 from triage.operators import value_names
-from triage.precise import superseded
+from triage.precise import MODE, superseded
 from triage.seen import same_operator
 from triage.sufficiency import passing
 from triage.types_asked import of_types, with_kin
@@ -64,7 +64,7 @@ from triage.variants import (
 )
 from triage.wording import telling
 
-__all__ = ["ANOTHER_WAY", "MODE", "Condition", "conditions"]
+__all__ = ["ANOTHER_WAY", "Condition", "conditions"]
 
 #: Runs of the compiler that a report is worth.
 MOST_RUNS = 48
@@ -87,8 +87,6 @@ _ORDINARY = ("negative", "zero", "scalar", "fractional", "odd", "non-zero")
 CUT = "cut"
 #: How a sentence goes on of what is wrong without a type, too, but otherwise.
 ANOTHER_WAY = " is wrong in another way"
-#: The kind of an attribute that is no flag, and without which the model is invalid.
-MODE = "mode"
 _CUT = Condition(
     CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
 )
@@ -179,9 +177,11 @@ def _neighbours(inquiry: Inquiry, makers: Sequence[_Maker]) -> tuple[dict[Key, C
         answer = _answer(inquiry, variant) or _resized(inquiry, variant) or _spelled_out(inquiry, variant)
         if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
             denied.add(key)  # another way to do without it may pass by coincidence
-        if answer is None and (variant.flag or _is_indispensable(inquiry, variant)):
-            kind, text = ("setting", variant.text) if variant.flag else (MODE, variant.text.partition("=")[0])
-            answer = Condition(kind, text, "", needed=False)
+        if answer is None and variant.flag:
+            answer = Condition("setting", variant.text, "", needed=False)
+        elif answer is None and _is_indispensable(inquiry, variant):
+            name = variant.text.partition("=")[0]
+            found[MODE, name] = Condition(MODE, name, "", needed=False)
         if answer is not None:
             found[key], variants[key] = answer, variant
     return found, variants

@@ -14,13 +14,14 @@ from fuzz.operators.graph import bodies, walk
 from fuzz.oracles import refusal
 from fuzz.wire import Raw
 from triage import extent, keys, leftout, likeness
-from triage.conditions import MODE, Condition
+from triage.conditions import Condition
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.effect import effect, number
 from triage.literals import as_array
 from triage.messages import part
 from triage.operators import CALL, value_names
+from triage.precise import MODE
 from triage.schemas import CASTS, attribute_text, formal_inputs, output_name
 from triage.scrub import scrub
 from triage.sufficiency import is_option
