@@ -16,10 +16,11 @@ from fuzz.judge import Judge, values
 from fuzz.limits import Limits
 from fuzz.runner import Operator
 from fuzz.wire import dtype_name
-from triage import asking, crash_site, equality, extent, harm, report, reproducer, titles, upstream
+from triage import asking, crash_site, equality, extent, harm, haste, report, reproducer, titles, upstream
 from triage.bisect.found import with_section
 from triage.conditions import conditions
-from triage.court.evidence import find
+from triage.court.evidence import Judgement, find
+from triage.court.hearing import Court
 from triage.facts import Facts
 from triage.localize import Location, Part
 from triage.localize.cause import GUESS
@@ -40,6 +41,8 @@ from triage.wording import telling
 _MOST_EXAMPLES = 6
 #: Failing cases of a bug that are asked whether they have what the reduced one seems to need.
 _MOST_SEEN = 8
+#: What the court may take for a case that is told in the place of the reduced one, on a machine like this.
+COURT_SECONDS = 60.0
 #: Generators whose calls are nobody's tests.
 _MADE = ("docs", "relations")
 #: The option of a backend that fixes the number of its threads.
@@ -70,7 +73,7 @@ def write(
     failure, perturb = _repeatable(bug, failure, perturb, judge)
     judge = replace(judge, perturb=perturb) if judge else None
     seen = _seen(store, bug)
-    failure = (harm.harmful(judge, failure) or equality.witness(judge, failure, seen) if judge else None) or failure
+    failure, judgement = _told_best(judge, bug, failure, seen) if judge else (failure, bug.judgement)
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure
@@ -97,7 +100,7 @@ def write(
         memory_mb=limits.memory_mb if failure.symptom == "oom" else 0,
         environment={} if perturb is None else {"MALLOC_PERTURB_": str(perturb)},
         private=private_words(),
-        judgement=bug.judgement,
+        judgement=judgement,
         conditions=conditions(judge, failure, seen=seen) if judge else (),
         min_good=_min_good(bug),
         findings=_findings(bug, failure, perturb),
@@ -111,6 +114,22 @@ def write(
         raise CannotDraft(f"the report would hold {len(private)} private words, which stand in the model itself")
     body = with_section(text.body, bug.bisected)
     return StoredDraft(text.title, body, text.script, text.labels, test.code if test else "")
+
+
+def _told_best(judge: Judge, bug: Bug, failure: Failure, seen: Sequence[Case]) -> tuple[Failure, Judgement | None]:
+    """The failure on the case that tells most, and what the court says of that one.
+
+    What others make of the reduced case they need not make of another one.
+    """
+    other = harm.harmful(judge, failure) or equality.witness(judge, failure, seen)
+    if other is None:
+        return failure, bug.judgement
+    heard = Court(judge.runner, judge.reference, COURT_SECONDS * haste.here()).hear(
+        other.case, other.target, judge.perturb
+    )
+    if bug.judgement is not None and heard.verdict is not bug.judgement.verdict:
+        return failure, bug.judgement
+    return other, heard
 
 
 def origins_of(store: Store, bug: Bug, failure: Failure) -> list[Origin]:

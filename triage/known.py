@@ -25,6 +25,8 @@ _READ = 20_000
 _BETWEEN = re.compile(r"[^\w]+")
 #: What we say of every process that died without a word: no compiler's message.
 _OURS = "the process died of "
+#: The condition of a check that failed, as C++ prints it.
+_CHECKED = re.compile(r"Check failed: \((.+)\) is false")
 #: What tells two messages of one wording apart: 'Var' object has no attribute 'value'.
 _QUOTED = re.compile(r"['\"`]([^'\"`]{1,80})['\"`]")
 
@@ -131,6 +133,9 @@ def _kind(symptom: str) -> str:
 def _says(message: str, text: str) -> bool:
     """Whether one line of a text holds most words of a message, and all that the message quotes."""
     first = normalise(message.partition("\n")[0])
+    checked = _CHECKED.search(message.partition("\n")[0])
+    if checked and not _masks(checked[1]) and "".join(checked[1].split()) not in "".join(text.split()):
+        return False  # other conditions have most words in common
     words, quoted = _words(first), _words(" ".join(_QUOTED.findall(first)))
     if len(words) < _LEAST or _SHARED * len(words) > len(words & _all_words(text)) + len(_masks(first)):
         return False

@@ -65,6 +65,15 @@ def test_a_message_is_recognised_whatever_numbers_and_names_stand_in_it() -> Non
     assert not similar(sought, [Issue(1, "It does not compile", "Check failed: it is false")])
 
 
+def test_two_checks_are_told_apart_by_their_conditions() -> None:
+    message = "Check failed: (from.MatchesCode(kDLFloat) && to.MatchesCode(kDLFloat)) is false:"
+    sought = Sought("Compiling Cast fails with InternalError", ("Cast",), message, "exception:InternalError")
+    assert not similar(
+        sought, [Issue(1, "Compiling mul fails", "Check failed: (t.MatchesCode(kDLFloat)) is false: to")]
+    )
+    assert similar(sought, [Issue(1, "It fails", f"{message} no float")])
+
+
 def test_that_a_process_died_is_no_message_that_two_bugs_share() -> None:
     sought = Sought("Segmentation fault when running MaxPool", ("MaxPool",), DIED, "crash:SIGSEGV")
     assert not similar(sought, [Issue(1, "Segmentation fault when converting Sum", DIED)])

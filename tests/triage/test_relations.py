@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ from fuzz import catalogue
 from fuzz.case import Case, Failure, Origin
 from fuzz.judge import Judge
 from fuzz.runner import Runner
-from triage import equality, seen, titles
+from tests.triage.bugs import bug
+from triage import drafting, equality, seen, titles
 from triage.conditions import conditions
 from triage.contrasts import contrasts
+from triage.court.evidence import Judgement, Ruling
 from triage.submodel import load
 from triage.variants import relations, values
 from triage.witness import better
@@ -257,6 +260,18 @@ def test_the_test_that_shows_a_limit_takes_the_place_of_the_reduced_case(judge: 
     assert equality.witness(judge, failure_of(judge, zero), [greater([2] * 99, 2)]) is None  # too much to read
     other = failure_of(judge, greater([3, -0.5], 3))
     assert equality.witness(judge, other, [first]) is None  # it has no zero, so what fails there is something else
+
+
+def test_what_the_court_says_is_said_of_the_case_that_is_shown(judge: Judge) -> None:
+    """TVM took boxes that only touch for others than those of the test, and the draft said so of the test."""
+    zero, first = greater([0, -0.5], 0), greater([2, 1], 2)
+    judged = replace(bug("tvm"), judgement=Judgement(Ruling.COMPILER_BUG, "heard on another case"))
+    shown, judgement = drafting._told_best(judge, judged, failure_of(judge, zero), [zero, first])
+    assert shown.case.id == first.id and judgement is not None
+    assert judgement.verdict is Ruling.COMPILER_BUG and judgement.reason != "heard on another case"
+    aside = replace(judged, judgement=Judgement(Ruling.NOISE, "…"))
+    shown, judgement = drafting._told_best(judge, aside, failure_of(judge, zero), [zero, first])
+    assert shown.case.id == zero.id and judgement == aside.judgement, "it is no bug of this kind"
 
 
 def test_a_number_that_only_scales_is_no_limit(judge: Judge) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from triage.court.evidence import Evidence, Judgement, Side
+from triage.court.evidence import Evidence, Judgement, Side, find
 from triage.wording import headed
 
 #: Evidence that tells a maintainer something, in the order in which it convinces.
@@ -31,9 +31,16 @@ def lines(judgement: Judgement | None) -> Iterator[str]:
     shown = [each for kind in _SHOWN for each in judgement.evidence if each.kind == kind]
     for side in (Side.AGAINST, Side.NEUTRAL, Side.FOR):
         for each in shown:
-            if each.side is side and not _says_nothing(each):
+            if each.side is side and not _says_nothing(each) and not _is_chance(each, judgement):
                 text = headed(each.sentence)
                 yield text if text.endswith((".", '"')) else f"{text}."
+
+
+def _is_chance(each: Evidence, judgement: Judgement) -> bool:
+    """Whether what memory held decides what other threads and levels give: one run of each shows no race."""
+    memory = find(judgement.evidence, "memory")
+    depends = memory is not None and bool(memory.figures.get("depends"))
+    return depends and each.kind in ("threads", "levels")
 
 
 def _says_nothing(each: Evidence) -> bool:

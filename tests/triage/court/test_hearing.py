@@ -18,7 +18,7 @@ from fuzz.data import data_path
 from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.court.calibration import Labelled, read
-from triage.court.evidence import FILED, Judgement, Ruling, Side, find
+from triage.court.evidence import FILED, Evidence, Judgement, Ruling, Side, find
 from triage.court.hearing import ORDER, Court
 from triage.court.lines import lines
 from triage.court.thresholds import tie_rules
@@ -100,6 +100,15 @@ def test_the_lines_of_a_report_tell_numbers_and_no_places_of_ours(court: Court, 
     assert any("agree with the reference" in line for line in told)
     assert not [line for line in told if "/" in line]
     assert list(lines(None)) == []
+
+
+def test_one_run_with_other_threads_tells_nothing_of_what_memory_decides() -> None:
+    """Tile read memory that nobody had written, and the draft sent its reader after a race."""
+    threads = Evidence("threads", Side.AGAINST, "with 4 threads the result is the expected one, with 1 it is not", {})
+    for depends in (True, False):
+        memory = Evidence("memory", Side.AGAINST, "the result follows the byte", {"depends": depends})
+        told = list(lines(Judgement(Ruling.COMPILER_BUG, "", (memory, threads))))
+        assert any("4 threads" in line for line in told) is not depends
 
 
 def test_a_case_that_passes_has_no_verdict(court: Court) -> None:

@@ -33,5 +33,6 @@ def gather(hearing: Hearing) -> Evidence | None:
 
 
 def _differs(hearing: Hearing, options: tuple[tuple[str, str], ...]) -> bool:
-    outcome = hearing.runner.run_fresh(hearing.case, replace(hearing.target, options=options), limits=hearing.limits())
+    target = replace(hearing.target, options=options)
+    outcome = hearing.runner.run_fresh(hearing.case, target, perturb=hearing.perturb, limits=hearing.limits())
     return outcome.status is Status.OK and measure.nearer(judge.values(outcome), hearing.actual, hearing.expected) < 0
