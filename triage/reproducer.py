@@ -12,11 +12,14 @@ from pathlib import Path
 
 from fuzz import confine
 from fuzz.zygote import private_environment
+from triage.messages import core
 from triage.script import confirms
 from triage.signature import normalise
 
 #: A reproducer pays for importing its compiler, so it gets more time than a warm case.
 SECONDS = 180.0
+#: So many lines of an exception's message, without those that all of its kind have, are looked for.
+_TELLING = 2
 #: Of what a script prints, its beginning and its end are kept: a traceback may end in a message of megabytes.
 LONGEST_OUTPUT = 20_000
 #: A confined script's home is the folder that it is given; this other one is empty.
@@ -92,9 +95,9 @@ def _confined(command: Sequence[str], home: Path, folder: Path) -> list[str]:
 def reproduces(symptom: str, message: str, found: Rerun) -> bool:
     """Whether the script ended the way the symptom says.
 
-    Beyond `script.confirms`, an exception must show the first line of its message, up to what differs
+    Beyond `script.confirms`, an exception must show the first two telling lines of its message, up to what differs
     from run to run, so that a script that raises the same class for another reason is not taken for a
-    reproducer.
+    reproducer: every error of OpenVINO's frontends begins alike.
     """
     if found.status is None:
         return symptom.endswith("hang")
@@ -102,8 +105,9 @@ def reproduces(symptom: str, message: str, found: Rerun) -> bool:
         return False
     if not symptom.startswith("exception:"):
         return True
-    first = next((told for line in message.splitlines() if (told := normalise(line))), "")
-    return any(first[:80] in normalise(line) for line in found.output.splitlines())
+    telling = [told for line in core(message).splitlines() if (told := normalise(line))][:_TELLING]
+    shown = [normalise(line) for line in (*found.output.splitlines(), *core(found.output).splitlines())]
+    return all(any(told[:80] in line for line in shown) for told in telling)
 
 
 def lacking(found: Rerun) -> str:

@@ -115,7 +115,9 @@ RAISES = "raise {}"
         ("cannot lower", "ValueError('cannot lower')", True),
         ("cannot lower", "ValueError('cannot raise')", False),
         ("cannot lower", "KeyError('cannot lower')", False),
-        ("at 0x7f0001 of (2, 3)\nmore", "ValueError('at 0x7fabcd of (1, 1)\\nother')", True),
+        ("at 0x7f0001 of (2, 3)\nmore", "ValueError('at 0x7fabcd of (1, 1)\\nmore')", True),
+        ("at 0x7f0001 of (2, 3)\nmore", "ValueError('at 0x7fabcd of (1, 1)\\nother')", False),
+        ("one\ntwo\nthree", "ValueError('one\\ntwo\\nfour')", True),
         ("/usr/lib/python3/dist-packages/x/y.py:12: no", "ValueError('/opt/x/y.py:99: no')", True),
         ("\n\n  first words", "ValueError('\\n\\n  first words')", True),
         ("", "ValueError()", True),
@@ -124,6 +126,16 @@ RAISES = "raise {}"
 )
 def test_an_exception_is_the_same_up_to_what_differs_from_run_to_run(message: str, raised: str, same: bool) -> None:
     assert reproduces("exception:builtins.ValueError", message, rerun(RAISES.format(raised))) is same
+
+
+def test_what_all_errors_of_a_frontend_begin_with_says_nothing() -> None:
+    """A regression test of OpenVINO's other way into PyTorch failed for want of a conversion rule, and was offered."""
+    report = "Check 'false' failed at src/frontends/common_translators/src/unconverted_ops_report.cpp:151:\n"
+    ours = f"{report}FrontEnd API failed with OpConversionFailure:\nThe type must be a floating point number."
+    other = f"{report}FrontEnd API failed with OpConversionFailure:\nNo conversion rule found for aten::nansum"
+    for raised, same in ((ours, True), (other, False)):
+        found = rerun(RAISES.format(f"ValueError({raised!r})"))
+        assert reproduces("exception:builtins.ValueError", ours, found) is same
 
 
 def test_a_wrong_value_is_shown_by_a_failed_assertion_and_nothing_else() -> None:
