@@ -12,9 +12,11 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 import numpy as np
 
 from fuzz.backends import _definitions as definitions
+from fuzz.backends import _loops as loops
 from fuzz.backends import _ranges as ranges
 from fuzz.backends import _rounding as rounding
 from fuzz.backends import _shaken as shaken
+from fuzz.backends import _slices as slices
 from fuzz.backends._jumps import Jump
 from fuzz.backends._quantizing import disturbed
 from fuzz.backends._trials import Trial, moved
@@ -339,7 +341,7 @@ class Evaluation:
 
         try:
             kind = "basic" if _is_square(site, wide) else site.kind
-            bound = rounding.bound(kind, wide, value, dtype, evaluate)
+            bound = rounding.bound(kind, wide, value, dtype, evaluate, getattr(site.node, "axis", None))
             if site.node.op_type in ("Add", "Sub", "Mul", "Div") and dtype != "float64":
                 native = site.run(*self._narrowed(wide, known), **context)[at]
                 exact = rounding.exact_sites(native, value)
@@ -347,11 +349,12 @@ class Evaluation:
                     exact &= rounding.exact_quotients(wide, value, dtype)
                 bound = np.where(exact, 0.0, bound)
             elif site.node.op_type in ("ReduceSum", "ReduceMean"):
-                bound = bound + rounding.loop_loss(wide[0], value, dtype, site.node.op_type == "ReduceMean")
-                if site.node.op_type == "ReduceMean" and rounding.is_exact_mean(wide[0], value, dtype):
-                    bound = np.zeros(value.shape)
+                axes, mean = slices.reduced_axes(site.node, wide), site.node.op_type == "ReduceMean"
+                bound = bound + loops.loop_loss(wide[0], value, axes, dtype, mean)
+                if mean:
+                    bound = np.where(loops.is_exact_mean(wide[0], value, axes, dtype), 0.0, bound)
             else:
-                bound = bound + rounding.inner_loss(site.node, wide[0], value, dtype)
+                bound = bound + loops.inner_loss(site.node, wide, value, dtype)
                 bound = bound + (rounding.of_mean(site.node, wide, dtype) if at == 0 else 0.0)
                 left = ranges.leaving(site.node.op_type, wide, value, dtype, evaluate, site.node) if at == 0 else 0.0
                 bound = bound + left

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import functools
 import os
-from typing import Any, Callable, Container, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Container, Dict, List, Optional, Sequence
 
 import numpy as np
 
+from fuzz.backends import _slices as slices
 from fuzz.wire import SMALL_DTYPES
 
 #: Half a unit in the last place of 1: the relative error of one rounding.
@@ -33,7 +34,7 @@ _FAR_BELOW = -40.0
 #: The dtypes that are widened.
 NARROW = ("float32", "float16", "bfloat16")
 
-Evaluate = Callable[[Sequence[Any]], Any]
+Evaluate = slices.Evaluate
 
 
 @functools.lru_cache(maxsize=None)
@@ -86,11 +87,13 @@ def stored(value: Any, dtype: str) -> Any:
     return in_range(value, dtype) if is_wide(value) and dtype in NARROW else value
 
 
-def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, evaluate: Evaluate) -> np.ndarray:
+def bound(
+    kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, evaluate: Evaluate, axis: Optional[int] = None
+) -> np.ndarray:
     """How far one output of an operator of class `kind` may be off when it is computed in `dtype`.
 
-    `evaluate` gives the output for other inputs. Infinity where an intermediate sum may overflow, NaN where the result
-    may be anything.
+    `evaluate` gives the output for other inputs; `axis` is that of a softmax, where it is known. Infinity where an
+    intermediate sum may overflow, NaN where the result may be anything.
     """
     unit, table = UNITS[dtype], model()
     size = np.where(np.isfinite(output), np.abs(output), 0.0)
@@ -112,6 +115,8 @@ def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, eval
         return np.asarray((inside + unit * table["walk"] * np.sqrt(_terms(inputs, output))) * size + floor)
     if kind == "softmax":
         spread = max([1.0, *(float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) for x in _floats(inputs))])
+        if axis is not None and inputs[0].shape == output.shape and output.size and output.ndim:
+            spread = np.maximum(1.0, slices.softmax_spread(inputs[0], axis))
         terms = table["function"] + 4 * spread + table["walk"] * np.sqrt(_terms(inputs, output))
         least = 0.0 if output.min(initial=0.0) >= 0 else 1.0  # LogSoftmax is exact relative to its sum alone
         return np.asarray(_inside(dtype, terms) * np.maximum(size, least) + floor)
@@ -122,11 +127,8 @@ def bound(kind: str, inputs: Sequence[Any], output: np.ndarray, dtype: str, eval
     largest = float(size.max(initial=0.0))
     if kind == "instance_norm" and is_wide(inputs[0]):
         return np.asarray(_inside(dtype, table["function"]) * largest * _loss_of_variance(inputs[0]) + floor)
-    return np.asarray(
-        _inside(dtype, table["transform" if kind in ("transform", "solver") else "composite"])
-        * np.maximum(size, largest)
-        + floor
-    )
+    units = _inside(dtype, table["transform" if kind in ("transform", "solver") else "composite"])
+    return np.asarray(units * np.maximum(size, slices.largest(inputs, output, evaluate)) + floor)
 
 
 def _far_below(inputs: Sequence[Any], evaluate: Evaluate) -> float:
@@ -163,12 +165,23 @@ def _of_sum(inputs: Sequence[Any], size: np.ndarray, dtype: str, evaluate: Evalu
         ones = np.asarray(evaluate([np.ones_like(value) if is_wide(value) else value for value in inputs]))
         total = float(np.max(np.abs(ones), initial=1.0))
     terms = max(total, _terms(inputs, size) if total <= 1 else 1.0)
-    if all(_whole(value) for value in _floats(inputs)) and np.all(absolute < 1 / unit) and total > 1:
-        return np.zeros(size.shape)
+    exact = _adds_whole_numbers(inputs, evaluate) & (absolute < 1 / unit) & (total > 1)
     walk = table["walk"] * np.sqrt(np.abs(squares) * (terms if total > 1 else 1.0))
     error = unit * ((table["basic"] + table["drift"] * terms) * size + walk)
     partial = absolute * (terms if total <= 1 else 1.0)
-    return np.asarray(np.where(partial > LARGEST[dtype], np.inf, error))
+    return np.asarray(np.where(exact, 0.0, np.where(partial > LARGEST[dtype], np.inf, error)))
+
+
+def _adds_whole_numbers(inputs: Sequence[Any], evaluate: Evaluate) -> np.ndarray:
+    """Where every factor of every term is a whole number: where none of each input's others has a part."""
+    places = [at for at, value in enumerate(inputs) if is_wide(value)]
+    ones = [np.ones_like(value) if is_wide(value) else value for value in inputs]
+    parted = np.zeros(())
+    with np.errstate(all="ignore"):
+        for at in places:
+            broken = ~(np.isfinite(inputs[at]) & (inputs[at] == np.rint(inputs[at])))
+            parted = parted + np.abs(np.asarray(evaluate([*ones[:at], broken.astype(np.float64), *ones[at + 1 :]])))
+    return np.asarray(parted == 0)
 
 
 def _of_distance(inputs: Sequence[Any], distance: np.ndarray, dtype: str) -> np.ndarray:
@@ -201,10 +214,6 @@ def _loss_of_variance(x: np.ndarray) -> float:
     return float(np.max(loss[np.isfinite(loss)], initial=1.0))
 
 
-def _whole(value: np.ndarray) -> bool:
-    return bool(np.all(np.isfinite(value)) and np.all(value == np.rint(value)))
-
-
 def exact_sites(native: np.ndarray, wide: np.ndarray) -> np.ndarray:
     """Where a basic operation was exact in its own dtype: IEEE 754 leaves no room there."""
     with np.errstate(all="ignore"):
@@ -226,15 +235,6 @@ def exact_quotients(inputs: Sequence[Any], quotient: np.ndarray, dtype: str) -> 
     return np.asarray(invertible & (even | (dividend == 0)))
 
 
-def is_exact_mean(x: Any, mean: np.ndarray, dtype: str) -> bool:
-    """Whether means of whole numbers lose nothing in any order: exact sums of as many terms as a power of two."""
-    if not is_wide(x) or not x.size or not mean.size:
-        return False
-    terms = x.size // mean.size
-    few = terms * float(np.max(np.abs(x), initial=0.0)) < 1 / UNITS[dtype]
-    return terms & (terms - 1) == 0 and few and _whole(x)
-
-
 def has_subnormals(value: np.ndarray, dtype: str) -> bool:
     """Whether a value holds numbers that are subnormal in `dtype`."""
     return bool(np.any((value != 0) & (np.abs(value) < SMALLEST[dtype])))
@@ -246,11 +246,17 @@ def flushed(value: np.ndarray, dtype: str) -> np.ndarray:
 
 
 def cover(
-    noise: List[Optional[np.ndarray]], clean: List[Any], trial: List[Any], amounts: Container[int] = frozenset()
+    noise: List[Optional[np.ndarray]],
+    clean: List[Any],
+    trial: List[Any],
+    amounts: Container[int] = frozenset(),
+    finite: bool = False,
 ) -> None:
     """Let `noise` cover how far a trial is from the clean outputs.
 
-    Integers that move may be anything, unless `amounts` says that an output's integers are no places or choices.
+    Integers that move may be anything, unless `amounts` says that an output's integers are no places or choices. With
+    `finite` an infinity in the place of a number is no move: it says that the number may be infinite, and not that it
+    may be any other.
     """
     for at, (known, one, other) in enumerate(zip(noise, clean, trial)):
         if known is None:
@@ -264,9 +270,16 @@ def cover(
                 same = (one == other) | (np.isnan(one) & np.isnan(other))
                 move = np.where(same, 0.0, np.abs(one - other))
                 move = np.where(np.isnan(move), np.inf, move)
+                if finite:
+                    move = np.where(np.isinf(other) & np.isfinite(one), 0.0, move)
             else:
                 move = np.where(one == other, 0.0, np.inf)
         noise[at] = np.maximum(known, move)
+
+
+def usual(value: np.ndarray, dtype: str) -> np.ndarray:
+    """How far a function's result may be off where it may overflow besides."""
+    return np.asarray(_inside(dtype, model()["function"]) * np.where(np.isfinite(value), np.abs(value), 0.0))
 
 
 def knows(dtype: str) -> bool:
@@ -293,51 +306,6 @@ def of_mean(node: Any, inputs: Sequence[Any], dtype: str) -> Any:
         deviation = np.sqrt(x.var(axis=axes, keepdims=True) + getattr(node, "epsilon", 1e-5))
     per_channel = (1, -1) + (1,) * (x.ndim - 2)
     return np.asarray(np.abs(scale).reshape(per_channel) * error / deviation)
-
-
-def loop_loss(x: np.ndarray, total: np.ndarray, dtype: str, mean: bool) -> float:
-    """What a plain loop in the tensor's dtype loses on a sum, or the largest of several sums."""
-    if not is_wide(x) or x.size > 1 << 24 or not total.size:
-        return 0.0
-    terms = x.size // total.size
-    if x.size != terms * total.size or terms < 2:
-        return 0.0
-    # The order of the axes does not matter for the size of the loss.
-    rows = x.reshape(total.size, terms) if total.size > 1 else x.reshape(1, -1)
-    loop = np.cumsum(rows.astype(numpy_dtype(dtype)), axis=1, dtype=numpy_dtype(dtype))[:, -1]
-    lost = loop.astype(np.float64) - rows.sum(axis=1)
-    worst = float(np.max(np.abs(lost[np.isfinite(lost)]), initial=0.0))
-    return float(model()["sequential"] * worst / (terms if mean else 1))
-
-
-#: What reductions add up, and what their error is where the sum is off by a part of itself: relative to the result, or
-#: absolute.
-_ADDED: Dict[str, Tuple[Callable[[np.ndarray], np.ndarray], float, bool]] = {
-    "ReduceL1": (np.abs, 1.0, True),
-    "ReduceL2": (np.square, 0.5, True),
-    "ReduceLogSum": (np.asarray, 1.0, False),
-    "ReduceLogSumExp": (lambda x: np.exp(x - np.max(x, initial=0.0)), 1.0, False),
-    "ReduceSumSquare": (np.square, 1.0, True),
-}
-
-
-def inner_loss(node: Any, x: Any, output: np.ndarray, dtype: str) -> Any:
-    """What an operator loses that adds up inside, by a plain loop in 16 bits: long sums stop growing there."""
-    if not is_wide(x) or dtype not in ("float16", "bfloat16"):
-        return 0.0
-    if node.op_type in _ADDED:
-        terms, part, is_relative = _ADDED[node.op_type]
-        added = terms(x)
-        total = float(np.sum(added)) / max(1, output.size)
-        lost = loop_loss(added, output, dtype, mean=False) / total if total > 0 else 0.0
-        return part * lost * (np.abs(output) if is_relative else 1.0)
-    if node.op_type in ("Softmax", "LogSoftmax") and x.ndim and x.shape == output.shape and x.size:
-        powers = np.moveaxis(np.exp(x - np.max(x, axis=node.axis, keepdims=True)), node.axis, -1)
-        sums = powers.sum(axis=-1)
-        least = np.min(sums, initial=np.inf, where=np.isfinite(sums) & (sums > 0))
-        lost = loop_loss(powers, sums, dtype, mean=False) / float(least)
-        return lost * (np.abs(output) if node.op_type == "Softmax" else 1.0)
-    return 0.0
 
 
 def numpy_dtype(name: str) -> Any:

@@ -106,7 +106,7 @@ def moved(trial: Trial, value: Any, bound: Optional[np.ndarray], dtype: str) -> 
     if bound.shape == value.shape:
         with np.errstate(all="ignore"):
             parts = trial.parts(value.shape)
-            shifted = value + np.where(np.isinf(bound), 0.0, bound) * parts
+            shifted = value + np.where(np.isinf(bound), rounding.usual(value, dtype), bound) * parts
             overflows = np.isinf(bound) & (parts > 0) & (not trial.unbounded)
             shifted = np.where(overflows, np.copysign(np.inf, value), shifted)
             value = np.where(np.isnan(bound), np.nan, np.where(np.isfinite(value), shifted, value))

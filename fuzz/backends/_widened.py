@@ -2,7 +2,8 @@
 
 Not a compiler: the leading underscore keeps it out of the registry, and `triage.court` names it by its
 path. For every output of the case it returns ``wide/N`` (float64, or the output's own dtype where that is
-no float) and ``noise/N`` (float64, absolute, one number an element), and ``said``: JSON about both;
+no float) and ``noise/N`` (float64, absolute, one number an element), and ``said``: JSON about both; ``finite/N`` is the
+noise among numbers alone where rounding may make an infinity as well;
 ``places/NAME`` is the noise of what the operator with the first output NAME picks from (ArgMax and the like),
 ``second/N`` an output as `_definitions` has it, given only where that differs from the reference's own operators.
 """

@@ -34,7 +34,7 @@ def evaluate(data: bytes, inputs: Dict[str, Any]) -> Evaluated:
     subject = _expanded(data, inputs, wide) or plain
     clean = wide if subject is plain else subject.wide()
     table, begun = rounding.model(), time.monotonic()
-    noise = [_still(value) for value in wide]
+    noise, finite = ([_still(value) for value in wide] for _ in range(2))
     resized: Dict[int, None] = {}
     together = Coherence()
     counted, done = amounts(onnx.load_from_string(data)), 0
@@ -43,17 +43,20 @@ def evaluate(data: bytes, inputs: Dict[str, Any]) -> Evaluated:
             break
         found = _tried(subject, trial)
         rounding.cover(noise, clean, found, counted)
+        rounding.cover(finite, clean, found, counted, finite=True)
         resized.update((at, None) for at, value in enumerate(found) if _shape(value) != _shape(clean[at]))
         if trial.is_random:
             together.see(clean, found)
         done += 1
-    spread = [_spread(value, one, table["spread"]) for value, one in zip(noise, clean)]
+    spread, bounded = ([_spread(v, one, table["spread"]) for v, one in zip(each, clean)] for each in (noise, finite))
     if subject.is_near_a_jump:
         for found in (_tried(subject, each) for each in decisions()):
             rounding.cover(spread, clean, found, counted)
+            rounding.cover(bounded, clean, found, counted, finite=True)
             resized.update((at, None) for at, value in enumerate(found) if _shape(value) != _shape(clean[at]))
     if subject is not plain:
         rounding.cover(spread, wide, clean, counted)  # what ONNX's own function rounds on its way
+        rounding.cover(bounded, wide, clean, counted, finite=True)
     said = {
         "trials": done,
         "unwidened": sorted(plain.unwidened),
@@ -63,6 +66,7 @@ def evaluate(data: bytes, inputs: Dict[str, Any]) -> Evaluated:
         "coherence": together.usual(),
     }
     more: Dict[str, Any] = {"places/" + name: value * table["spread"] for name, value in subject.picked_from.items()}
+    more.update(("finite/%d" % at, value) for at, value in enumerate(bounded) if value is not None)
     if not all(plain.seconded.values()):
         more.update(("second/%d" % at, value) for at, value in enumerate(plain.wide(by_definition=True)))
     return wide, spread, said, more

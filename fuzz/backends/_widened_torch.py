@@ -44,18 +44,25 @@ def evaluate(job: Job) -> Tuple[List[Any], List[Any], Dict[str, Any], Dict[str, 
     if len(clean) != len(native) or any(_shape(a) != _shape(b) for a, b in zip(clean, native)):
         raise ValueError("the instance means something else in float64")
     table, begun, done = rounding.model(), time.monotonic(), 0
-    noise: List[Optional[np.ndarray]] = [
-        np.zeros(value.shape) if isinstance(value, np.ndarray) and value.dtype.kind in "fiub" else None
-        for value in clean
-    ]
+    noise, finite = (list(map(_still, clean)) for _ in range(2))
     for trial in trials(table["trials"], recorded):
         if done >= 2 and time.monotonic() - begun > table["seconds"]:
             break
-        rounding.cover(noise, clean, _run(prepared, narrow, trial, recorded))
+        found = _run(prepared, narrow, trial, recorded)
+        rounding.cover(noise, clean, found)
+        rounding.cover(finite, clean, found, finite=True)
         done += 1
-    spread = [value if value is None else value * table["spread"] for value in noise]
+    spread, bounded = (
+        [value if value is None else value * table["spread"] for value in each] for each in (noise, finite)
+    )
     said = {"trials": done, "unwidened": [], "first": {}, "resized": []}
-    return clean, spread, said, {}
+    return clean, spread, said, {"finite/%d" % at: value for at, value in enumerate(bounded) if value is not None}
+
+
+def _still(value: Any) -> Optional[np.ndarray]:
+    """No noise at all, for values that may have some."""
+    known = isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
+    return np.zeros(value.shape) if known else None
 
 
 def _narrowest(job: Job) -> Optional[str]:
@@ -205,7 +212,8 @@ def _noisy(
 
     inputs = [args[place].detach().numpy() for place in tensors]
     try:
-        bound = rounding.bound(kind, inputs, output, narrow, evaluate)
+        axis = args[1] if kind == "softmax" and len(args) > 1 and isinstance(args[1], int) else None
+        bound = rounding.bound(kind, inputs, output, narrow, evaluate, axis)
         bound = bound + ranges.leaving(_name(func), inputs, output, narrow, evaluate)
         arrays = [given.detach().numpy() if isinstance(given, torch.Tensor) else given for given in args]
         bound = bound + (of_moments(_name(func), arrays, output, narrow) if at == 0 else 0.0)

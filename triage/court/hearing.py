@@ -311,7 +311,7 @@ class Hearing:
         said, count = found["said"], len(self.expected)
         assert isinstance(said, np.ndarray)
         wide = tuple(found.get(f"wide/{at}") for at in range(count))
-        noise = tuple(found.get(f"noise/{at}") for at in range(count))
+        noise = tuple(_of_numbers(found, at, self.actual) for at in range(count))
         places = {
             name.removeprefix("places/"): value
             for name, value in found.items()
@@ -319,6 +319,17 @@ class Hearing:
         }
         second = tuple(found[f"second/{at}"] for at in range(count) if f"second/{at}" in found)
         return Widened(wide, noise, json.loads(said.item()), places, second)
+
+
+def _of_numbers(found: Mapping[str, Value], at: int, actual: Sequence[Value]) -> Value:
+    """The noise of one output: where it may be infinite and the compiler gives a number, that of numbers alone."""
+    noise, finite = found.get(f"noise/{at}"), found.get(f"finite/{at}")
+    given = measure.numbers(actual[at]) if at < len(actual) else None
+    if not isinstance(noise, np.ndarray) or not isinstance(finite, np.ndarray) or given is None:
+        return noise
+    if noise.shape != given.shape or finite.shape != given.shape:
+        return noise
+    return np.where(np.isinf(noise) & np.isfinite(given), finite, noise)
 
 
 def _charge_of(target: Target, case: Case, symptom: str, detail: str, near: bool) -> Evidence:
