@@ -14,7 +14,7 @@ from fuzz.backends._definitions import compute
 from fuzz.oracles._accumulated import beyond_32_bits
 from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
-from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes, unordered_elements
+from fuzz.oracles._scatters import disputed_elements, element_writes, slice_writes, unordered_elements, unpooled_twice
 from fuzz.oracles._site import Site, is_integer
 from fuzz.oracles._torch_attention import of_queries
 from fuzz.oracles._torch_integers import cast_target as torch_cast_target
@@ -124,6 +124,22 @@ def scatter_elements_conflict(site: Site) -> np.ndarray | None:
 
 def scatter_nd_conflict(site: Site) -> np.ndarray | None:
     return disputed_elements(site, slice_writes(site))
+
+
+def unpools_to_one_place(site: Site) -> np.ndarray | None:
+    places, result = unpooled_twice(site), site.result()
+    if places is None or result is None or "output_shape" in site.given:
+        return None
+    mask = np.zeros(result.size, bool)
+    mask[places[(places >= 0) & (places < result.size)]] = True
+    return mask.reshape(result.shape)
+
+
+def takes_bits_of_nan(site: Site) -> np.ndarray | None:
+    array, result = site.array("input"), site.result()
+    if array is None or result is None or array.shape != result.shape:
+        return None
+    return np.isnan(array.astype(np.float64))
 
 
 def integer_power_leaves_type(site: Site) -> np.ndarray | None:
@@ -264,10 +280,12 @@ ELEMENTS: Mapping[str, Elements] = {
         scatters_nan_among_extremes,
         shift_reaches_width,
         smallest_integer_by_minus_one,
+        takes_bits_of_nan,
         torch_attention_masks_all,
         torch_cast_leaves_type,
         torch_integer_overflows,
         torch_shift_reaches_width,
+        unpools_to_one_place,
         weighs_no_data,
     )
 }

@@ -16,7 +16,7 @@ import numpy as np
 from fuzz.oracles._accumulated import beyond_32_bits
 from fuzz.oracles._interpolated import rounded
 from fuzz.oracles._padded import beside_data
-from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes, unordered_elements
+from fuzz.oracles._scatters import Writes, conflicting, element_writes, slice_writes, unordered_elements, unpooled_twice
 from fuzz.oracles._site import Predicate, Site, is_float, is_integer, predicates_in
 from fuzz.oracles._torch_attention import queries_without_keys
 from fuzz.oracles._torch_integers import cast_target as torch_cast_target
@@ -119,9 +119,9 @@ def float_to_string_is_not_plain(site: Site) -> bool:
 
 
 def _spelled_alike(number: Any) -> bool:
-    """Whether the shortest decimal fraction for a number is plain, and what eight digits give as well."""
+    """Whether the shortest decimal fraction for a number is plain, and its value to the last digit: 0.5, not 0.1."""
     shortest = str(number.item() if number.dtype == np.float64 else number)
-    return re.fullmatch(r"-?\d+\.\d+", shortest) is not None and f"{float(number):.8g}" == shortest
+    return re.fullmatch(r"-?\d+\.\d+", shortest) is not None and f"{float(number):.17g}" == shortest
 
 
 def unsorted(site: Site) -> bool:
@@ -130,6 +130,30 @@ def unsorted(site: Site) -> bool:
 
 def scatter_elements_conflict(site: Site) -> bool:
     return _conflicts(element_writes(site))
+
+
+def unpools_to_one_place(site: Site) -> bool:
+    places = unpooled_twice(site)
+    return places is not None and bool(places.size)
+
+
+def takes_bits_of_nan(site: Site) -> bool:
+    """Computed or fed: an operator on the way may have made another NaN of it."""
+    array, target = site.array("input"), site.result()
+    return is_float(array) and target is not None and not is_float(target) and bool(_are_nan(array).any())
+
+
+def _are_nan(array: np.ndarray | None) -> np.ndarray:
+    assert array is not None
+    return np.isnan(array.astype(np.float64))
+
+
+def averages_ignored_losses(site: Site) -> bool:
+    labels = site.array("labels", "target")
+    ignored = site.attributes.get("ignore_index")
+    if labels is None or ignored is None or site.attributes.get("reduction", "mean") not in ("mean", b"mean"):
+        return False
+    return bool(labels.size) and bool(np.all(labels == ignored))
 
 
 def scatter_nd_conflict(site: Site) -> bool:

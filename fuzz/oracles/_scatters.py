@@ -87,3 +87,15 @@ def unordered_elements(site: Site) -> np.ndarray | None:
     written[at] = True
     np.logical_or.at(found, at, np.isnan(updates.astype(np.float64)))
     return np.asarray(written & found)
+
+
+def unpooled_twice(site: Site) -> np.ndarray | None:
+    """The flat places to which MaxUnpool puts two different values; None where they are not known."""
+    data, indices = site.array("X"), site.array("I")
+    if data is None or indices is None or data.shape != indices.shape:
+        return None
+    places, values = indices.ravel(), data.ravel().astype(np.float64)
+    order = np.lexsort((values, places))
+    places, values = places[order], values[order]
+    again = (places[1:] == places[:-1]) & (values[1:] != values[:-1])
+    return np.asarray(np.unique(places[1:][again]))

@@ -311,7 +311,7 @@ class Hearing:
         said, count = found["said"], len(self.expected)
         assert isinstance(said, np.ndarray)
         wide = tuple(found.get(f"wide/{at}") for at in range(count))
-        noise = tuple(_of_numbers(found, at, self.actual) for at in range(count))
+        noise = tuple(_of_numbers(found, at, (self.actual, self.expected)) for at in range(count))
         places = {
             name.removeprefix("places/"): value
             for name, value in found.items()
@@ -321,15 +321,16 @@ class Hearing:
         return Widened(wide, noise, json.loads(said.item()), places, second)
 
 
-def _of_numbers(found: Mapping[str, Value], at: int, actual: Sequence[Value]) -> Value:
-    """The noise of one output: where it may be infinite and the compiler gives a number, that of numbers alone."""
+def _of_numbers(found: Mapping[str, Value], at: int, results: Sequence[Sequence[Value]]) -> Value:
+    """The noise of one output: where it may be infinite and all `results` are numbers, that of numbers alone."""
     noise, finite = found.get(f"noise/{at}"), found.get(f"finite/{at}")
-    given = measure.numbers(actual[at]) if at < len(actual) else None
-    if not isinstance(noise, np.ndarray) or not isinstance(finite, np.ndarray) or given is None:
+    given = [measure.numbers(values[at]) for values in results if at < len(values)]
+    if not isinstance(noise, np.ndarray) or not isinstance(finite, np.ndarray) or len(given) < len(results):
         return noise
-    if noise.shape != given.shape or finite.shape != given.shape:
+    known = [one for one in given if one is not None and one.shape == noise.shape == finite.shape]
+    if len(known) < len(given):
         return noise
-    return np.where(np.isinf(noise) & np.isfinite(given), finite, noise)
+    return np.where(np.isinf(noise) & np.all(np.isfinite(known), axis=0), finite, noise)
 
 
 def _charge_of(target: Target, case: Case, symptom: str, detail: str, near: bool) -> Evidence:

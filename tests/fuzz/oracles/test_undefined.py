@@ -150,7 +150,19 @@ PAIRS = {
     "a word to float": ("Cast", [a(["hello"], object)], [a(["1e3"], object)], {"to": TensorProto.FLOAT}),
     "a fraction to integer": ("Cast", [a(["2.718"], object)], [a(["-2"], object)], {"to": INT32, "output": INT32}),
     "NaN to string": ("Cast", [a([NAN])], [a([0.5])], {"to": STRING, "output": STRING}),
-    "digits of a string": ("Cast", [a([3.14])], [a([3.14], "float64")], {"to": STRING, "output": STRING}),
+    "digits of a string": ("Cast", [a([3.14], "float64")], [a([0.5])], {"to": STRING, "output": STRING}),
+    "two values to one place": (
+        "MaxUnpool",
+        [a([[[5, 7]]]), i64([[[1, 1]]])],
+        [a([[[5, 5]]]), i64([[[1, 1]]])],
+        {"kernel_shape": [2], "strides": [2]},
+    ),
+    "a mean of ignored losses": (
+        "NegativeLogLikelihoodLoss",
+        [a([[1, 2]]), i64([0])],
+        [a([[1, 2]]), i64([1])],
+        {"ignore_index": 0},
+    ),
     "a whole number to string": ("Cast", [a([1.0])], [a([1], "int32")], {"to": STRING, "output": STRING}),
     "int32 product": (
         "MatMul",
@@ -561,6 +573,15 @@ def test_a_name_that_a_body_shadows_is_not_taken_for_the_outer_value():
 def test_an_unreadable_model_raises_instead_of_passing_the_screen():
     with pytest.raises(Exception, match=r"(?i)pars|decod"):
         screen("onnx", b"\xff\xff not a model", {})
+
+
+@pytest.mark.parametrize(("number", "is_open"), [(np.nan, True), (1.0, False)])
+def test_the_bits_of_nan_are_open_and_those_of_numbers_are_not(number, is_open):
+    """A division by zero gives either sign, and a compiler may fold it to another payload."""
+    model, feeds = single("BitCast", [a([1.0])], opset=26, output=INT32, to=INT32)
+    feeds = {name: a([number]) for name in feeds}
+    recorded = {**feeds, "o0": feeds["i0"].view(np.int32)}
+    assert (screen("onnx", model.SerializeToString(), recorded) is not None) == is_open
 
 
 # ---------------------------------------------------------------- PyTorch instances
