@@ -6,12 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-import numpy as np
-
-from fuzz.case import Case, Failure
-from fuzz.judge import values
+from fuzz.case import Case
 from triage.contrasts import contrasts
 from triage.inquiry import Condition, Inquiry
+from triage.numbers_alike import given_numbers
 from triage.seen import lacks, same_operator
 from triage.variants import Variant, relations
 from triage.variants import values as numbers
@@ -90,14 +88,8 @@ def _reads_alike(inquiry: Inquiry, case: Case) -> bool:
     verdict = inquiry.verdict(case) if inquiry.judge.perturb is not None else None
     if verdict is None or verdict.failure is None:
         return True
-    mine, theirs = (_numbers(one) for one in (inquiry.failure, verdict.failure))
-    return not mine or bool(mine & theirs)
-
-
-def _numbers(failure: Failure) -> set[float]:
-    """What a wrong result holds, rounded as a title would."""
-    arrays = [one for one in values(failure.outcome) if isinstance(one, np.ndarray) and one.dtype.kind in "fiu"]
-    return {float(f"{number:.4g}") for array in arrays for number in array.ravel().tolist()}
+    mine = given_numbers(inquiry.failure)
+    return not mine or bool(mine & given_numbers(verdict.failure))
 
 
 def _has(case: Case, variant: Variant, makers: Sequence[Callable[[Case], Iterator[Variant]]]) -> bool:

@@ -22,7 +22,7 @@ from triage.challenges import Key, settled
 from triage.construct_meaning import parsed
 from triage.contrasts import OR_EMPTY
 from triage.equality import equality
-from triage.extent import extent, of_deaths, shape_too
+from triage.extent import extent, of_seen, shape_too
 from triage.feeding import feeding
 from triage.ignoring import is_ignored
 from triage.inquiry import FUSE, Condition, Inquiry
@@ -153,7 +153,7 @@ def conditions(
     if judge.perturb is not None:  # what nobody wrote may be right by chance, in some sizes more often than in others
         found = {key: one for key, one in found.items() if one.kind != relations.KIND or _is_of_many(one)}
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
-    reach = extent(beside, cause, typed) or of_deaths(beside, cause, seen)
+    reach = extent(beside, cause, typed) or of_seen(beside, cause, seen)
     wider = [*(one for one in (like, reach, older) if one), *unsupported(beside)]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like or tie else _bounds(inquiry, told, found, variants, makers)

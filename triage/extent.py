@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import islice
 
 import numpy as np
@@ -14,6 +15,7 @@ from triage.effect import effect
 from triage.inquiry import Condition, Inquiry
 from triage.messages import core
 from triage.mutants import mutants, sizes
+from triage.numbers_alike import given_numbers
 from triage.operators import value_names
 from triage.related_calls import related
 from triage.siblings import siblings, unary
@@ -29,6 +31,8 @@ SHAPE = "shape"
 MOST_SIZES = 16
 #: Other data on which an operator is tried that is right on the witness's.
 MOST_ELSEWHERE = 4
+#: How much of two messages must be the same.
+_ALIKE = 0.93
 #: Operators that a title and a sentence name; the others are counted.
 _NAMED, _LISTED = 2, 8
 
@@ -65,7 +69,7 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
             continue
         if failure.outcome.status is Status.EXCEPTION and other.symptom != failure.symptom:
             continue
-        if (not died and _told(other) == _told(failure)) or (name in without and inquiry.passes(without[name])):
+        if (not died and _is_alike(inquiry, other)) or (name in without and inquiry.passes(without[name])):
             (typed if name in in_type else failing).append(name)
     option = variant is not None and failure.case.kind == "onnx" and is_option(variant.kind, variant.text)
     elsewhere = [name for name, case in passing if _fails_elsewhere(inquiry, case, without[name])] if option else []
@@ -88,19 +92,23 @@ def _fails_elsewhere(inquiry: Inquiry, case: Case, without: Case) -> bool:
     return False
 
 
-def of_deaths(inquiry: Inquiry, variant: Variant | None, seen: Sequence[Case]) -> Condition | None:
-    """The operators of `seen`, tests of one node that die where this one dies; else None.
+def of_seen(inquiry: Inquiry, variant: Variant | None, seen: Sequence[Case]) -> Condition | None:
+    """The operators of `seen`, tests of one node that fail where this one fails; else None.
 
-    `variant` makes the failure go away, if anything does: then it must do so for the other operators too.
+    Of deaths, whose place may tell little, they must pass without what makes this failure go away, its `variant`.
     """
     failure = inquiry.failure
-    if failure.case.kind != "onnx" or failure.outcome.status is not Status.SIGNAL:
+    if failure.case.kind != "onnx":
         return None
+    if failure.outcome.status is not Status.SIGNAL:
+        variant = None
     without = dict(siblings(variant.cases[0])) if variant else {}
     nodes = [parsed(one.model).graph.node for one in (failure.case, *seen) if one.kind == "onnx"]
     own, *others = [[node.op_type for node in each] for each in nodes]
     names = sorted({each[0] for each in others if len(each) == 1 and each != own}) if len(own) == 1 else []
     failing = [name for name in names if not variant or (name in without and inquiry.passes(without[name]))]
+    if failing and failure.outcome.status is not Status.SIGNAL:
+        return Condition(KIND, "", f"Tests of {_listed(failing)} fail as well.", needed=False)
     return _condition(failing) if failing else None
 
 
@@ -158,6 +166,21 @@ def _others(case: Case, on_type: str = "") -> Iterator[tuple[str, Case]]:
     yield from siblings(case)
     if on_type:
         yield from unary(case, on_type)
+
+
+def _is_alike(inquiry: Inquiry, other: Failure) -> bool:
+    """Whether another operator's failure is told in the same words, or gives what nobody wrote as well.
+
+    Two exceptions of one family may differ in a word: the least value of a type is unknown, or the largest.
+    """
+    failure = inquiry.failure
+    if inquiry.judge.perturb is not None and failure.outcome.status is Status.WRONG:
+        mine = given_numbers(failure)
+        return bool(mine) and mine <= given_numbers(other)
+    told, too = _told(failure), _told(other)
+    if failure.outcome.status is not Status.EXCEPTION:
+        return told == too
+    return SequenceMatcher(None, told, too, autojunk=False).ratio() >= _ALIKE
 
 
 def _told(failure: Failure) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 from fuzz.case import Case
 from triage.literals import Array
 from triage.passes import _instances
+from triage.schemas import CASTS
 from triage.submodel import load, open_shapes, tensors, with_tensors
 from triage.wording import enumerated
 
@@ -78,9 +79,13 @@ def _parameters(case: Case) -> Iterator[Mutant]:
 
 
 def _numbers(case: Case) -> Iterator[Mutant]:
-    """Each tensor of data with negative numbers, fractions and halves, of integers with negative numbers."""
+    """Each tensor of data with negative numbers, fractions and halves, of integers with negative numbers.
+
+    Where something is cast, also with numbers that narrow types do not hold.
+    """
+    casts = any(node.op_type in CASTS for node in load(case).graph.node)
     for name, array in tensors(case, load(case)).items():
-        for said, other in _other_numbers(array):
+        for said, other in chain(_other_numbers(array), _out_of_range(array) if casts else ()):
             told = f"{said} in `{name}`"
             yield Mutant(_spelled(name, other, told), with_tensors(case, load(case), {name: other}), name, told)
 
@@ -93,6 +98,13 @@ def _other_numbers(array: Array) -> Iterator[tuple[str, Array]]:
         yield "halves", (steps - array.size // 2 + 0.5).astype(array.dtype)
     elif array.dtype.kind == "i" and array.size > 1:
         yield "positive and negative numbers", mixed.astype(array.dtype)
+
+
+def _out_of_range(array: Array) -> Iterator[tuple[str, Array]]:
+    steps = np.arange(1, array.size + 1).reshape(array.shape)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 2:
+        yield "thousands", (steps * 1000).astype(array.dtype)
+        yield "negative thousands", (steps * -700).astype(array.dtype)
 
 
 def rearranged(case: Case, name: str) -> Iterator[Mutant]:

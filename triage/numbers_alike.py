@@ -27,3 +27,9 @@ def _arrays(failure: Failure) -> list[Array]:
 
 def _same(one: Array, other: Array) -> Array:
     return np.isclose(one, other, rtol=_APART, atol=0, equal_nan=True)
+
+
+def given_numbers(failure: Failure) -> set[float]:
+    """What a wrong result holds, rounded as a title would."""
+    arrays = [one for one in values(failure.outcome) if isinstance(one, np.ndarray) and one.dtype.kind in "fiu"]
+    return {float(f"{number:.4g}") for array in arrays for number in array.ravel().tolist()}

@@ -29,6 +29,13 @@ def test_zeros_alone_convince_nobody_however_many() -> None:
     assert not convinced(*[([0.0] * 9, [1, 2, 3, 4, 5, 6, 7, 8, 9])] * 3)
 
 
+def test_nan_alone_convinces_where_many_witnesses_have_it_in_the_right_places() -> None:
+    """A cast that never saturates gives nothing but NaN, and only where a number is too large."""
+    nan, wanted = [np.nan, 1.0, np.nan], [448, 1, -448]
+    assert convinced(*[(nan, wanted)] * 4) and not convinced(*[(nan, wanted)] * 3)
+    assert not convinced(*[([np.nan], [448])] * 4)
+
+
 def test_truth_values_convince_where_there_are_many_of_both_and_not_in_one_witness() -> None:
     both = ([True, False] * 4, [False, True] * 4)
     assert convinced(both, both, dtype="bool")

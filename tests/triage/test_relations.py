@@ -188,7 +188,7 @@ def test_few_dimensions_are_no_condition() -> None:
 
 def test_the_only_axis_is_the_first_one_where_more_dimensions_fail_as_well(judge: Judge) -> None:
     case = case_of("RMSNormalization", ["x", "w"], {"x": FLOATS}, 1, {"w": np.ones(3, np.float32)})
-    assert subject(judge, case) == "RMSNormalization with 1-D X (axis 0)"
+    assert subject(judge, case) == "RMSNormalization with axis 0"
 
 
 def test_axes_are_a_condition_though_the_model_is_invalid_without_them(judge: Judge) -> None:
@@ -290,8 +290,9 @@ def test_what_a_failing_test_does_without_is_no_condition(judge: Judge) -> None:
     without = conditions(judge, failure_of(judge, case), seen=[greater([2, 1], 2)])
     assert not any(one.needed and one.text == "zero A" for one in without)
     other = case_of("Less", ["x", "limit"], {"x": np.float32([2, 1])}, 1, {"limit": np.float32([2])})
-    unasked = conditions(judge, failure_of(judge, case), seen=[other])  # another operator says nothing
+    *unasked, told = conditions(judge, failure_of(judge, case), seen=[other])  # another operator says nothing of this
     assert [one.text for one in unasked] == [one.text for one in conditions(judge, failure_of(judge, case))]
+    assert told.sentence == "Tests of Less fail as well."
 
 
 def test_no_numbers_at_all_stand_beside_the_numbers_that_fail_as_well(judge: Judge) -> None:

@@ -54,12 +54,34 @@ def _states(scan: onnx.NodeProto) -> int:
     return len(scan.input) - numbers["num_scan_inputs"]
 
 
+#: Attributes of Scan with a number for each input that it goes along.
+_PER_INPUT = frozenset(("scan_input_axes", "scan_input_directions"))
 #: How many of the first outputs have to stay.
 _SKIPPED: Mapping[str, Callable[[onnx.NodeProto], int]] = {
     "If": lambda node: 0,
     "Loop": lambda node: max(0, len(node.input) - 2),
     "Scan": _states,
 }
+
+
+def _without_unread_inputs(graph: onnx.GraphProto) -> None:
+    """What a Scan goes along for a body that does not look at it; one input it must have."""
+    for node in [node for node in walk(graph) if node.op_type == "Scan" and not node.domain]:
+        numbers: dict[str, AttributeProto] = {attribute.name: attribute for attribute in node.attribute}
+        body, count = numbers["body"].g, numbers["num_scan_inputs"].i
+        if len(node.input) != len(body.input):  # the first version of Scan has an input more
+            continue
+        states = len(node.input) - count
+        read = {info.name for info in body.output}.union(*(reads(one) for one in body.node))
+        gone = [at for at in range(count) if body.input[states + at].name not in read]
+        gone = gone[1:] if len(gone) == count else gone
+        kept = [at for at in range(len(node.input)) if at - states not in gone]
+        replace_items(node.input, [node.input[at] for at in kept])
+        replace_items(body.input, [body.input[at] for at in kept])
+        numbers["num_scan_inputs"].i = count - len(gone)
+        for name in _PER_INPUT & numbers.keys():
+            left = [number for at, number in enumerate(numbers[name].ints) if at not in gone]
+            replace_items(numbers[name].ints, left)
 
 
 def _swept(body: onnx.GraphProto) -> None:
@@ -111,4 +133,5 @@ _CHANGES: tuple[Callable[[onnx.GraphProto], None], ...] = (
     _without_copies,
     _without_constant_nodes,
     _without_unread_constants,
+    _without_unread_inputs,
 )

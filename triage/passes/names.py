@@ -44,9 +44,12 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
         for name in names:
             if name not in renamed and name not in taken and not _good(name):
                 renamed[name] = next(fresh)
+    named = [body for node in walk(graph) for body in bodies(node) if len(body.name) > LONGEST]
     shown = "g" if len(graph.name) > LONGEST or not graph.name else graph.name
-    if not renamed and shown == graph.name:
+    if not renamed and not named and shown == graph.name:
         return
+    for body in named:
+        body.name = "body"
     graph.name = shown
     rename(model, renamed)
     yield with_model(case, model, {renamed.get(name, name): value for name, value in case.inputs.items()})

@@ -20,7 +20,10 @@ from triage.wording import enumerated
 NON_CONSTANT, OR = "non-constant ", " or "
 #: The condition that any input takes away, so many constants make it worth a question, and so many of them are asked.
 ALONE, MANY, MOST = "constants alone", 3, 8
-_PLAIN = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.INT32, TensorProto.INT64, TensorProto.BOOL)
+_PLAIN = (
+    *(TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BOOL),
+    *(TensorProto.INT64, TensorProto.INT32, TensorProto.INT8, TensorProto.UINT8, TensorProto.INT4, TensorProto.UINT4),
+)
 
 
 def variants(case: Case) -> Iterator[Variant]:

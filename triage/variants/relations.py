@@ -95,7 +95,7 @@ def wider(case: Case, variant: Variant) -> Iterator[Wider]:
             )
     if variant.text == _first_axis(data):
         whole = _before(case, [name for name, array in _arrays(case).items() if array.shape == data.array.shape])
-        words = "axis=0" if _given_axis(case) == 0 else f"{_first_axis(data)} (axis 0)"
+        words = "axis=0" if _given_axis(case) == 0 else "axis 0"
         yield Wider(f"`{data.name}` of two dimensions and `axis=0`", _with_axis(whole, 0), words)
     elif variant.text == _dimensions(data):
         said = f"`{data.name}` of {rank + 1} dimensions"

@@ -164,7 +164,7 @@ def _ordinary_shape(case: Case, name: str, formal: str, array: Array) -> Iterato
     if array.ndim == 0:
         longer = with_value(case, name, array.reshape(1))
         yield Variant("value", f"scalar {formal}", f"With a one-dimensional `{name}` the same model passes.", (longer,))
-    elif array.shape == (1,) and not _is_first(case, name):
+    elif array.shape == (1,) and _is_meant_as_scalar(case, name):
         single = with_value(case, name, array.reshape(()))
         yield Variant("value", f"1-D {formal}", f"With a 0-D `{name}` the same model passes.", (single,))
     elif 0 in array.shape:
@@ -173,9 +173,12 @@ def _ordinary_shape(case: Case, name: str, formal: str, array: Array) -> Iterato
         yield Variant("value", f"empty {formal}", f"With a non-empty `{name}` the same model passes.", cases)
 
 
-def _is_first(case: Case, name: str) -> bool:
-    """Whether a node reads the tensor as its data."""
-    return any(node.input and node.input[0] == name for node in parsed(case.model).graph.node)
+def _is_meant_as_scalar(case: Case, name: str) -> bool:
+    """Whether the specification's words call the tensor a scalar, in some place where a node reads it."""
+    model = parsed(case.model)
+    read = [(node, at) for node in model.graph.node for at, each in enumerate(node.input) if each == name]
+    formals = [formal for node, at in read for formal in formal_inputs(node, model)[at : at + 1]]
+    return any("scalar" in formal.description.lower() for formal in formals)
 
 
 def with_value(case: Case, name: str, value: Array) -> Case:

@@ -244,6 +244,20 @@ def test_the_last_state_of_a_loop_takes_the_place_of_what_it_collects() -> None:
     assert works(found[0]) and list(outputs.candidates(found[0], {"last": X})) == []
 
 
+def test_what_a_scan_goes_along_for_nobody_goes_with_its_direction() -> None:
+    text = """g (float[2] start, float[n, 2] x, float[n, 2] y, float[n, 2] z) => (float[2] last) {
+        last = Scan <body = a_graph_of_a_long_name (float[2] v, float[2] r, float[2] s, float[2] t) => (float[2] w) {
+            w = Add(v, s) }, num_scan_inputs = 3, scan_input_directions = [0, 0, 0]> (start, x, y, z) }"""
+    rows = np.arange(4, dtype=np.float32).reshape(2, 2)
+    case = case_of(text, start=X, x=rows, y=rows, z=rows)
+    everything, *_ = propose("bodies", case)
+    [scan] = load(everything).graph.node
+    told = {attribute.name: onnx.helper.get_attribute_value(attribute) for attribute in scan.attribute}
+    assert (list(scan.input), told["num_scan_inputs"], told["scan_input_directions"]) == (["start", "y"], 1, [0])
+    np.testing.assert_array_equal(run(everything)[0], run(case)[0])
+    assert body(propose("names", everything)[0], "body").name == "body"
+
+
 CAPTURES = """g (float[2] start, float[n, 2] x, float[2] a, int64[2] shape) => (float[2] last) {
     last, rows = Scan <body = b (float[2] v, float[2] row) => (float[2] w, float[2] more) {
         w = Add(v, row) more = Neg(row)
