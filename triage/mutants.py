@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
+from itertools import chain, product, zip_longest
 from typing import TypeAlias
 
 import numpy as np
@@ -105,6 +105,25 @@ def _out_of_range(array: Array) -> Iterator[tuple[str, Array]]:
     if array.dtype.kind == "f" and array.dtype.itemsize > 2:
         yield "thousands", (steps * 1000).astype(array.dtype)
         yield "negative thousands", (steps * -700).astype(array.dtype)
+
+
+def windows(case: Case) -> Iterator[Mutant]:
+    """A pool of one input with larger windows, on larger data: reducing makes windows of one element."""
+    model = load(case)
+    node = model.graph.node[0] if len(model.graph.node) == 1 else None
+    held = next((one for one in node.attribute if one.name == "kernel_shape"), None) if node else None
+    array = tensors(case, model).get(node.input[0]) if node and len(node.input) == 1 else None
+    if held is None or array is None or array.ndim != len(held.ints) + 2:
+        return
+    for grown, longer_ in product((1, 2), (1, 2, 3)):
+        other = load(case)
+        [kernel] = [one for one in other.graph.node[0].attribute if one.name == "kernel_shape"]
+        kernel.ints[:] = [size + grown for size in held.ints]
+        open_shapes(other)
+        shape = (*array.shape[:2], *(size + longer_ for size in array.shape[2:]))
+        numbers = (np.arange(int(np.prod(shape))) * 7 % 11 + 1).reshape(shape).astype(array.dtype)
+        said = f"`kernel_shape={list(kernel.ints)}` and `{node.input[0] if node else ''}` of shape {shape}"
+        yield Mutant(said, with_tensors(case, other, {other.graph.node[0].input[0]: numbers}), "", said)
 
 
 def rearranged(case: Case, name: str) -> Iterator[Mutant]:

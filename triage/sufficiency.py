@@ -19,7 +19,7 @@ from fuzz.wire import Raw, Value
 from triage.contrasts import changed
 from triage.inquiry import Inquiry, with_true_shapes
 from triage.literals import as_array
-from triage.mutants import Mutant, moved_on, mutants, rearranged, sizes
+from triage.mutants import Mutant, moved_on, mutants, rearranged, sizes, windows
 from triage.variants import Variant
 
 Makers = Sequence[Callable[[Case], Iterator[Variant]]]
@@ -70,7 +70,9 @@ def _others(failure: Failure, variant: Variant) -> Iterator[Mutant]:
     """
     case = failure.case
     if is_option(variant.kind, variant.text):
-        yield from sizes(case) if failure.symptom == "wrong:shape" else ()
+        if failure.symptom == "wrong:shape":
+            pairs = zip_longest(windows(case), sizes(case)) if case.kind == "onnx" else ()
+            yield from (one for one in chain.from_iterable(pairs) if one is not None)
         yield from mutants(case)
         return
     name = _tensor(case, variant)

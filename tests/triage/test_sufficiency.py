@@ -164,3 +164,14 @@ def test_a_wrong_shape_is_tried_with_other_sizes_before_other_numbers(judge: Jud
         titles.subject(case, ["QLinearConv"], found)
         == "QLinearConv (kernel of 1x1) with pads and strides on some inputs"
     )
+
+
+def test_a_pool_is_tried_with_windows_of_more_than_one_element(judge: Judge) -> None:
+    """OpenVINO rounds up where the last window would begin behind the data, which a window of one does at once."""
+    pytest.importorskip("openvino")
+    x = np.arange(1, 5, dtype=np.float32).reshape(1, 1, 2, 2)
+    attributes = {"ceil_mode": 1, "kernel_shape": [1, 1], "strides": [1, 2]}
+    case = case_of("MaxPool", {"x": x}, {}, [1, 1, 2, 1], **attributes)
+    found = found_in(judge, case, "openvino")
+    assert titles.subject(case, ["MaxPool"], found) == "MaxPool with ceil_mode=1 and strides on some inputs"
+    assert any("with `kernel_shape=[2, 2]` and `x` of shape (1, 1, 3, 3) it passes." in one.sentence for one in found)

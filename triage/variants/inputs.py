@@ -22,7 +22,7 @@ NON_CONSTANT, OR = "non-constant ", " or "
 ALONE, MANY, MOST = "constants alone", 3, 8
 _PLAIN = (
     *(TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.BOOL),
-    *(TensorProto.INT64, TensorProto.INT32, TensorProto.INT8, TensorProto.UINT8, TensorProto.INT4, TensorProto.UINT4),
+    *(TensorProto.INT64, TensorProto.INT32, TensorProto.INT4, TensorProto.UINT4),
 )
 
 
