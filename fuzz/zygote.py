@@ -6,7 +6,6 @@ import array
 import contextlib
 import json
 import os
-import select
 import shutil
 import signal
 import socket
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from fuzz import confine, watching
-from fuzz.worker import descendants, furnish
+from fuzz.worker import descendants, furnish, is_readable
 
 WORKER = Path(__file__).with_name("worker.py")
 START_SECONDS = 120.0
@@ -102,7 +101,7 @@ class Zygote:
 
     def exits(self) -> list[Exit]:
         """Workers that ended since the last call. Does not block. Raises ZygoteGone."""
-        while select.select([self.control], [], [], 0)[0]:
+        while is_readable(self.control):
             self._receive(0)
         found, self._exits = self._exits, []
         return found
@@ -119,7 +118,7 @@ class Zygote:
             raise ZygoteGone(f"the worker's parent process is gone ({error})") from error
 
     def _receive(self, timeout: float) -> dict[str, Any]:
-        if not select.select([self.control], [], [], timeout)[0]:
+        if not is_readable(self.control, timeout):
             raise ZygoteGone(f"the worker's parent process did not answer within {timeout:.0f} s")
         try:
             data = self.control.recv(1 << 16)
@@ -242,7 +241,7 @@ def _cage(home: Path, python: str, backend_source: str) -> confine.Cage:
 
 
 def _hung_up(control: socket.socket) -> bool:
-    return bool(select.select([control], [], [], 0)[0])
+    return is_readable(control)
 
 
 def _end(zygote: Zygote, process: subprocess.Popen[bytes], home: Path) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import resource
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -11,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.worker import is_readable
 from fuzz.zygote import START_SECONDS, sweep_stale_homes
 
 
@@ -58,3 +62,21 @@ def test_a_home_that_goes_away_between_two_looks_is_none_of_its_business(
     monkeypatch.setattr(Path, "is_dir", and_gone)
     sweep_stale_homes()
     assert not os.path.exists(gone)
+
+
+def test_a_socket_is_readable_whatever_number_it_has() -> None:
+    """A hunt on hundreds of compilers ended with "filedescriptor out of range in select()"."""
+    limit, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 2048:
+        pytest.skip("this machine allows no descriptor beyond 1023")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(limit, 2048), hard))
+    one, other = socket.socketpair()
+    high = socket.socket(fileno=fcntl.fcntl(one.fileno(), fcntl.F_DUPFD, 1500))
+    try:
+        assert high.fileno() >= 1500 and not is_readable(high)
+        other.send(b"x")
+        assert is_readable(high, 1.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        for end in (one, other, high):
+            end.close()
