@@ -131,7 +131,7 @@ def _slices(hit: Array, length: int, axis: int) -> str:
 
 
 def _at_border(wrong: Array) -> bool:
-    """Whether all wrong elements, and more than one, lie on the rim of the last axes, which have an inside of some size."""
+    """Whether all wrong elements, and more than one, lie on the rim of the last axes that have an inside."""
     axes = [axis for axis in range(max(0, wrong.ndim - 2), wrong.ndim) if wrong.shape[axis] > 3]
     if len(axes) < 2 or int(wrong.sum()) < 2:
         return False

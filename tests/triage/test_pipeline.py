@@ -23,7 +23,7 @@ from fuzz.data import data_path
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.runner import Runner
-from triage import drafting, hunt, pipeline
+from triage import drafting, hunt, pipeline, twins
 from triage.court.evidence import Judgement, Ruling
 from triage.lifecycle import State
 from triage.records import Bug
@@ -299,6 +299,22 @@ def test_a_bug_that_reducing_has_lost_is_reported_by_the_smallest_case_on_the_wa
     assert found.reduced_case_id not in (None, case.id)
     before, after = (sum(value.size for value in each.inputs.values()) for each in (case, reduced_case(desk, found)))
     assert after < before
+
+
+def test_what_reducing_has_lost_is_a_bug_that_is_known_as_well(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that reads memory which nobody wrote does not fail each time, and was drafted beside its only node's."""
+    bug = recorded(desk, failure_of(desk, chain("Abs"), catalogue.target(str(FAULTY), {"fault": "one_element"})))
+    asked: list[Judgement] = []
+    monkeypatch.setattr(
+        twins, "kin", lambda store, bug, judgement: asked.append(judgement) or replace(bug, id=77, nodes=1)
+    )
+    desk.store.advance(bug.id, State.NEW, State.CONFIRMED)
+    desk.store.advance(bug.id, State.CONFIRMED, State.REDUCED, reduced=chain("RandomNormalLike"), nodes=1)
+    desk.store.advance(bug.id, State.REDUCED, State.LOCATED)
+    hearing.hear(desk, desk.store.bug(bug.id))
+    found = desk.store.bug(bug.id)
+    assert found.state is State.DUPLICATE and "bug 77 " in found.note
+    assert [each.verdict for each in asked] == [Ruling.COMPILER_BUG]
 
 
 def test_where_none_on_the_way_stands_it_is_reported_as_it_was_found(

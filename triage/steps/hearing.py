@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fuzz.case import Case
 from triage import drafting, haste, twins
 from triage.court.evidence import Judgement, Ruling
@@ -39,8 +41,7 @@ def hear(desk: Desk, bug: Bug) -> None:
             if found is not None:
                 first, other = found, _judgement(desk, bug, found)
             count, note = node_count(first), _verdict(judgement)
-            fields: BugFields = {"judgement": other, "reduced": first, "nodes": count, "note": note}
-            desk.store.advance(bug.id, State.LOCATED, State.JUDGED, **fields)
+            settle(desk, replace(bug, nodes=count), other, {"reduced": first, "nodes": count, "note": note})
             return
     if _stands(desk, bug, judgement):
         settle(desk, bug, judgement)
@@ -52,8 +53,8 @@ def hear(desk: Desk, bug: Bug) -> None:
     desk.store.advance(bug.id, State.LOCATED, state, judgement=judgement, note=_verdict(judgement))
 
 
-def settle(desk: Desk, bug: Bug, judgement: Judgement) -> None:
-    """LOCATED to JUDGED, or to DUPLICATE where a bug of the same kind is known already.
+def settle(desk: Desk, bug: Bug, judgement: Judgement, more: BugFields | None = None) -> None:
+    """LOCATED to JUDGED, with what `more` is to be kept of it, or to DUPLICATE where such a bug is known already.
 
     Of the two the one with fewer nodes is kept, as long as nothing was said of the other: what several operators give
     that read memory which nobody wrote differs from run to run, so that a model may not be reduced.
@@ -67,7 +68,8 @@ def settle(desk: Desk, bug: Bug, judgement: Judgement) -> None:
             drafting.withdraw(desk.reports, kin)
             note = _KIN.format(id=bug.id)
             desk.store.advance(kin.id, kin.state, State.DUPLICATE, note=note, report_path="")
-        desk.store.advance(bug.id, State.LOCATED, State.JUDGED, judgement=judgement)
+        fields: BugFields = {**(more or {}), "judgement": judgement}
+        desk.store.advance(bug.id, State.LOCATED, State.JUDGED, **fields)
 
 
 def _simpler(bug: Bug, other: Bug) -> bool:
