@@ -10,7 +10,7 @@ import numpy as np
 from fuzz.case import Case, Outcome, Status
 from fuzz.oracles.differential import tolerance
 from fuzz.wire import Raw, Value, dtype_name
-from triage.differ import differing, is_inexact, widened
+from triage.differ import differing, differing_beyond_type, is_inexact, widened
 from triage.layout import STEP, mapping, named, render
 from triage.literals import SMALL, as_array, value_expr
 from triage.mended import mended
@@ -46,7 +46,8 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
     """The checks of `actual` (an array for one output, else a list), which raise AssertionError while it is wrong.
 
     `snippet` is the code that computes `actual`: where that is the reference, every expected value is written out.
-    Of a wrong result only the outputs that differ are checked; where there is no result yet, all.
+    Of a wrong result only the outputs that differ are checked; where there is no result yet, all. Of a wrong type those
+    whose numbers are right, if there are any: other numbers may be another bug's.
     """
     want = [value for _, value in reference.outputs]
     got: list[Value] | None = [value for _, value in outcome.outputs] if outcome.status is Status.WRONG else None
@@ -54,6 +55,8 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
         return Checks((), (), (f"assert len(actual) == {len(want)}, len(actual)",))
     every = range(len(want))
     wrong = [at for at in every if got is not None and _differs(want[at], got[at])] or list(every)
+    if got is not None and symptom == "wrong:dtype":
+        wrong = [at for at in wrong if _is_type_alone(want[at], got[at])] or wrong
     computed = "ReferenceEvaluator" not in snippet and _is_computed(case, want, wrong)
     names = _names(wrong, computed)
     check_dtype = case.kind == "onnx" or symptom == "wrong:dtype"
@@ -66,6 +69,11 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
         statements += _statements(actual, names[at], want[at], got[at] if got else want[at], check_dtype)
     pairs = tuple((names[at], "actual" if len(want) == 1 else f"actual[{at}]") for at in wrong)
     return Checks(tuple(_definitions(case, want, wrong, names, computed)), pairs, tuple(statements))
+
+
+def _is_type_alone(want: Value, got: Value) -> bool:
+    beyond = differing_beyond_type(want, got)
+    return beyond is not None and not beyond.any()
 
 
 def _together(want: Sequence[Value], got: Sequence[Value], wrong: Sequence[int], check_dtype: bool) -> Checks | None:

@@ -61,6 +61,7 @@ from triage.variants import (
     unread,
     values,
     whole_sizes,
+    zero_points,
 )
 from triage.wording import telling
 
@@ -104,7 +105,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
         *(told_types.variants, sharing.variants, unread.variants, kernels.variants),
-        *(whole_sizes.variants, fed_sequences.variants),
+        *(whole_sizes.variants, fed_sequences.variants, zero_points.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
     "instance": (backwards.variants, arguments.variants, call_types.variants),

@@ -30,6 +30,7 @@ from triage.neighbour import COPIED
 from triage.operators import node_count, operators, value_names
 from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regressions, support
+from triage.schemas import CASTS
 from triage.scrub import leaks
 from triage.signing import Signer, without_overload
 from triage.steps.desk import about_values
@@ -136,14 +137,23 @@ def origins_of(store: Store, bug: Bug, failure: Failure) -> list[Origin]:
     """Where the failing cases of a bug come from.
 
     What died at no known place has nothing in common with other deaths but the signal: only cases count that hold an
-    operator of the reduced one, as far as any does.
+    operator of the reduced one, as far as any does. Of a cast that is wrong those count that give the same types: what
+    it does to other ones is another matter.
     """
     error = failure.outcome.error
+    if failure.outcome.status is Status.WRONG and not set(CASTS).isdisjoint(bug.operators):
+        found = (store.failure(number).failure for number in store.failure_ids(bug.id))
+        return [one.case.origin for one in found if _types(one) == _types(failure)] or store.origins(bug.id)
     if failure.outcome.status is not Status.SIGNAL or (error and crash_site.site(error.stderr)):
         return store.origins(bug.id)
     own = operators(failure.case)
     cases = (store.failure(number).failure.case for number in store.failure_ids(bug.id))
     return [case.origin for case in cases if _shares_operator(case, own)] or store.origins(bug.id)
+
+
+def _types(failure: Failure) -> list[str]:
+    """The types of the results that are expected."""
+    return [dtype_name(value) for value in values(failure.reference)] if failure.reference else []
 
 
 def _shares_operator(case: Case, own: Sequence[Operator]) -> bool:

@@ -18,6 +18,8 @@ from triage.variants import Variant, neighbour
 from triage.wording import enumerated
 
 KIND = "default"
+#: How a condition ends.
+TEXT = " left out"
 #: Defaults that only the specification's text tells: the number, and how often for each axis of an image.
 _PER_AXIS = {"strides": (1, 1), "dilations": (1, 1), "pads": (0, 2)}
 
@@ -58,7 +60,7 @@ def _together(inquiry: Inquiry, found: Sequence[AttributeProto]) -> list[Attribu
 
 def _needed(case: Case, spelled: Sequence[AttributeProto], on: str = "") -> tuple[Condition, Variant]:
     """What a model without these attributes lacks; `case` has them and passes, `on` other sizes if that is said."""
-    text = f"{enumerated([one.name for one in spelled])} left out"
+    text = f"{enumerated([one.name for one in spelled])}{TEXT}"
     told = enumerated([f"`{attribute_text(one)}`" for one in spelled])
     how = "their defaults" if len(spelled) > 1 else "its default"
     where = f" on {on} the" if on else " the same"

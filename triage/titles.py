@@ -199,7 +199,8 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     settings = [one.text for one in conditions if one.kind == "setting"]
     options = any(one.needed and one.kind == "attribute" for one in conditions)
     silent = not needed and not any(one.refuted for one in conditions)
-    modes = [one.text for one in conditions if one.kind == MODE and silent and not settings]
+    bare = silent or any(text.endswith(leftout.TEXT) for text in needed)
+    modes = [one.text for one in conditions if one.kind == MODE and bare and not settings]
     telling = _fitting([*needed, *(settings if options or silent else []), *modes])
     bounded = any(one.partly and one.text in telling for one in conditions)
     return f"{named} with {' and '.join(telling)}{ON_SOME * bounded}" if telling else named

@@ -1,9 +1,10 @@
 """A compiler with faults that certain numbers and types show: the reference evaluator on another model.
 
 No input may be a sequence, DequantizeLinear is not known, EyeLike wants the type of its input, OneHot a depth of
-integers, Pow floats alone, and Bernoulli its seed. QuantizeLinear rounds halves up, ReduceMax begins with the lowest
-finite number, a Cast to float8e4m3fn never saturates, Expand takes the shape for that of the result, Neg is wrong
-beyond three dimensions, and Resize knows no axes but all, and gives zeros where a scaled size is no whole number.
+integers, Pow floats alone, and Bernoulli its seed. QuantizeLinear wants its zero point and rounds halves up, ReduceMax
+begins with the lowest finite number, a Cast to float8e4m3fn never saturates, Expand takes the shape for that of the
+result, Neg is wrong beyond three dimensions, and Resize knows no axes but all, and gives zeros where a scaled size is
+no whole number.
 """
 
 import numpy as np
@@ -55,6 +56,8 @@ def refuse(operator, given, read):
         raise ValueError("The two types differ.")
     if operator == "DequantizeLinear":
         raise ValueError("There are no blocks.")
+    if operator == "QuantizeLinear" and len(read) < 3:
+        raise ValueError("There is no zero point.")
     if operator == "OneHot" and read[1].dtype.kind == "f":
         raise TypeError("The depth is no integer.")
     if operator == "Resize" and len(given.get("axes", ())) not in (0, read[0].ndim):
@@ -67,7 +70,7 @@ def refuse(operator, given, read):
 
 def spoiled(node, given, read, right):
     if node.op_type == "QuantizeLinear":
-        return (np.floor(read[0] / read[1] + 0.5) + read[2]).astype(right.dtype)
+        return (np.floor(read[0] / read[1] + 0.5) + read[2]).astype(right.dtype) if not read[1].ndim else right
     if node.op_type == "ReduceMax":
         return np.where(np.isneginf(right), np.finfo(right.dtype).min, right).astype(right.dtype)
     if node.op_type == "Cast" and right.dtype.name == "float8_e4m3fn":

@@ -70,3 +70,16 @@ def test_outputs_that_are_compared_in_different_ways_have_statements_of_their_ow
 def test_one_wrong_output_needs_no_loop() -> None:
     found = made(WANT, [WANT[0], float32(3, 9), WANT[2]])
     assert not found.loop and found.pairs == (("expected", "actual[1]"),)
+
+
+def test_of_a_wrong_type_the_outputs_are_compared_whose_numbers_are_right() -> None:
+    """Batch normalisation returned float32 for three outputs of float16, and another bug's numbers in two of these."""
+    case = Case("instance", b"", {}, Origin("test"))
+    want = [np.float16([1, 2]), np.float16([3, 4]), np.float16([5, 6])]
+    got = [want[0].astype(np.float32), float32(3, 9), float32(0, 0)]
+    wanted, gotten = (tuple((str(at), value) for at, value in enumerate(each)) for each in (want, got))
+    wrong, right = Outcome(Status.WRONG, Stage.RUN, outputs=gotten), Outcome(Status.OK, Stage.RUN, outputs=wanted)
+    found = checks(case, wrong, right, "wrong:dtype")
+    run(found, [want[0], got[1], got[2]])
+    with pytest.raises(AssertionError):
+        run(found, got)

@@ -247,3 +247,30 @@ def test_where_no_failing_case_has_the_operator_of_the_reduced_one_all_are_told(
     failures = [died("test_neg", "y = Neg (x)"), died("test_abs", "y = Abs (x)")]
     found = drafting.origins_of(cast(Store, Stored(failures)), BUG, died("", "y = Exp (x)"))
     assert [one.test for one in found] == ["test_neg", "test_abs"]
+
+
+def test_of_a_wrong_cast_only_tests_that_cast_to_the_same_type_are_told(tmp_path: Path) -> None:
+    """One to a narrow type lacks saturation, one to float64 has an infinity wrong: mending one leaves the other."""
+
+    def wrong(test: str, dtype: Any) -> Failure:
+        model = parser.parse_model(
+            f'<ir_version: 9, opset_import: ["": 19]> {test} (float[1] x) => (y) {{ y = Abs(x) }}'
+        )
+        case = Case("onnx", model.SerializeToString(), {"x": np.ones(1, np.float32)}, Origin("test", test))
+        right, got = (
+            Outcome(status, Stage.RUN, outputs=(("y", np.ones(1, dtype)),)) for status in (Status.OK, Status.WRONG)
+        )
+        return Failure(case, BUG.target, got, right, "inconsistency", "wrong:inf", "")
+
+    failures = [wrong("double", np.float64), wrong("half", np.float16)]
+    store = cast(
+        Store,
+        SimpleNamespace(
+            failure_ids=lambda number: [0, 1],
+            failure=lambda number: SimpleNamespace(failure=failures[number]),
+            origins=lambda number: [one.case.origin for one in failures],
+        ),
+    )
+    bugs = [replace(BUG, operators=(name,), symptom="wrong:inf") for name in ("Cast", "Abs")]
+    told = [[origin.test for origin in drafting.origins_of(store, one, failures[0])] for one in bugs]
+    assert told == [["double"], ["double", "half"]]

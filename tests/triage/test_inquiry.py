@@ -10,10 +10,11 @@ import pytest
 from onnx import TensorProto, helper
 
 from fuzz import catalogue
-from fuzz.case import Case, Failure, Origin, Outcome, Stage, Status, Verdict
+from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status, Verdict
 from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage.inquiry import Inquiry
+from triage.localize.trial import words
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +54,15 @@ def test_a_death_in_a_warm_worker_is_asked_about_again_alone(judge: Judge, monke
     right = Verdict(failure.case, failure.target, Status.OK, "", failure.reference)
     monkeypatch.setattr(Judge, "examine", lambda *args, fresh: right if fresh else died)
     assert Inquiry(judge, failure, 4).passes(failure.case) is True
+
+
+def test_an_exception_about_a_type_is_the_same_whatever_the_type() -> None:
+    """TVM names T.bool and T.int64; the one has no digit."""
+
+    def told(dtype: str) -> str:
+        error = Error("TypeError", f"relax.erf requires float dtype. However, the given input dtype is {dtype}")
+        outcome = Outcome(Status.EXCEPTION, Stage.CONVERT, error=error)
+        case = Case("instance", b"{}", {}, Origin("test"))
+        return words(Failure(case, catalogue.target("tvm"), outcome, None, "crash", "exception:TypeError", ""))
+
+    assert told("T.bool") == told("T.int64") == told("boolean") != told("unknown")

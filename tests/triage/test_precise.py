@@ -189,6 +189,14 @@ def test_an_attribute_without_which_the_model_is_invalid_is_the_setting_where_no
     assert titles.subject(case, ["DequantizeLinear"], found) == "DequantizeLinear with block_size"
 
 
+def test_zero_points_that_are_left_out_are_given_for_every_scale(judge: Judge) -> None:
+    scales = {"scale": np.float32([[2, 3], [4, 5]])}
+    case = case_of("QuantizeLinear", {"x": np.ones((2, 4), np.float32)}, scales, TensorProto.UINT8, 2, block_size=2)
+    found = conditions(judge, failure_of(judge, case))
+    title = "QuantizeLinear (float32 to uint8) with y_zero_point left out and block_size"
+    assert titles.subject(case, ["QuantizeLinear"], found) == title
+
+
 def sequence(members: Sequence[int]) -> Case:
     node = helper.make_node("SequenceLength", ["s"], ["out"])
     kind = helper.make_sequence_type_proto(helper.make_tensor_type_proto(TensorProto.INT64, [1]))

@@ -150,7 +150,7 @@ def test_inductor_is_compared_with_eager_mode() -> None:
     test = simplest(failure, "torch.abs")
     ast.parse(test.code)
     assert test.code.startswith('# Owner(s): ["module: inductor"]\nimport torch\n')
-    assert "class TestAbs(TestCase):" in test.code and "self.assertEqual(actual, expected" in test.code
+    assert "class TestAbsValues(TestCase):" in test.code and "self.assertEqual(actual, expected" in test.code
     assert 'torch.compile(module, backend="inductor", fullgraph=True, dynamic=False)(*args)' in test.code
 
 
@@ -245,7 +245,9 @@ def test_a_layer_test_of_openvino_fails_as_the_bug_does(judge: Judge) -> None:
     failure = judge.examine(ADDMM, catalogue.target("openvino")).failure
     assert failure is not None, "the compiler no longer has this bug: find another for the test"
     by_default, exported, plain = drafted(failure, "torch.addmm with beta=0")
-    assert "class TestAddmm(PytorchLayerTest):" in by_default.code and "@pytest.mark.precommit" in by_default.code
+    assert (
+        "class TestAddmmWithBeta0(PytorchLayerTest):" in by_default.code and "@pytest.mark.precommit" in by_default.code
+    )
     assert by_default.path == "tests/layer_tests/pytorch_tests/test_addmm.py" and not by_default.variables
     assert exported.variables == {"PYTORCH_TRACING_MODE": "EXPORT"} and "dynamic_shapes=False" in exported.code
     found = rerun(exported)

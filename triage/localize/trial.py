@@ -16,8 +16,8 @@ from triage.signature import normalise
 
 #: A failure that costs a time or memory limit each time it is seen is not asked about again and again.
 COSTLY = frozenset({Status.TIMEOUT, Status.OOM})
-#: Words with a digit: types, and what numbers made of other words.
-_NUMBERED = re.compile(r"[\w.]*\d[\w.]*")
+#: Words with a digit, types without one, and what numbers made of other words.
+_NUMBERED = re.compile(r"[\w.]*\d[\w.]*|\b(?:[A-Z]\.)?(?:DTYPE|bool|boolean|float|double|half)\b")
 
 
 def words(failure: Failure | None) -> str:
