@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 
 from triage.inquiry import Condition
 from triage.passes._axes import AXES
@@ -17,8 +17,6 @@ _LESS = {
     "infinite": ("large",),
     "halfway": ("fractional",),
 }
-#: Of what has no dimensions every axis is beyond it.
-_SCALAR = (arguments.SCALAR, arguments.SCALARS)
 #: Words of numbers that make no difference by themselves, and those that say the same of more numbers.
 _SAME_NUMBERS = {"-inf": "infinite", "+inf": "infinite", "infinite": "large"}
 
@@ -26,27 +24,66 @@ _SAME_NUMBERS = {"-inf": "infinite", "+inf": "infinite", "infinite": "large"}
 def superseded(one: Condition, found: Collection[Condition]) -> bool:
     """Whether another condition says all that this one says, and more."""
     needed = [other for other in found if other.needed and other is not one]
-    if one.kind == relations.KIND and relations.RANK.match(one.text):
-        return any(other.text == sizes.SHORT for other in needed)
-    if one.kind == "value":
-        if one.text == "fractional scales" and any(other.text == whole_sizes.TEXT for other in needed):
-            return True
-        word, _, formal = one.text.partition(" ")
-        more = {f"{better} {formal}" for better, less in _LESS.items() if word in less}
-        texts = {other.text for other in needed}
-        if not one.needed and word in _SAME_NUMBERS:
-            return any(other.text == f"{_SAME_NUMBERS[word]} {formal}" for other in found)
-        return bool(texts & more)
-    if one.kind == MODE:
-        return any(other.kind == "attribute" and other.text.partition("=")[0] == one.text for other in needed)
-    if _is_axis(one) and any(each.text in _SCALAR for each in needed):
-        return any(each.kind == "attribute" and not _is_axis(each) for each in needed)  # there is room for two
-    some_axes = any(other.text == relations.SOME_AXES for other in needed)
-    if some_axes and one.kind == "attribute" and one.text.partition("=")[0] == "axes":
-        return True
-    two_types = any(other.kind == relations.TYPES and other.text.startswith(told_types.NAME) for other in needed)
-    return two_types and (one.kind == "dtype" or (one.kind == "attribute" and one.text.startswith(told_types.NAME)))
+    return _is_said_of_more(one, found) or any(rule(one, needed) for rule in _RULES)
+
+
+def _is_said_of_more(one: Condition, found: Collection[Condition]) -> bool:
+    """Of numbers that make no difference: those that are told of all of their kind."""
+    word, _, formal = one.text.partition(" ")
+    if one.kind != "value" or one.needed or word not in _SAME_NUMBERS:
+        return False
+    return any(other.text == f"{_SAME_NUMBERS[word]} {formal}" for other in found)
+
+
+def _numbers(one: Condition, needed: Sequence[Condition]) -> bool:
+    word, _, formal = one.text.partition(" ")
+    better = {f"{better} {formal}" for better, less in _LESS.items() if word in less}
+    return one.kind == "value" and (one.needed or word not in _SAME_NUMBERS) and _has(needed, better)
+
+
+def _fractions(one: Condition, needed: Sequence[Condition]) -> bool:
+    return (one.kind, one.text) == ("value", "fractional scales") and _has(needed, {whole_sizes.TEXT})
+
+
+def _ranks(one: Condition, needed: Sequence[Condition]) -> bool:
+    ranked = one.kind == relations.KIND and relations.RANK.match(one.text) is not None
+    return ranked and _has(needed, {sizes.SHORT})
+
+
+def _modes(one: Condition, needed: Sequence[Condition]) -> bool:
+    """Without any `axes` the model is invalid; with others it passes."""
+    return one.kind == MODE and any(other.kind == "attribute" and _name(other) == one.text for other in needed)
+
+
+def _axes_of_scalars(one: Condition, needed: Sequence[Condition]) -> bool:
+    """A title has room for two: beside a flag and a scalar the axis says least."""
+    flag = any(each.kind == "attribute" and not _is_axis(each) for each in needed)
+    return _is_axis(one) and flag and _has(needed, {arguments.SCALAR, arguments.SCALARS})
+
+
+def _lists_of_axes(one: Condition, needed: Sequence[Condition]) -> bool:
+    return one.kind == "attribute" and _name(one) == "axes" and _has(needed, {relations.SOME_AXES})
+
+
+def _types(one: Condition, needed: Sequence[Condition]) -> bool:
+    """That two types differ says more than either."""
+    typed = one.kind == "dtype" or (one.kind == "attribute" and one.text.startswith(told_types.NAME))
+    return typed and any(each.kind == relations.TYPES and each.text.startswith(told_types.NAME) for each in needed)
+
+
+_RULES: tuple[Callable[[Condition, Sequence[Condition]], bool], ...] = (
+    *(_numbers, _fractions, _ranks, _modes),
+    *(_axes_of_scalars, _lists_of_axes, _types),
+)
+
+
+def _has(needed: Sequence[Condition], texts: Collection[str]) -> bool:
+    return any(other.text in texts for other in needed)
+
+
+def _name(condition: Condition) -> str:
+    return condition.text.partition("=")[0]
 
 
 def _is_axis(condition: Condition) -> bool:
-    return condition.kind == "attribute" and condition.text.partition("=")[0] in AXES
+    return condition.kind == "attribute" and _name(condition) in AXES
