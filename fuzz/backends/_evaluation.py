@@ -356,6 +356,8 @@ class Evaluation:
             else:
                 bound = bound + loops.inner_loss(site.node, wide, value, dtype)
                 bound = bound + (rounding.of_mean(site.node, wide, dtype) if at == 0 else 0.0)
+                bound = bound + rounding.of_squares(site.node, wide, dtype, at)
+                bound = bound + rounding.of_expansion(site.node, wide, dtype)
                 left = ranges.leaving(site.node.op_type, wide, value, dtype, evaluate, site.node) if at == 0 else 0.0
                 bound = bound + left
         except Exception:  # noqa: BLE001  foreign code again: absolute values may be outside its domain

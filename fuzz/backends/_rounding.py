@@ -9,6 +9,7 @@ Bounds are absolute, one per element, in float64. Runs in workers: numpy and the
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from typing import Any, Container, Dict, List, Optional, Sequence
 
@@ -31,6 +32,8 @@ SMALLEST = {"float64": 2.0**-1022, "float32": 2.0**-126, "float16": 2.0**-14, "b
 FUNCTIONS = frozenset(("function", "approximated", "cancelling"))
 #: Where an exponential is nothing beside 1.
 _FAR_BELOW = -40.0
+#: Larger matrices nobody expands by cofactors.
+_EXPANDED = 4
 #: The dtypes that are widened.
 NARROW = ("float32", "float16", "bfloat16")
 
@@ -306,6 +309,45 @@ def of_mean(node: Any, inputs: Sequence[Any], dtype: str) -> Any:
         deviation = np.sqrt(x.var(axis=axes, keepdims=True) + getattr(node, "epsilon", 1e-5))
     per_channel = (1, -1) + (1,) * (x.ndim - 2)
     return np.asarray(np.abs(scale).reshape(per_channel) * error / deviation)
+
+
+def of_squares(node: Any, inputs: Sequence[Any], dtype: str, at: int) -> Any:
+    """What BatchNormalization in training loses where its variance is a mean of squares minus the square of the mean.
+
+    Of its results, by channel: the first is divided by the deviation, the third holds the variance.
+    """
+    if node.op_type != "BatchNormalization" or not getattr(node, "training_mode", 0) or at == 1:
+        return 0.0
+    x, scale = inputs[:2]
+    if not (is_wide(x) and is_wide(scale)) or x.ndim < 2 or not x.size:
+        return 0.0
+    axes, terms, table = tuple(one for one in range(x.ndim) if one != 1), float(x.size) / x.shape[1], model()
+    units = table["basic"] + table["drift"] * terms + table["walk"] * np.sqrt(terms)
+    mean, variance = x.mean(axis=axes, keepdims=True), x.var(axis=axes, keepdims=True)
+    error = _inside(dtype, units) * (mean * mean + variance)
+    if at > 1:
+        return (1 - float(getattr(node, "momentum", 0.9))) * error.ravel()
+    epsilon = float(getattr(node, "epsilon", 1e-5))
+    part, deviation = error / (variance + epsilon), np.sqrt(variance + epsilon)
+    most = deviation / np.sqrt(epsilon)  # the variance may come out as nothing at all
+    with np.errstate(all="ignore"):
+        of_variance = np.minimum(np.where(part < 1, 1 / np.sqrt(1 - part) - 1, most), most)
+    return np.abs(x - mean) / deviation * np.abs(scale).reshape((1, -1) + (1,) * (x.ndim - 2)) * of_variance
+
+
+def of_expansion(node: Any, inputs: Sequence[Any], dtype: str) -> Any:
+    """What Det loses where a small matrix is expanded by its cofactors: units of the sum of all products' sizes."""
+    x = inputs[0] if inputs else None
+    if node.op_type != "Det" or not isinstance(x, np.ndarray) or x.ndim < 2 or not 1 < x.shape[-1] <= _EXPANDED:
+        return 0.0
+    size, rows = np.abs(x), range(x.shape[-1])
+    total = np.zeros(x.shape[:-2])
+    for columns in itertools.permutations(rows):
+        product = np.ones(x.shape[:-2])
+        for row, column in zip(rows, columns):
+            product = product * size[..., row, column]
+        total = total + product
+    return 2 * x.shape[-1] * UNITS[dtype] * total
 
 
 def numpy_dtype(name: str) -> Any:

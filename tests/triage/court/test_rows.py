@@ -73,3 +73,28 @@ def court() -> Iterator[Court]:
 def test_a_fault_in_an_ordinary_row_is_a_bug_whatever_the_others_are(court: Court, how: str) -> None:
     found = court.hear(CASES[how], catalogue.target(SPOILT))
     assert found.verdict is Ruling.COMPILER_BUG, found.reason
+
+
+OTHER = str(Path(__file__).with_name("other_formulas.py"))
+CHANNELS = np.stack([np.sin(np.arange(48, dtype=F)), 300 + np.sin(np.arange(48, dtype=F))]).reshape(1, 2, 48)
+NEARLY_FLAT = F(
+    [[[2, 1, 0], [1, 3, 1], [0, 1, 2]], [[37.7, -39.63, 192.11], [75.43, -79.27, 384.25], [113.16, -118.88, 576.38]]]
+)
+HONEST: dict[str, Case] = {
+    "BatchNormalization": case_of(
+        [("BatchNormalization", ["x", "s", "b", "m", "v"], ["z", "rm", "rv"], {"training_mode": 1})],
+        {"x": CHANNELS},
+        [1, 2, 48],
+        s=F([1, 1]),
+        b=F([0, 0]),
+        m=F([0, 0]),
+        v=F([1, 1]),
+    ),
+    "Det": case_of([("Det", ["x"], ["z"])], {"x": NEARLY_FLAT}, [2]),
+}
+
+
+@pytest.mark.parametrize("how", HONEST)
+def test_what_another_formula_loses_in_one_row_is_no_bug(court: Court, how: str) -> None:
+    found = court.hear(HONEST[how], catalogue.target(OTHER))
+    assert found.verdict is Ruling.NOISE, found.reason
