@@ -42,7 +42,7 @@ from triage.wording import telling
 _MOST_EXAMPLES = 6
 #: Failing cases of a bug that are asked whether they have what the reduced one seems to need.
 _MOST_SEEN = 8
-#: What the court may take for a case that is told in the place of the reduced one, on a machine like this.
+#: What the court may take for a case of a bug, on an idle machine.
 COURT_SECONDS = 60.0
 #: Generators whose calls are nobody's tests.
 _MADE = ("docs", "relations")

@@ -38,6 +38,7 @@ _EXPANDED = 4
 NARROW = ("float32", "float16", "bfloat16")
 
 Evaluate = slices.Evaluate
+is_wide = slices.is_wide
 
 
 @functools.lru_cache(maxsize=None)
@@ -66,11 +67,6 @@ def has_trait(operator: str, trait: str) -> bool:
 def is_narrow(value: Any) -> bool:
     """Whether a value is an array of a dtype that is widened."""
     return isinstance(value, np.ndarray) and value.dtype.name in NARROW
-
-
-def is_wide(value: Any) -> bool:
-    """Whether a value is an array of float64."""
-    return isinstance(value, np.ndarray) and value.dtype == np.float64
 
 
 def widened(value: Any) -> Any:
@@ -246,6 +242,13 @@ def has_subnormals(value: np.ndarray, dtype: str) -> bool:
 def flushed(value: np.ndarray, dtype: str) -> np.ndarray:
     """Subnormal numbers as zeros, as processors do in the fast mode that most compilers choose."""
     return np.where(np.abs(value) < SMALLEST[dtype], 0.0, value)
+
+
+def still(value: Any) -> Optional[np.ndarray]:
+    """No noise at all, for values that may have some."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
+        return None
+    return np.zeros(value.shape)
 
 
 def cover(

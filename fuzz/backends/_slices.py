@@ -54,7 +54,7 @@ def largest(inputs: Sequence[Any], output: np.ndarray, evaluate: Evaluate) -> np
     """
     size = np.where(np.isfinite(output), np.abs(output), 0.0)
     found = np.full(output.shape, float(size.max(initial=0.0)))
-    most = max([0.0, *(float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) for x in inputs if _is_wide(x))])
+    most = max([0.0, *(float(np.max(np.abs(x[np.isfinite(x)]), initial=0.0)) for x in inputs if is_wide(x))])
     for level in _LEVELS if most > 0 and output.size > 1 else ():
         other = _without(inputs, level * most, evaluate)
         if other is None or other.shape != output.shape:
@@ -71,10 +71,11 @@ def _without(inputs: Sequence[Any], limit: float, evaluate: Evaluate) -> Optiona
     """The output with zeros in the place of all larger numbers, NaN and infinities; None where there is none."""
     try:
         with np.errstate(all="ignore"):
-            return np.asarray(evaluate([np.where(np.abs(x) <= limit, x, 0.0) if _is_wide(x) else x for x in inputs]))
+            return np.asarray(evaluate([np.where(np.abs(x) <= limit, x, 0.0) if is_wide(x) else x for x in inputs]))
     except Exception:  # noqa: BLE001  the operators' code is foreign
         return None
 
 
-def _is_wide(value: Any) -> bool:
+def is_wide(value: Any) -> bool:
+    """Whether a value is an array of float64."""
     return isinstance(value, np.ndarray) and value.dtype == np.float64

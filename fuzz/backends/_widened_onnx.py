@@ -34,7 +34,7 @@ def evaluate(data: bytes, inputs: Dict[str, Any]) -> Evaluated:
     subject = _expanded(data, inputs, wide) or plain
     clean = wide if subject is plain else subject.wide()
     table, begun = rounding.model(), time.monotonic()
-    noise, finite = ([_still(value) for value in wide] for _ in range(2))
+    noise, finite = ([rounding.still(value) for value in wide] for _ in range(2))
     resized: Dict[int, None] = {}
     together = Coherence()
     counted, done = amounts(onnx.load_from_string(data)), 0
@@ -149,10 +149,3 @@ def _close(one: Any, other: Any) -> bool:
     if not isinstance(one, np.ndarray) or one.dtype.kind not in "fiub":
         return True
     return one.shape == other.shape and bool(np.allclose(one, other, rtol=1e-4, atol=1e-5, equal_nan=True))
-
-
-def _still(value: Any) -> Optional[np.ndarray]:
-    """No noise at all, for values that may have some."""
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
-        return None
-    return np.zeros(value.shape)

@@ -44,7 +44,7 @@ def evaluate(job: Job) -> Tuple[List[Any], List[Any], Dict[str, Any], Dict[str, 
     if len(clean) != len(native) or any(_shape(a) != _shape(b) for a, b in zip(clean, native)):
         raise ValueError("the instance means something else in float64")
     table, begun, done = rounding.model(), time.monotonic(), 0
-    noise, finite = (list(map(_still, clean)) for _ in range(2))
+    noise, finite = (list(map(rounding.still, clean)) for _ in range(2))
     for trial in trials(table["trials"], recorded):
         if done >= 2 and time.monotonic() - begun > table["seconds"]:
             break
@@ -57,12 +57,6 @@ def evaluate(job: Job) -> Tuple[List[Any], List[Any], Dict[str, Any], Dict[str, 
     )
     said = {"trials": done, "unwidened": [], "first": {}, "resized": []}
     return clean, spread, said, {"finite/%d" % at: value for at, value in enumerate(bounded) if value is not None}
-
-
-def _still(value: Any) -> Optional[np.ndarray]:
-    """No noise at all, for values that may have some."""
-    known = isinstance(value, np.ndarray) and value.dtype.kind in "fiub"
-    return np.zeros(value.shape) if known else None
 
 
 def _narrowest(job: Job) -> Optional[str]:

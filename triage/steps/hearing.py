@@ -17,7 +17,6 @@ from triage.steps.desk import Desk, failure_of, reduced_case, settling
 from triage.steps.reducing import smaller
 from triage.steps.uprooting import uprooted
 
-COURT_SECONDS = 60.0
 _KIN = "reads uninitialised memory as bug {id} does, in an operator of the same family"
 
 
@@ -94,7 +93,7 @@ def _accuse_reference(desk: Desk, case: Case) -> None:
 
 
 def _judgement(desk: Desk, bug: Bug, case: Case) -> Judgement:
-    return Court(desk.runner, desk.reference, COURT_SECONDS * haste.here()).hear(case, bug.target, bug.perturb)
+    return Court(desk.runner, desk.reference, drafting.COURT_SECONDS * haste.here()).hear(case, bug.target, bug.perturb)
 
 
 def _verdict(judgement: Judgement) -> str:
