@@ -133,11 +133,17 @@ class _Subsets:
 
 
 def plain_dd(planted: Planted, reference: Recorded, order: int | None = None) -> Found:
-    """ddmin of Zeller and Hildebrandt on the list of nodes, with a cache; in the order of a seed where one is given."""
+    """`ddmin` on the list of nodes, with a cache; in the order of a seed where one is given."""
     test = _Subsets(planted, reference)
     kept = list(range(len(load(planted.case).graph.node)))
     if order is not None:
         random.Random(order).shuffle(kept)
+    kept = ddmin(kept, test)
+    return Found(test.runs, test.nodes(kept))
+
+
+def ddmin(kept: list[int], test: Callable[[Sequence[int]], bool]) -> list[int]:
+    """ddmin of Zeller and Hildebrandt (TSE 2002): the part of a list that still fails, which is asked about first."""
     test(kept)
     count = 2
     while len(kept) >= 2:
@@ -153,7 +159,7 @@ def plain_dd(planted: Planted, reference: Recorded, order: int | None = None) ->
             break
         else:
             count = min(2 * count, len(kept))
-    return Found(test.runs, test.nodes(kept))
+    return kept
 
 
 def picire_dd(planted: Planted, reference: Recorded) -> Found:
@@ -311,7 +317,7 @@ def main() -> int:
         reducers["polygraphy"] = polygraphy(chosen.polygraphy)
     for name in [*chosen.without.split(","), *(["fx", "polygraphy"] if chosen.unseen else [])]:
         reducers.pop(name, None)
-    kinds, planter = _models(chosen)
+    kinds, planter = models(chosen)
     with Runner(Limits(seconds=60), jobs=1) as runner:
         reference = recorded(runner, catalogue.target("reference"))
         found, leads = {}, list[Lead]()
@@ -329,7 +335,7 @@ def main() -> int:
     return 0
 
 
-def _models(chosen: argparse.Namespace) -> tuple[Sequence[str], Planter]:
+def models(chosen: argparse.Namespace) -> tuple[Sequence[str], Planter]:
     """The kinds of bugs and what plants them."""
     if chosen.unseen:
         return list(_UNSEEN[chosen.unseen]), unseen.plant
