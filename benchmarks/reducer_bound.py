@@ -115,7 +115,9 @@ def main() -> int:
     beyond = sum(each.simplified > 1 for each in found)
     middle = statistics.median(each.simplified for each in found)
     print(f"{len(found)} models; nodes alone at most {max(each.nodes for each in found):.3f}")
-    print(f"with all that can be simplified {middle:.2f} in the middle (2^{math.log2(middle):.1f}), above 1 on {beyond}")
+    print(
+        f"with all that can be simplified {middle:.2f} in the middle (2^{math.log2(middle):.1f}), above 1 on {beyond}"
+    )
     return 0
 
 
