@@ -4,11 +4,11 @@ Run: ``python -m benchmarks.reducer_bound [--held-out | --unseen tuned|held-out]
 
 A reducer asks the predicate yes or no, so it is a binary tree and its results are the leaves. Of bugs of which no two
 have one right result, the sum of 2^-runs is at most 1, whatever the reducer asks and in whatever order (Kraft 1949).
-Summed up for each model are the bugs that need one node, or two nodes near each other in the list, and of all that can be
-simplified about these nodes a certain part as it is. A result is right for one such bug alone: it must keep that part,
-and should keep nothing else. Delta debugging looks at nodes only, so it needs for all bugs of the same nodes the same
-number of runs. Where the sum of 2^-(its runs) is K > 1, every reducer that simplifies as well needs at least log2 K
-runs more than delta debugging on one of these bugs. More kinds of bugs only make the sum greater.
+Summed up for each model are the bugs that need one node, or two nodes near each other in the list, and of all that
+can be simplified about these nodes a certain part as it is. A result is right for one such bug alone: it must keep
+that part, and should keep nothing else. Delta debugging looks at nodes only, so it needs for all bugs of the same
+nodes the same number of runs. Where the sum of 2^-(its runs) is K > 1, every reducer that simplifies as well needs at
+least log2 K runs more than delta debugging on one of these bugs. More kinds of bugs only make the sum greater.
 """
 
 from __future__ import annotations
