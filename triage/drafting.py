@@ -30,6 +30,7 @@ from triage.neighbour import COPIED
 from triage.operators import node_count, operators, value_names
 from triage.records import Bug, StoredDraft
 from triage.regression import Regression, regressions, support
+from triage.reproducer import Rerun
 from triage.schemas import CASTS
 from triage.scrub import leaks
 from triage.signing import Signer, without_overload
@@ -51,6 +52,9 @@ _THREADS = "threads"
 #: How pytest tells that one of two tests fails.
 _PROBED = re.compile(r"\b1 failed, 1 passed\b")
 
+#: The line of a traceback that names the exception.
+_RAISED = re.compile(r"^([A-Za-z_][\w.]*(?:Error|Exception|Failure))(?::|$)", re.MULTILINE)
+
 
 class CannotDraft(ValueError):
     """No reproducer can be written for this failure; the message says why."""
@@ -64,11 +68,13 @@ def write(
     signer: Signer,
     perturb: int | None = None,
     judge: Judge | None = None,
+    before: Rerun | None = None,
 ) -> StoredDraft:
     """The report of a bug, from its reduced failure and what else the store knows of it.
 
     `perturb` is the byte that fresh memory must be filled with for the bug to show. With a `judge` the
-    neighbours of the case are tried, and a regression test is offered if it fails as the bug does. Raises
+    neighbours of the case are tried, and a regression test is offered if it fails as the bug does. `before` is how the
+    script ended that did not name what this one names (`spelled_out`). Raises
     CannotDraft where no reproducer can be written.
     """
     failure, perturb = _repeatable(bug, failure, perturb, judge)
@@ -104,7 +110,7 @@ def write(
         judgement=judgement,
         conditions=conditions(judge, failure, seen=seen) if judge else (),
         min_good=_min_good(bug),
-        findings=_findings(bug, failure, perturb),
+        findings=_findings(bug, failure, perturb, before),
         part=bug.location.stage if bug.location else Part.UNKNOWN,
         listed=tuple(upstream.sentences(bug.backend, tests)),
     )
@@ -209,7 +215,7 @@ def _min_good(bug: Bug) -> str:
 _PLAIN = (Kind.VALUES, Kind.SHAPE, Kind.DTYPE, Kind.COUNT)
 
 
-def _findings(bug: Bug, failure: Failure, perturb: int | None) -> tuple[str, ...]:
+def _findings(bug: Bug, failure: Failure, perturb: int | None, before: Rerun | None = None) -> tuple[str, ...]:
     """What the localiser and the classifier of wrong values say, a sentence each."""
     found = []
     evidence = bug.location.evidence if bug.location else ()
@@ -220,12 +226,19 @@ def _findings(bug: Bug, failure: Failure, perturb: int | None) -> tuple[str, ...
         if symptom and symptom.kind not in _PLAIN and symptom.told not in located:
             found.append(f"The values: {symptom.told}.")
     count = dict(failure.target.options).get(_THREADS)
-    if count and _THREADS not in dict(bug.target.options):  # `spelled_out`: the script without it has passed
+    if count and _THREADS not in dict(bug.target.options):  # `spelled_out`: the script without it has not shown this
         many = "one thread" if count == "1" else f"{count} threads"
-        found.append(f"It depends on the number of threads: with {many} it fails, with the default number it passes.")
+        other = "it passes" if before is None or before.status == 0 else f"otherwise{_ending(before)}"
+        found.append(f"It depends on the number of threads: with {many} it fails, with the default number {other}.")
     if located:
         found.append(f"Where it lies: {located}.")
     return tuple(found)
+
+
+def _ending(before: Rerun) -> str:
+    """`` (RuntimeError)``: how a script ended that failed in another way; "" where no exception tells."""
+    raised = _RAISED.findall(before.output)
+    return f" ({raised[-1].rpartition('.')[2]})" if raised else ""
 
 
 def _repeatable(bug: Bug, failure: Failure, perturb: int | None, judge: Judge | None) -> tuple[Failure, int | None]:

@@ -18,6 +18,7 @@ from triage import drafting
 from triage.court.evidence import Evidence, Judgement, Ruling, Side
 from triage.localize import Location
 from triage.records import StoredDraft
+from triage.reproducer import Rerun
 from triage.store import Store
 
 BUG = bug("tvm", id=7, title="Hang when compiling Pad", operators=("Pad",), symptom="hang", message="")
@@ -173,6 +174,11 @@ def test_where_the_machines_number_of_threads_hides_a_failure_the_one_that_shows
     assert '"INFERENCE_NUM_THREADS": 1' in drafting._snippet(found, second)
     assert drafting._findings(found, second, None) == (
         "It depends on the number of threads: with one thread it fails, with the default number it passes.",
+    )
+    refused = Rerun(1, "Traceback (most recent call last):\nopenvino.Error: in a frame\nRuntimeError: Check failed\n\n")
+    assert drafting._findings(found, second, None, refused) == (
+        "It depends on the number of threads: with one thread it fails, with the default number otherwise"
+        " (RuntimeError).",
     )
     assert drafting._findings(found, first, None) == ()
 

@@ -27,9 +27,11 @@ def draft(desk: Desk, bug: Bug) -> None:
     judge = replace(desk.judge, perturb=bug.perturb)
     revision = failure.target.revision
     message = failure.outcome.error.message if failure.outcome.error else ""
+    rerun: reproducer.Rerun | None = None
     for spelled in drafting.spelled_out(failure):
         try:
-            text = drafting.write(desk.store, bug, spelled, desk.runner.limits, Signer(desk.runner), bug.perturb, judge)
+            signer = Signer(desk.runner)
+            text = drafting.write(desk.store, bug, spelled, desk.runner.limits, signer, bug.perturb, judge, rerun)
         except drafting.CannotDraft as problem:
             desk.store.amend(bug.id, State.JUDGED, note=str(problem))
             return
@@ -40,6 +42,7 @@ def draft(desk: Desk, bug: Bug) -> None:
             desk.store.amend(bug.id, State.JUDGED, note=_LACKING.format(package=package, build=revision.version))
             return
     else:
+        assert rerun is not None
         note = f"the reproducer does not show it (exit status {rerun.status}): {rerun.output[-1000:]}"
         desk.store.advance(bug.id, State.JUDGED, State.FLAKY, note=note)
         return
