@@ -12,6 +12,9 @@ from fuzz.runner import Operator
 
 #: Stands for the operator where a call of one of the model's own functions is at fault.
 CALL = "local function"
+#: What backends name in an operator's place where a compiler fails before it converts any.
+INITIALIZER, GRAPH_INPUT = "initializer", "graph input"
+READ_FIRST = (INITIALIZER, GRAPH_INPUT)
 
 
 def operators(case: Case) -> list[Operator]:
@@ -33,9 +36,12 @@ def operators(case: Case) -> list[Operator]:
 def suspects(case: Case, error: Error | None) -> list[Operator]:
     """The operators that may be at fault: `CALL` alone where the compiler's words name a function of the model itself.
 
-    What that function computes has nothing to do with a call that is refused.
+    What that function computes has nothing to do with a call that is refused; nor have operators with what is read
+    before any of them (`READ_FIRST`).
     """
     named = error.operator if error else ""
+    if named in READ_FIRST:
+        return [("", named, 0)]
     if named and case.kind == "onnx" and any(f.name == named for f in onnx.load_from_string(case.model).functions):
         return [("", CALL, 0)]
     return operators(case)

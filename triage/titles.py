@@ -20,7 +20,7 @@ from triage.drawing import dtype_text
 from triage.effect import effect, number
 from triage.literals import as_array
 from triage.messages import part
-from triage.operators import CALL, value_names
+from triage.operators import CALL, GRAPH_INPUT, INITIALIZER, READ_FIRST, value_names
 from triage.precise import MODE
 from triage.schemas import CASTS, attribute_text, formal_inputs, output_name
 from triage.scrub import scrub
@@ -67,6 +67,8 @@ _SPOKEN = {
     "torch.Tensor.__getitem__": "Tensor indexing",
     "torch.Tensor.__setitem__": "Assignment to an index",
     CALL: "a local function",
+    INITIALIZER: "an initializer",
+    GRAPH_INPUT: "a graph input",
 }
 #: Behind conditions with which other inputs pass, where no plural has "some" before it.
 ON_SOME = " on some inputs"
@@ -183,7 +185,9 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     types = [one for one in conditions if one.kind == "dtype"]
     mixed = any(one.kind == relations.TYPES and (one.needed or one.refuted) for one in conditions)
     if typed and not mixed and (not types or any(one.needed or one.also for one in types) or _casts(case)):
-        named += _dtypes(case, [name for one in types for name in one.also]) or _type_of_several(case, types)
+        also = [name for one in types for name in one.also]
+        read = _types_read(case, operators)
+        named += _with_kin(read, also) if read else _dtypes(case, also) or _type_of_several(case, types)
     called = [_with_kin(f"({one.text})", one.also)[1:-1] for one in types if one.needed and case.kind == "instance"][:1]
     sizes = [one.text for one in conditions if one.needed and one.text.startswith(kernels.TEXT)]
     conditions = [one for one in conditions if one.text not in sizes]
@@ -315,6 +319,18 @@ def _said_closer(text: str, texts: Sequence[str]) -> bool:
 #: Types that most tests are in, and those of results that follow from the operator (masks, indices).
 _ORDINARY = (0, onnx.TensorProto.FLOAT)
 _FOLLOWS = (*_ORDINARY, onnx.TensorProto.BOOL, onnx.TensorProto.INT64)
+
+
+def _types_read(case: Case, operators: Sequence[str]) -> str:
+    """`` (int4)`` where a compiler fails at the tensors of a model before it comes to an operator (`READ_FIRST`)."""
+    if case.kind != "onnx" or set(operators).isdisjoint(READ_FIRST):
+        return ""
+    graph = parsed(case.model).graph
+    kinds = [tensor.data_type for tensor in graph.initializer]
+    if INITIALIZER not in operators:
+        kinds = [info.type.tensor_type.elem_type for info in graph.input]
+    unusual = [dtype_text(kind) for kind in dict.fromkeys(kinds) if kind not in _FOLLOWS]
+    return f" ({' and '.join(unusual)})" if unusual else ""
 
 
 def _dtypes(case: Case, also: Sequence[str] = ()) -> str:

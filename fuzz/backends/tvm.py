@@ -33,6 +33,11 @@ REWRITES = {"functions": "none", "sequence": "none"}
 
 _IMPLEMENTATION = re.compile(r"\._impl_v\d+$")
 _IMPORTER = ("ONNXGraphImporter._construct_nodes", "ONNXGraphImporter._convert_operator")
+#: What the ONNX frontend reads before it converts any operator, by the function that does.
+_READ_FIRST = {
+    "ONNXGraphImporter._parse_graph_initializers": "initializer",
+    "ONNXGraphImporter._parse_graph_input": "graph input",
+}
 _REFUSED = re.compile(r"not supported for frontend ONNX:\s*\n?\s*(\S+)")
 
 
@@ -266,7 +271,8 @@ _TORCH_FRONTEND = ("exported_program_translator.py", "base_fx_graph_translator.p
 def blame(error: BaseException, job: Job) -> Tuple[str, str]:
     """The converter in the traceback; else the one that the frontend's registry would have called.
 
-    Several operators share one implementation, so the function is the key, not the operator.
+    Several operators share one implementation, so the function is the key, not the operator. What fails before any is
+    converted is no operator's: an ``initializer``, a ``graph input``.
     """
     operator = function = ""
     trace = error.__traceback__
@@ -274,6 +280,8 @@ def blame(error: BaseException, job: Job) -> Tuple[str, str]:
         code, local = trace.tb_frame.f_code, trace.tb_frame.f_locals
         name = getattr(code, "co_qualname", code.co_name)
         if code.co_filename.endswith("onnx_frontend.py"):
+            if name in _READ_FIRST:
+                return _READ_FIRST[name], name
             if name in _IMPORTER and "op_name" in local:
                 operator = str(local["op_name"])
                 importer = local.get("self")

@@ -162,6 +162,17 @@ def test_a_cast_keeps_its_types_though_others_fail_as_well() -> None:
     assert titles.subject(case, ["Cast"], types[1:]) == "Cast (float8e5m2 to float16)"
 
 
+def test_what_is_read_before_any_operator_is_told_by_its_own_type() -> None:
+    text = (
+        '<ir_version: 10, opset_import: ["": 21]> g (float16[3] z) => (float[3] y) <int4[3] x = {1, -1, 2}>'
+        " { y = Cast <to = 1> (x) }"
+    )
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {}, Origin("test"))
+    also = [Condition("dtype", "int4", "…", needed=False, also=("uint4",))]
+    assert titles.subject(case, ["initializer"], also) == "an initializer (int4, also uint4)"
+    assert titles.subject(case, ["graph input"]) == "a graph input (float16)"
+
+
 def test_a_type_that_matters_is_named_beside_one_that_does_not() -> None:
     case = case_of("DequantizeLinear", TensorProto.FLOAT8E5M2, TensorProto.FLOAT16)
     types = [condition("dtype", "float8e5m2"), condition("dtype", "float16", needed=False)]
