@@ -242,3 +242,8 @@ def test_a_function_that_converts_many_operators_is_one_place_where_the_message_
     assert log.conversion_function == "Importer._unary_op.<locals>.convert"
     assert unary("log", "the registry is empty").fingerprint != unary("tan", "the registry is empty").fingerprint
     assert unary("log", "relax.log needs a float").fingerprint != log.fingerprint
+
+
+def test_tvms_type_without_a_width_is_a_type_like_the_others() -> None:
+    words = "relax.erf requires the input tensor to have float dtype. However, the given input dtype is T.{}"
+    assert normalise(words.format("bool")) == normalise(words.format("int64"))
