@@ -56,6 +56,7 @@ from triage.variants import (
     sharing,
     shorter,
     sizes,
+    stretched,
     told_types,
     turned,
     unread,
@@ -105,7 +106,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
         *(told_types.variants, sharing.variants, unread.variants, kernels.variants),
-        *(whole_sizes.variants, fed_sequences.variants, zero_points.variants),
+        *(whole_sizes.variants, fed_sequences.variants, zero_points.variants, stretched.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),
     "instance": (backwards.variants, arguments.variants, call_types.variants),

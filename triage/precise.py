@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from triage.inquiry import Condition
 from triage.passes._axes import AXES
-from triage.variants import arguments, relations, sizes, told_types, whole_sizes
+from triage.variants import arguments, relations, sizes, stretched, told_types, whole_sizes
 
 #: The kind of an attribute that is no flag, and without which the model is invalid.
 MODE = "mode"
@@ -71,9 +71,15 @@ def _types(one: Condition, needed: Sequence[Condition]) -> bool:
     return typed and any(each.kind == relations.TYPES and each.text.startswith(told_types.NAME) for each in needed)
 
 
+def _optional(one: Condition, needed: Sequence[Condition]) -> bool:
+    """That the model passes with all of an input says more than that it passes without."""
+    name = one.text.removeprefix("optional input ")
+    return name != one.text and any(each.text.startswith(name + stretched.SHORTER) for each in needed)
+
+
 _RULES: tuple[Callable[[Condition, Sequence[Condition]], bool], ...] = (
     *(_numbers, _fractions, _ranks, _modes),
-    *(_axes_of_scalars, _lists_of_axes, _types),
+    *(_axes_of_scalars, _lists_of_axes, _types, _optional),
 )
 
 
