@@ -81,7 +81,8 @@ def draft(facts: Facts) -> Draft:
 
 def title(facts: Facts) -> str:
     """The headline of the report."""
-    mark = titles.prefix(facts.target.backend, facts.case.kind, dict(facts.target.options).get("device", ""))
+    device = dict(facts.target.options).get("device", "")
+    mark = titles.prefix(facts.target.backend, facts.case.kind, device, facts.part)
     return scrub.scrub(titles.title(mark, _happening(facts, message=True)), facts.private)
 
 

@@ -19,6 +19,7 @@ from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.effect import effect, number
 from triage.literals import as_array
+from triage.localize import Part
 from triage.messages import part
 from triage.operators import CALL, GRAPH_INPUT, INITIALIZER, READ_FIRST, value_names
 from triage.precise import MODE
@@ -48,6 +49,8 @@ PREFIXES = {
     ("xla", "keras"): "[XLA:CPU]",
     ("reference", "onnx"): "[Reference Evaluator]",
 }
+#: What is marked otherwise where the fault lies before what the backend is named for.
+_BEFORE = {"inductor": "[torch.compile]"}
 _STAGES = {
     Stage.START: "starting with",
     Stage.LOAD: "loading",
@@ -111,9 +114,13 @@ def title(prefix: str, sentence: str) -> str:
     return f"{whole if len(rest) < _LONGEST_WORD else flat[: LONGEST - 2]} …"
 
 
-def prefix(backend: str, kind: str, device: str = "") -> str:
-    """The project's mark for the component that a case of this kind goes through, with a `device` besides the CPU."""
+def prefix(backend: str, kind: str, device: str = "", part: Part = Part.UNKNOWN) -> str:
+    """The project's mark for the component that a case of this kind goes through, with a `device` besides the CPU.
+
+    A fault in `part` may lie before that component.
+    """
     usual = PREFIXES.get((backend, kind), f"[{backend}]")
+    usual = _BEFORE.get(backend, usual) if part is Part.FRONTEND else usual
     if not device:
         return usual
     return usual.replace("CPU", device) if "CPU" in usual else f"{usual}[{device.upper()}]"

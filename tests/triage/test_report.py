@@ -279,6 +279,10 @@ def test_an_instance_has_a_script_for_torch(tmp_path: Path) -> None:
     result = draft(facts)
     assert result.title == "[inductor] torch.abs returns -1 instead of 1"
     assert "import onnx" not in result.script and executed(result.script, tmp_path).returncode == 1
+    assert "module: inductor" in result.labels
+    before = draft(dataclasses.replace(facts, part=Part.FRONTEND))
+    assert before.title == "[torch.compile] torch.abs returns -1 instead of 1"
+    assert "module: inductor" not in before.labels and "oncall: pt2" in before.labels
 
 
 # ---------------------------------------------------------------- bodies
