@@ -8,6 +8,9 @@ with ``layout`` and one with peepholes. Whatever proves less leaves them one bug
 A compiler whose result is bit for bit the same without an option does not look at it. A failure that does not have
 the option at all has nothing to do with that, whatever it needs itself.
 
+Nor are two one bug of which the one is there, and the other is gone, once the compiler's later parts are left out:
+OpenVINO's interpreter, ONNX Runtime without graph optimisations.
+
 Failures of two signatures may be one bug: an operator may be another by its definition.
 """
 
@@ -19,6 +22,7 @@ from dataclasses import dataclass
 import onnx
 from onnx import defs, inliner
 
+from fuzz import registry
 from fuzz.case import Case, Failure, Status, Target
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
@@ -38,13 +42,15 @@ class Needs:
     """The options of a failing operator: those that are `given`, and among them those without which it passes.
 
     Attributes go by their name, optional inputs as ``input NAME``, by the specification's name. `ignored` are those
-    needed without which the wrong result stays the same to the bit. Without `known` nothing was asked.
+    needed without which the wrong result stays the same to the bit. Without `known` nothing was asked. `early` is
+    whether it fails so without the compiler's later parts (`_LATER_LEFT_OUT`); None where nothing tells.
     """
 
     given: frozenset[str] = frozenset()
     needed: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     known: bool = True
+    early: bool | None = None
 
     def parts_from(self, other: Needs) -> bool:
         """Whether each needs something that the other does not have, or one an option that the compiler ignores.
@@ -52,12 +58,22 @@ class Needs:
         Options of one family, such as ``detect_positive`` and ``detect_negative``, are handled in one place: they
         part nothing.
         """
+        if None not in (self.early, other.early) and self.early is not other.early:
+            return True
         if self.known and other.known:
             mine, theirs = self.ignored - other.given, other.ignored - self.given
             if (mine or theirs) and not _words(mine) & _words(theirs):
                 return True
         mine, theirs = self.needed - other.given, other.needed - self.given
         return bool(mine) and bool(theirs) and not _words(mine) & _words(theirs)
+
+
+#: The options of a compiler that leave its later parts out.
+_LATER_LEFT_OUT = {
+    "onnxruntime": {"opt": "off"},
+    "openvino": {"engine": "interpreter"},
+    "inductor": {"stop": "aot_eager_decomp_partition"},
+}
 
 
 def _words(options: frozenset[str]) -> set[str]:
@@ -79,7 +95,20 @@ def needs(trial: Trial) -> Needs:
             needed.add(name)
             if _unmoved(trial, candidate):
                 ignored.add(name)
-    return Needs(frozenset(simpler), frozenset(needed), frozenset(ignored))
+    return Needs(frozenset(simpler), frozenset(needed), frozenset(ignored), early=_early(trial))
+
+
+def _early(trial: Trial) -> bool | None:
+    """Whether it fails just so without the compiler's later parts, or passes, each seen twice; None for all else."""
+    target = trial.failure.target
+    without = _LATER_LEFT_OUT.get(registry.backend(target.backend).name, {})
+    if not without or any(dict(target.options).get(name) == value for name, value in without.items()):
+        return None
+    earlier = trial.target(**without)
+    answer = trial.ask(target=earlier)
+    if answer is Answer.OTHER or trial.over() or not trial.sure(answer, target=earlier):
+        return None
+    return answer is Answer.SAME
 
 
 def _is_single(case: Case) -> bool:
@@ -125,6 +154,9 @@ def partition(of: Needs, others: Mapping[int, Needs]) -> list[list[int]]:
 
 def why(of: Needs, other: Needs) -> str:
     """The sentence that explains why `other` is another bug than `of`."""
+    if None not in (of.early, other.early) and of.early is not other.early:
+        gone, there = ("it", "the other") if of.early else ("the other", "it")
+        return f"{gone} passes once the compiler's later parts are left out, and {there} fails all the same"
     if of.ignored - other.given:
         return f"it has no {', '.join(sorted(of.ignored - other.given))}, which is all that the other fails to look at"
     if other.ignored - of.given:

@@ -38,7 +38,7 @@ from triage.older import MOST_RUNS as MOST_OLDER
 from triage.older import in_older
 from triage.operators import value_names
 from triage.precise import MODE, superseded
-from triage.seen import same_operator
+from triage.seen import does_without, same_operator
 from triage.sufficiency import passing
 from triage.types_asked import of_types, with_kin
 from triage.unsupported import unsupported
@@ -135,6 +135,7 @@ def conditions(
     found, variants = _neighbours(inquiry, makers)
     types = tuple(of_types(inquiry)) if case.kind == "onnx" else ()
     found |= settled(inquiry, found, variants, seen, makers)
+    found = {key: one for key, one in found.items() if one.kind != MODE or not does_without(case, one.text, seen)}
     if case.kind == "instance":
         found = {key: with_kin(inquiry, one) if one.kind == "dtype" else one for key, one in found.items()}
     spelled = list(left_out(inquiry))

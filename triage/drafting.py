@@ -33,6 +33,7 @@ from triage.regression import Regression, regressions, support
 from triage.reproducer import Rerun
 from triage.schemas import CASTS
 from triage.scrub import leaks
+from triage.seen import unlike
 from triage.signing import Signer, without_overload
 from triage.steps.desk import about_values
 from triage.store import Store
@@ -42,7 +43,7 @@ from triage.wording import telling
 
 _MOST_EXAMPLES = 6
 #: Failing cases of a bug that are asked whether they have what the reduced one seems to need.
-_MOST_SEEN = 8
+_MOST_READ, _MOST_SEEN = 64, 8
 #: What the court may take for a case of a bug, on an idle machine.
 COURT_SECONDS = 60.0
 #: Generators whose calls are nobody's tests.
@@ -195,8 +196,8 @@ def spelled_out(failure: Failure) -> Iterator[Failure]:
 
 
 def _seen(store: Store, bug: Bug) -> list[Case]:
-    """Failing cases of the bug as they were found."""
-    return [store.failure(number).failure.case for number in store.failure_ids(bug.id)[:_MOST_SEEN]]
+    """Failing cases of the bug as they were found, such as have unlike attributes first."""
+    return unlike([store.failure(number).failure.case for number in store.failure_ids(bug.id)[:_MOST_READ]], _MOST_SEEN)
 
 
 def _min_good(bug: Bug) -> str:

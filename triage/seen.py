@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fuzz.case import Case
@@ -32,6 +34,24 @@ def lacks(case: Case, variant: Variant) -> bool:
         return False
     places = (name for name, other in read.items() if other is array)  # it is called by the first of these
     return not {f"{words} {name}" for name in places} & {one.text for one in values.variants(case)}
+
+
+def does_without(case: Case, attribute: str, seen: Sequence[Case]) -> bool:
+    """Whether a failing test of the same operator does without an attribute that a model of other sizes cannot lack."""
+    return any(same_operator(case, one) and attribute not in given(one) for one in seen)
+
+
+def given(case: Case) -> frozenset[str]:
+    """The attributes of the nodes of an ONNX model."""
+    nodes = parsed(case.model).graph.node if case.kind == "onnx" else ()
+    return frozenset(one.name for node in nodes for one in node.attribute)
+
+
+def unlike(cases: Sequence[Case], most: int) -> list[Case]:
+    """At most so many cases: first one for each set of attributes, in their order, then the others."""
+    first = {given(case): case for case in reversed(cases)}
+    kept = [case for case in cases if first[given(case)] is case]
+    return [*kept, *(case for case in cases if first[given(case)] is not case)][:most]
 
 
 def _formal(case: Case) -> dict[str, Array]:

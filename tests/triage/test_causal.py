@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 from fuzz import catalogue
 from fuzz.campaign import Policy
@@ -206,6 +206,35 @@ def test_an_ignored_option_is_no_part_of_a_bug_that_shows_without_it(judge: Judg
         pipeline.advance_all(desk, [bug])
         tests = {tuple(sorted({origin.test for origin in store.origins(one.id)})) for one in store.bugs()}
         assert ("argmax axis select_last_index",) in tests and len(tests) == 2
+
+
+def test_what_later_parts_break_is_another_bug_than_what_fails_without_them() -> None:
+    assert Needs(early=True).parts_from(Needs(early=False)) and not Needs(early=True).parts_from(Needs(early=None))
+    told = causal.why(Needs(early=True), Needs(early=False))
+    assert told == "it passes once the compiler's later parts are left out, and the other fails all the same"
+
+
+def test_openvinos_interpreter_tells_two_bugs_of_one_converter_apart() -> None:
+    """Of nothing ReduceMax gives the least float32 in either; ReduceMin is spoiled behind the frontend (2026.4)."""
+    pytest.importorskip("openvino")
+    found = {}
+    with Runner(Limits(seconds=600), jobs=1) as runner:
+        judge = Judge(runner, catalogue.target("reference"))
+        for name in ("ReduceMax", "ReduceMin"):
+            text = (
+                f'<ir_version: 9, opset_import: ["": 20]> g (float[2, 0] x) => (float[2, 1] y) <int64[1] a = {{1}}>'
+                f" {{ y = {name} (x, a) }}"
+            )
+            case = Case(
+                "onnx",
+                parser.parse_model(text).SerializeToString(),
+                {"x": np.zeros((2, 0), np.float32)},
+                Origin("t"),
+            )
+            failure = judge.examine(case, catalogue.target("openvino")).failure
+            assert failure is not None, "the compiler no longer has this bug: find another for the test"
+            found[name] = causal.needs(Trial(judge, failure)).early
+    assert found == {"ReduceMax": True, "ReduceMin": False}
 
 
 # ---------------------------------------------------------------- options that a compiler does not look at
