@@ -8,14 +8,14 @@ from itertools import islice
 
 import numpy as np
 
-from fuzz.case import Case, Failure, Status
+from fuzz.case import Case, Failure, Status, Verdict
 from fuzz.judge import values
 from triage.construct_meaning import parsed
 from triage.effect import effect
 from triage.inquiry import Condition, Inquiry
 from triage.messages import core
 from triage.mutants import mutants, sizes
-from triage.numbers_alike import given_numbers
+from triage.numbers_alike import given_numbers, numbers_of
 from triage.operators import value_names
 from triage.related_calls import related
 from triage.siblings import siblings, unary
@@ -63,6 +63,8 @@ def extent(inquiry: Inquiry, variant: Variant | None, on_type: str) -> Condition
         other = verdict.failure if verdict else None
         if verdict is not None and verdict.status is Status.OK and name in without:
             passing.append((name, case))
+        if other is None and verdict is not None and _holds_the_fill(inquiry, verdict):
+            failing.append(name)
         if other is None or other.outcome.status is not failure.outcome.status:
             continue
         if died and (other.symptom, other.outcome.stage) != (failure.symptom, failure.outcome.stage):
@@ -181,6 +183,15 @@ def _is_alike(inquiry: Inquiry, other: Failure) -> bool:
     if failure.outcome.status is not Status.EXCEPTION:
         return told == too
     return SequenceMatcher(None, told, too, autojunk=False).ratio() >= _ALIKE
+
+
+def _holds_the_fill(inquiry: Inquiry, verdict: Verdict) -> bool:
+    """Whether a result that passes is what filled memory holds, which may be as good as a zero."""
+    passed, failure = verdict.outcome, inquiry.failure
+    if inquiry.judge.perturb is None or failure.outcome.status is not Status.WRONG or passed is None:
+        return False
+    mine, theirs = given_numbers(failure), numbers_of(values(passed))
+    return bool(mine) and theirs == mine and 0.0 not in mine and passed.status is Status.OK
 
 
 def _told(failure: Failure) -> str:

@@ -70,8 +70,9 @@ def _calls(case: Case) -> Iterator[Case]:
         count = math.prod(tensor.shape)
         numbers = [*((number,) for number in _TELLING.get(tensor.dtype, ())), *_TRUTHS.get(tensor.dtype, ())]
         for each in numbers if 0 < count <= MOST_ELEMENTS else ():
-            values = tuple(islice(cycle(each), count))
-            filled = replace(tensor, values=values, low=None, high=None)
+            shape = tensor.shape if count >= len(each) else (*tensor.shape[:-1], len(each))  # one number is the largest
+            values = tuple(islice(cycle(each), math.prod(shape)))
+            filled = replace(tensor, shape=shape, values=values, low=None, high=None)
             tensors = (*instance.tensors[:at], filled, *instance.tensors[at + 1 :])
             yield with_instance(case, replace(instance, tensors=tensors))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fuzz.case import Failure
 from fuzz.judge import values
-from fuzz.wire import Raw
+from fuzz.wire import Raw, Value
 from triage.literals import Array, as_array
 
 #: How far two numbers may be apart that are called the same: types hold them more or less exactly.
@@ -31,5 +33,10 @@ def _same(one: Array, other: Array) -> Array:
 
 def given_numbers(failure: Failure) -> set[float]:
     """What a wrong result holds, rounded as a title would."""
-    arrays = [one for one in values(failure.outcome) if isinstance(one, np.ndarray) and one.dtype.kind in "fiu"]
+    return numbers_of(values(failure.outcome))
+
+
+def numbers_of(results: Sequence[Value]) -> set[float]:
+    """What results hold, rounded as a title would."""
+    arrays = [one for one in results if isinstance(one, np.ndarray) and one.dtype.kind in "fiu"]
     return {float(f"{number:.4g}") for array in arrays for number in array.ravel().tolist()}

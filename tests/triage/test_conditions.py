@@ -95,6 +95,17 @@ def test_what_nobody_wrote_is_not_refuted_by_what_is_wrong_for_another_reason(ju
     assert [one.text for one in conditions(filled, failure) if one.needed] == ["empty data"]
 
 
+def test_a_relative_whose_fill_is_within_the_tolerance_is_told_as_well(judge: Judge) -> None:
+    """TVM's ReduceSum of no numbers gives the bytes that memory was filled with, -3e-13, which passes for a zero."""
+    pytest.importorskip("tvm")
+    case = case_of("ReduceProd", {"data": np.zeros((0,), np.float32)}, [1])
+    filled = dataclasses.replace(judge, perturb=85)
+    failure = filled.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None
+    [reach] = [one for one in conditions(filled, failure) if one.kind == "siblings"]
+    assert "ReduceMax" in reach.sentence and "ReduceSum" in reach.sentence
+
+
 def test_a_condition_that_holds_against_other_values_stays(judge: Judge) -> None:
     pytest.importorskip("tvm")
     given = {"x": float32(np.inf, 1)}

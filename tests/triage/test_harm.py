@@ -50,10 +50,13 @@ def test_a_type_that_holds_all_numbers_there_are_does_none(judge: Judge) -> None
     assert harmful(judge, failure(judge, "Not", np.array([True, False]))) is None
 
 
-def test_a_truth_that_is_told_by_the_largest_number_is_shown_where_that_is_zero(judge: Judge) -> None:
+@pytest.mark.parametrize(
+    "tensor",
+    [b'{"dtype": "int64", "shape": [2], "values": [-8, 6]}', b'{"dtype": "float32", "shape": [], "values": [1]}'],
+)
+def test_a_truth_that_is_told_by_the_largest_number_is_shown_where_that_is_zero(judge: Judge, tensor: bytes) -> None:
     """TVM's any is a maximum: 6 stands for true as well as it can, and 0 for the truth of -1 and 0 does not."""
     pytest.importorskip("tvm")
-    tensor = b'{"dtype": "int64", "shape": [2], "values": [-8, 6]}'
     text = b'{"library": "torch", "api": "torch.any", "args": [%s], "kwargs": {"keepdim": false}}' % tensor
     small = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("tvm")).failure
     assert small is not None and small.symptom == "wrong:dtype", "TVM no longer has this bug: find another for the test"
