@@ -40,6 +40,7 @@ from triage.operators import value_names
 from triage.precise import MODE, superseded
 from triage.seen import does_without, same_operator
 from triage.sufficiency import passing
+from triage.swept import swept
 from triage.types_asked import of_types, with_kin
 from triage.unsupported import unsupported
 from triage.variants import (
@@ -72,6 +73,8 @@ __all__ = ["ANOTHER_WAY", "Condition", "conditions"]
 MOST_RUNS = 48
 #: Neighbours that may be conditions.
 MOST_NEIGHBOURS = 16
+#: Runs with many numbers at once.
+MOST_SWEEPS = 2
 #: Other sizes that are tried where a model is invalid without an option.
 MOST_SIZES = 24
 #: Runs that are worth the question which other operators fail.
@@ -145,6 +148,9 @@ def conditions(
     if tie:  # any other numbers are not equal to it any more
         found = {key: one for key, one in found.items() if one.kind != "value"}
         found["value", tie.text] = tie
+    elif not any(one.needed and one.kind == "value" for one in found.values()):
+        told_at_once = swept(Inquiry(judge, failure, min(MOST_SWEEPS, most_runs), clock))
+        found |= {(one.kind, one.text): one for one in (told_at_once,) if one}
     if case.kind == "onnx" and not any(one.needed for one in (*found.values(), *types)):
         told_by_tests = feeding(judge, failure, seen)
         found |= {(one.kind, one.text): one for one in (told_by_tests,) if one}

@@ -745,7 +745,8 @@ def test_a_cast_is_told_with_its_types_where_only_their_kin_were_asked(judge: Ju
     x = float32(0.5, np.nan).astype(helper.tensor_dtype_to_np_dtype(TensorProto.FLOAT8E5M2))
     case = Case("onnx", model.SerializeToString(), {"x": x}, Origin("test"))
     found = conditions(judge, failure_of(judge, case, "tvm"))
-    assert titles.subject(case, ["Cast"], found) == "Cast (float8e5m2 to float16)"
+    words = "Cast (float8e5m2 to float16) with zero, subnormal and NaN input"
+    assert titles.subject(case, ["Cast"], found) == words
     kin = "float8e4m3fn, float8e4m3fnuz and float8e5m2fnuz"
     assert f"With {kin} in the place of float8e5m2 the result is wrong in other numbers." in [
         one.sentence for one in found
