@@ -13,6 +13,7 @@ from triage.conditions import CUT
 from triage.construct_meaning import parsed
 from triage.differ import differing_beyond_type
 from triage.facts import Facts
+from triage.ignored_beside import KIND as IGNORED_BESIDE
 from triage.localize import Part
 from triage.older import KIND as OLDER
 from triage.older import is_recent
@@ -20,6 +21,8 @@ from triage.schemas import needed_opset
 from triage.unsupported import KIND as UNSUPPORTED
 
 _MOST_EXAMPLES = 5
+#: The kinds of conditions that are told though the failure does not need them.
+_TOLD = ("dtype", UNSUPPORTED, CUT, IGNORED_BESIDE)
 #: How backends call functions that are not a frontend's, which a fault behind the frontend does not clear.
 _BEHIND = ("kernel ", "lowering ")
 
@@ -84,7 +87,7 @@ def sentences(facts: Facts) -> Iterator[str]:
     """What was found out about the bug, a sentence or two each."""
     yield from (one.sentence for one in facts.conditions if one.needed)
     others = (one for one in facts.conditions if not one.needed)
-    yield from (one.sentence for one in others if one.kind in ("dtype", UNSUPPORTED, CUT) or one.refuted)
+    yield from (one.sentence for one in others if one.kind in _TOLD or one.refuted)
     known = any(one.needed for one in facts.conditions)
     yield from filter(None, ("" if known else facts.min_good, *facts.findings))
     if "MALLOC_PERTURB_" in facts.environment:

@@ -24,6 +24,7 @@ from triage.contrasts import OR_EMPTY
 from triage.equality import equality
 from triage.extent import extent, of_seen, shape_too
 from triage.feeding import feeding
+from triage.ignored_beside import ignored_beside
 from triage.ignoring import is_ignored
 from triage.inquiry import FUSE, Condition, Inquiry
 from triage.leftout import KIND as LEFT_OUT
@@ -73,6 +74,8 @@ __all__ = ["ANOTHER_WAY", "Condition", "conditions"]
 MOST_RUNS = 48
 #: Neighbours that may be conditions.
 MOST_NEIGHBOURS = 16
+#: Runs with other attributes in the place of an ignored one.
+MOST_AKIN = 6
 #: Runs with many numbers at once.
 MOST_SWEEPS = 2
 #: Other sizes that are tried where a model is invalid without an option.
@@ -161,9 +164,11 @@ def conditions(
     like = shape_too(inquiry, cause) if ignored and cause else None if tie else _likeness(inquiry)
     if judge.perturb is not None:  # what nobody wrote may be right by chance, in some sizes more often than in others
         found = {key: one for key, one in found.items() if one.kind != relations.KIND or _is_of_many(one)}
+    overlooked = next((one for one in found.values() if one.ignored and one.kind == "attribute"), None)
+    akin = ignored_beside(Inquiry(judge, failure, min(MOST_AKIN, most_runs), clock), overlooked) if overlooked else None
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
     reach = extent(beside, cause, typed) or of_seen(beside, cause, seen)
-    wider = [*(one for one in (like, reach, older) if one), *unsupported(beside)]
+    wider = [*(one for one in (like, reach, older, akin) if one), *unsupported(beside)]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like or tie else _bounds(inquiry, told, found, variants, makers)
     return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))

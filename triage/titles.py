@@ -13,7 +13,7 @@ from fuzz.case import Case, Outcome, Stage
 from fuzz.operators.graph import bodies, walk
 from fuzz.oracles import refusal
 from fuzz.wire import Raw
-from triage import extent, keys, leftout, likeness
+from triage import extent, ignored_beside, keys, leftout, likeness
 from triage.conditions import Condition
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
@@ -203,7 +203,8 @@ def subject(case: Case, operators: Sequence[str], conditions: Sequence[Condition
     needed = [_some(one) for one in conditions if one.needed and one.kind in _JOINED]
     ignored = next((one for one in conditions if one.ignored), None)
     if ignored:
-        return f"{named}{IGNORES}{_looked_over(ignored, needed)}"
+        also = [one.text for one in conditions if one.kind == ignored_beside.KIND and ignored.kind == "attribute"]
+        return f"{named}{IGNORES}{' and '.join([_looked_over(ignored, needed), *also])}"
     mistaken = next((one for one in conditions if one.kind == likeness.KIND), None)
     if mistaken:
         return f"{named}{ACTS}{mistaken.text}"

@@ -102,10 +102,13 @@ def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     for other in others:
         converted = _function(bug) != "" and _function(bug) == _function(other)
         related = converted or families & _families(other) or bug.operators == other.operators
-        if related and titles.ignored(other.title or "") == wanted:
+        theirs = titles.ignored(other.title or "")
+        several = len(_ignored(wanted)) > 1 or len(_ignored(theirs)) > 1
+        overlap = several and bug.operators == other.operators and _ignored(theirs) & _ignored(wanted)
+        if related and (theirs == wanted or overlap):
             return other
     alike = [other for other in others if other.operators == bug.operators and titles.ignored(other.title or "")]
-    known = {_option(wanted), *(_option(titles.ignored(other.title or "")) for other in alike)}
+    known = _ignored(wanted).union(*(_ignored(titles.ignored(other.title or "")) for other in alike))
     return alike[0] if alike and known == _options(bug.operators) else None
 
 
@@ -217,6 +220,11 @@ def _function(bug: Bug) -> str:
 def _option(ignored: str) -> str:
     """``detect_positive`` of ``detect_positive=0``."""
     return ignored.partition("=")[0]
+
+
+def _ignored(told: str) -> set[str]:
+    """``left_window_size`` and ``right_window_size`` of ``left_window_size=1 and right_window_size``."""
+    return {_option(one) for one in re.split(r", | and ", told) if one}
 
 
 def _options(operators: Sequence[str]) -> set[str]:

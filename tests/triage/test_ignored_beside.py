@@ -1,0 +1,47 @@
+"""A draft of an attribute that is ignored tells of its siblings that are ignored as well, and one report is enough."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from fuzz import catalogue
+from fuzz.case import Case, Origin
+from fuzz.judge import Judge
+from fuzz.runner import Runner
+from triage import titles
+from triage.conditions import conditions
+from triage.twins import _ignored
+
+
+def attention(**attributes: int) -> Case:
+    """Attention over five keys, within a window."""
+    rng = np.random.default_rng(5)
+    sizes = {"q": (1, 1, 5, 2), "k": (1, 1, 5, 2), "v": (1, 1, 5, 1)}
+    fed = {name: rng.normal(size=size).astype(np.float32) for name, size in sizes.items()}
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, size) for name, size in sizes.items()]
+    out = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 1, 5, 1])
+    graph = helper.make_graph([helper.make_node("Attention", list(sizes), ["y"], **attributes)], "g", infos, [out])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=11)
+    return Case("onnx", model.SerializeToString(), fed, Origin("test", "attention"))
+
+
+def test_the_other_side_of_a_window_is_told_where_it_is_ignored_as_well() -> None:
+    """OpenVINO 2026.4 looks at neither."""
+    pytest.importorskip("openvino")
+    case = attention(left_window_size=0)
+    with Runner(jobs=1) as runner:
+        judge = Judge(runner, catalogue.target("reference"))
+        failure = judge.examine(case, catalogue.target("openvino")).failure
+        assert failure is not None, "the compiler no longer has this bug: find another for the test"
+        found = conditions(judge, failure)
+    assert titles.subject(case, ["Attention"], found) == "Attention ignores left_window_size and right_window_size"
+    [akin] = [one for one in found if one.kind == "ignored beside"]
+    assert akin.sentence.startswith("With `right_window_size=0` in its place the result is wrong as well")
+
+
+def test_titles_that_ignore_one_thing_in_common_are_known_by_it() -> None:
+    both, one = "left_window_size=1 and right_window_size", "right_window_size=0"
+    assert _ignored(both) & _ignored(one) == {"right_window_size"}
+    assert not _ignored("antialias=1") & _ignored("exclude_outside=1") and not _ignored("")

@@ -1,0 +1,64 @@
+"""Attributes of one family that a compiler does not look at either: left_window_size, and right_window_size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from onnx import AttributeProto, helper
+from onnx.defs import OpSchema
+
+from fuzz.case import Case
+from triage.bits import identical
+from triage.inquiry import Condition, Inquiry
+from triage.schemas import attribute_text, schema_of
+from triage.submodel import load
+from triage.variants import neighbour
+from triage.wording import enumerated
+
+KIND = "ignored beside"
+#: Values that are tried besides the one of the attribute itself.
+_VALUES = (0, 1)
+
+
+def ignored_beside(inquiry: Inquiry, ignored: Condition) -> Condition | None:
+    """The attributes, akin by their names to the `ignored` one, that the compiler ignores as well; None where none is.
+
+    Each is given alone, in the place of the other: the right result changes, the compiler's is the same to the bit.
+    """
+    case, name = inquiry.failure.case, ignored.text.partition("=")[0]
+    texts = {}
+    for akin, other in _akin(case, name) if case.kind == "onnx" else ():
+        if akin not in texts and not inquiry.over():
+            verdict = inquiry.verdict(other)
+            failure = verdict.failure if verdict else None
+            if failure is not None and identical(failure.outcome, inquiry.failure.outcome):
+                given = load(other).graph.node[0].attribute
+                texts[akin] = attribute_text(next(one for one in given if one.name == akin))
+    if not texts:
+        return None
+    told = enumerated([f"`{text}`" for text in texts.values()])
+    sentence = f"With {told} in its place the result is wrong as well, and the compiler's stays the same to the bit."
+    return Condition(KIND, enumerated(list(texts)), sentence, needed=False)
+
+
+def _akin(case: Case, name: str) -> Iterator[tuple[str, Case]]:
+    """(attribute, the case with it in the place of the one called `name`), a few values for each."""
+    model = load(case)
+    node = model.graph.node[0]
+    schema = schema_of(node, model) if len(model.graph.node) == 1 else None
+    own = next((one for one in node.attribute if one.name == name), None)
+    if schema is None or own is None or own.type != AttributeProto.INT:
+        return
+    given = {one.name for one in node.attribute}
+    for known in schema.attributes.values():
+        if known.name in given or known.type != OpSchema.AttrType.INT or not _words(known.name) & _words(name):
+            continue
+        for value in dict.fromkeys((own.i, *_VALUES)):
+            other = load(case)
+            attribute = next(one for one in other.graph.node[0].attribute if one.name == name)
+            attribute.CopyFrom(helper.make_attribute(known.name, value))
+            yield known.name, neighbour(case, other)
+
+
+def _words(name: str) -> set[str]:
+    return set(name.lower().split("_"))
