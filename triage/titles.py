@@ -135,6 +135,11 @@ def ignored(title: str) -> str:
     return title.partition(IGNORES)[2].partition(":")[0]
 
 
+def mistaken(title: str) -> str:
+    """What a title says that the compiler takes for another: ``axis were 1 instead of -2``; "" where it is silent."""
+    return title.partition(ACTS)[2].partition(":")[0]
+
+
 def needed(title: str) -> str:
     """What a title says that the bug needs, e.g. ``axes``, ``axis=0``; "" where it says no such thing."""
     found = re.search(r" with (.+?) (?:fails with|returns) ", title)

@@ -95,7 +95,8 @@ def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     others = _drafted(store, bug)
     if not wanted:
         return (
-            _of_family(bug, titles.needed(title), families, others)
+            _as_mistaken(bug, titles.mistaken(title), families, others)
+            or _of_family(bug, titles.needed(title), families, others)
             or _told_of(bug, title, families, others)
             or _dying_alike(bug, titles.dies_with(title), families, others)
         )
@@ -110,6 +111,15 @@ def sibling(store: Store, bug: Bug, title: str) -> Bug | None:
     alike = [other for other in others if other.operators == bug.operators and titles.ignored(other.title or "")]
     known = _ignored(wanted).union(*(_ignored(titles.ignored(other.title or "")) for other in alike))
     return alike[0] if alike and known == _options(bug.operators) else None
+
+
+def _as_mistaken(bug: Bug, mistaken: str, families: set[str], others: Sequence[Bug]) -> Bug | None:
+    """A bug of the same operator, or of one of the family, that takes the same for another, whatever comes out."""
+    for other in others:
+        related = bug.operators == other.operators or families & _families(other)
+        if mistaken and related and titles.mistaken(other.title or "") == mistaken:
+            return other
+    return None
 
 
 def _of_family(bug: Bug, needed: str, families: set[str], others: Sequence[Bug]) -> Bug | None:

@@ -218,11 +218,11 @@ def test_an_input_that_is_never_looked_at_is_found_though_the_model_does_without
     data = np.arange(1, 9, dtype=np.float32).reshape(1, 2, 4, 1)
     case = case_of("DFT", ["x"], {"x": data}, 4)
     found = conditions(judge, failure_of(judge, case))
-    assert titles.subject(case, ["DFT"], found) == "DFT ignores input axis"
-    [ignored] = [one for one in found if one.ignored]
-    assert ignored.sentence == (
+    assert titles.subject(case, ["DFT"], found) == "DFT computes as if axis were 1 instead of -2"
+    [like] = [one for one in found if one.kind == "likeness"]
+    assert like.sentence == (
         "The wrong result is what `axis` = 1 should give, on other inputs as well, "
-        "and it stays with `axis` given as -2, its default."
+        "and it stays with `axis` given as -2, its default: the input is not looked at."
     )
 
 

@@ -299,12 +299,13 @@ def test_of_two_reports_with_one_title_about_one_converter_the_second_is_none(st
     assert twins.told_with(store, bug(store, "c", ("Pow",), "Pow._impl_v15", raised), title) is None
 
 
-def test_what_one_operator_ignores_is_one_bug_however_it_shows(store: Store) -> None:
+@pytest.mark.parametrize("what", ["ignores input axis", "computes as if axis were 1 instead of -2"])
+def test_what_one_operator_ignores_or_mistakes_is_one_bug_however_it_shows(store: Store, what: str) -> None:
     first = settled(store, bug(store, "a", ("DFT",), "dft"))
-    draft = StoredDraft("[ONNX] DFT ignores input axis: returns 1 instead of 2", "", "", ())
+    draft = StoredDraft(f"[ONNX] DFT {what}: returns 1 instead of 2", "", "", ())
     store.advance(first.id, State.JUDGED, State.DRAFTED, draft=draft)
     other = bug(store, "b", ("DFT",), "dft2", "wrong:shape")
-    found = twins.sibling(store, other, "[ONNX] DFT ignores input axis: returns shape (2, 1) instead of (1, 2)")
+    found = twins.sibling(store, other, f"[ONNX] DFT {what}: returns shape (2, 1) instead of (1, 2)")
     assert found is not None and found.id == first.id
 
 
