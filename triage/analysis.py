@@ -112,8 +112,7 @@ def _tests(facts: Facts) -> Iterator[str]:
     """Which tests fail, and what the project itself says of them."""
     if facts.examples:
         listed = ", ".join(facts.examples[:_MOST_EXAMPLES])
-        variants = f" ({facts.count} with their variants)" if facts.count > facts.tests else ""
         more = facts.tests > _MOST_EXAMPLES
-        among = f"{facts.tests} tests{variants}, among them {listed}" if more else f"{listed}{variants}"
+        among = f"{facts.tests} tests, among them {listed}" if more else listed
         yield f"Fails in {among}."
     yield from facts.listed

@@ -42,6 +42,9 @@ from triage.unsupported import refused
 from triage.wording import telling
 
 _MOST_EXAMPLES = 6
+#: The variants of a project's test that are the test, and in words what was made of the others.
+_AS_IT_IS = frozenset(("plain", "expanded", ""))
+_MADE_OF = {"frozen": "inputs as constants", "expanded-frozen": "inputs as constants"}
 #: Failing cases of a bug that are asked whether they have what the reduced one seems to need.
 _MOST_READ, _MOST_SEEN = 64, 8
 #: What the court may take for a case of a bug, on an idle machine.
@@ -98,9 +101,8 @@ def write(
         snippet=_snippet(bug, failure),
         conversion_function=described.conversion_function,
         operators=_named(described.operators, bug.location, failure),
-        count=bug.count - (len(store.origins(bug.id)) - len(origins)),
         tests=len(named or tests),
-        examples=named[:_MOST_EXAMPLES],
+        examples=_as_run(named[:_MOST_EXAMPLES], origins),
         versions=_versions(failure, registry.backend(bug.backend).packages_under(dict(failure.target.options))),
         machine=machine(),
         reduced_from=node_count(original.case),
@@ -156,6 +158,13 @@ def origins_of(store: Store, bug: Bug, failure: Failure) -> list[Origin]:
     own = operators(failure.case)
     cases = (store.failure(number).failure.case for number in store.failure_ids(bug.id))
     return [case.origin for case in cases if _shares_operator(case, own)] or store.origins(bug.id)
+
+
+def _as_run(tests: Sequence[str], origins: Sequence[Origin]) -> tuple[str, ...]:
+    """Names of tests, with what was made of one that did not fail as it is: others who run it see it pass."""
+    variants = {name: {one.variant for one in origins if one.test == name} for name in tests}
+    made = {name: _MADE_OF.get(min(each), "") for name, each in variants.items() if each.isdisjoint(_AS_IT_IS)}
+    return tuple(f"{name} ({made[name]})" if made.get(name) else name for name in tests)
 
 
 def _types(failure: Failure) -> list[str]:

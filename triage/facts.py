@@ -16,8 +16,7 @@ from triage.regression import Regression
 class Facts:
     """All that a report says. Sizes of `reduced_from` and the reduced model are numbers of nodes.
 
-    `count` is how many cases fail this way, `tests` of how many tests they are variants, `examples` names of some of
-    these (generated models have none). `snippet` is the backend's ``reproduce()`` text. `versions`
+    `tests` is how many tests fail this way, `examples` names of some of these (generated models have none). `snippet` is the backend's ``reproduce()`` text. `versions`
     are packages, `machine` what else is said of the environment (os, cpu, python). `private` are words that must
     not appear: host and user names. `environment` are variables without which the bug does not show.
     `timeout` is in seconds, `memory_mb` in MiB. `conditions` are what neighbours of the case answered,
@@ -38,7 +37,6 @@ class Facts:
     snippet: str
     conversion_function: str = ""
     operators: tuple[str, ...] = ()
-    count: int = 1
     tests: int = 1
     examples: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)

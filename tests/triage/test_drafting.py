@@ -280,3 +280,15 @@ def test_of_a_wrong_cast_only_tests_that_cast_to_the_same_type_are_told(tmp_path
     bugs = [replace(BUG, operators=(name,), symptom="wrong:inf") for name in ("Cast", "Abs")]
     told = [[origin.test for origin in drafting.origins_of(store, one, failures[0])] for one in bugs]
     assert told == [["double"], ["double", "half"]]
+
+
+def test_a_test_of_which_only_a_variant_fails_is_named_with_what_was_made_of_it() -> None:
+    """Who runs the project's own test sees it pass."""
+    origins = [
+        Origin("onnx_node", "test_one", "frozen"),
+        Origin("onnx_node", "test_two", "frozen"),
+        Origin("onnx_node", "test_two", "plain"),
+        Origin("onnx_node", "test_three_expanded", "expanded"),
+    ]
+    named = drafting._as_run(["test_one", "test_two", "test_three_expanded"], origins)
+    assert named == ("test_one (inputs as constants)", "test_two", "test_three_expanded")
