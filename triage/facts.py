@@ -16,9 +16,10 @@ from triage.regression import Regression
 class Facts:
     """All that a report says. Sizes of `reduced_from` and the reduced model are numbers of nodes.
 
-    `tests` is how many tests fail this way, `examples` names of some of these (generated models have none). `snippet` is the backend's ``reproduce()`` text. `versions`
-    are packages, `machine` what else is said of the environment (os, cpu, python). `private` are words that must
-    not appear: host and user names. `environment` are variables without which the bug does not show.
+    `tests` is how many tests fail this way, `examples` names of some of these (generated models have none).
+    `snippet` is the backend's ``reproduce()`` text. `versions` are packages, `machine` what else is said of the
+    environment (os, cpu, python). `private` are words that must not appear: host and user names. `environment` are
+    variables without which the bug does not show.
     `timeout` is in seconds, `memory_mb` in MiB. `conditions` are what neighbours of the case answered,
     `min_good` the sentence that tells the smallest failing model from the largest passing one,
     `findings` further sentences of that sort: the guilty pass, the stage, the first bad revision; `part` is the part

@@ -632,8 +632,8 @@ def test_whole_reports_stay_as_they_were_approved(name: str) -> None:
 def test_generated_models_are_counted_but_have_no_names() -> None:
     """Their tests are called by numbers that say nothing to a maintainer."""
     facts = golden()["wrong_values"]
-    assert "2 generated models fail this way" in draft(dataclasses.replace(facts, count=2, tests=2)).body
-    named = dataclasses.replace(facts, count=2, tests=2, examples=("test_relu",))
+    assert "2 generated models fail this way" in draft(dataclasses.replace(facts, tests=2)).body
+    named = dataclasses.replace(facts, tests=2, examples=("test_relu",))
     assert "2 tests fail this way" in draft(named).body
 
 
