@@ -411,9 +411,8 @@ def reproduce(kind: str, options: Dict[str, str], inputs: Sequence[str] = (), ou
     lines += [*_openvino_sequences.imports(sequence), ""]
     steps = _openvino_sequences.statements(sequence)
     if kind == "onnx":
-        read = "core.read_model(model.SerializeToString())"
-        lines += ["core = ov.Core()", *(["ov_model = %s" % read, *steps] if steps else [])]
-        lines += ["compiled = core.compile_model(%s, %s)" % ("ov_model" if steps else read, hint)]
+        lines += ["core = ov.Core()", "ov_model = core.read_model(model.SerializeToString())", *steps]
+        lines += ["compiled = core.compile_model(ov_model, %s)" % hint]
     else:
         script = options.get("torch") == "script"
         program = "module, example_input=args" if script else "torch.export.export(module, args)"
@@ -455,8 +454,10 @@ def _feeds(kind: str, small: Sequence[str]) -> Tuple[str, List[str]]:
 
 def _results(call: str, outputs: Sequence[str]) -> List[str]:
     views = [".view(ml_dtypes.%s)" % name if name in SMALL_DTYPES else "" for name in outputs or ("float32",)]
+    if len(views) == 1 and not views[0]:
+        return ["actual = %s[0]" % call]
     if len(views) == 1:
-        return ["actual = %s[0]%s" % (call, views[0])]
+        return ["found = %s" % call, "actual = found[0]%s" % views[0]]
     if not any(views):
         return ["actual = list(%s.values())" % call]
     return ["found = %s" % call, "actual = [%s]" % ", ".join("found[%d]%s" % pair for pair in enumerate(views))]
