@@ -18,10 +18,11 @@ from onnx.defs import OpSchema
 from fuzz.case import Case, Outcome, Status
 from triage.conditions import Condition
 from triage.construct_meaning import parsed
+from triage.likeness import KIND as LIKE
 from triage.schemas import schema_of
 from triage.standard_result import ABOUT, definition, of_case, of_output
 from triage.standard_text import FEWEST_WORDS, Place, fits, sentences, values_of
-from triage.variants import relations
+from triage.variants import relations, told_types
 
 __all__ = ["FEWEST_WORDS", "LONGEST", "MOST", "Quotation", "quotations", "sentences"]
 
@@ -68,7 +69,9 @@ def quotations(
     if schema is None or schema.domain:
         return ()
     node = model.graph.node[0]
-    found = list(_of_conditions(node, schema, conditions))
+    found = [*_of_conditions(node, schema, conditions), *_of_mistaken(node, schema, conditions)]
+    if outcome.status is Status.EXCEPTION and any(one.needed and one.text.startswith("empty ") for one in conditions):
+        found += [*of_case(schema, case, outcome, reference, conditions)]  # who refuses no numbers must read of them
     if outcome.status is Status.WRONG:
         found += [*of_case(schema, case, outcome, reference, conditions)]
         found += [*of_output(node, schema, outcome, reference, symptom)]
@@ -94,6 +97,7 @@ def _of_conditions(
 ) -> Iterator[tuple[Place, str]]:
     """A sentence or two for each attribute, input or relation without which the model passes."""
     needed = [one for one in conditions if one.needed]
+    typed = {told_types.NAME} & set(schema.attributes)
     for one in [one for one in needed if one.ignored] or needed:  # what is ignored is the title's only subject
         name = re.split(r"[=\s]", one.text, maxsplit=1)[0]
         if one.kind == "attribute" and name in schema.attributes:
@@ -104,13 +108,24 @@ def _of_conditions(
             ranges = [said for said in sentences(place.text) if "range" in said and fits(said, node, schema)]
             yield from ((place, said) for said in ranges[:1])
         elif one.kind == relations.TYPES:
-            yield from _of_types(schema)
+            told = Place(f"attribute `{name}`", schema.attributes[name].description, name) if name in typed else None
+            yield from _best(node, schema, told) if told else _of_types(schema)
         elif one.kind == "input" and one.text.startswith("optional input "):
             yield from _of_input(schema, one.text.removeprefix("optional input "))
         elif one.kind == "value" and _EQUAL in one.text:
             yield from _of_limit(schema, one.text.partition(_EQUAL)[2])
         elif one.kind == "value" and name in _OF_NUMBERS:
             yield from _of_numbers(schema, one.text.removeprefix(f"{name} "), _OF_NUMBERS[name])
+
+
+def _of_mistaken(
+    node: onnx.NodeProto, schema: OpSchema, conditions: Sequence[Condition]
+) -> Iterator[tuple[Place, str]]:
+    """A sentence of the attribute that the compiler seems to have taken for another value."""
+    for one in conditions:
+        name = one.text.partition(" ")[0]
+        if one.kind == LIKE and name in schema.attributes:
+            yield from _best(node, schema, Place(f"attribute `{name}`", schema.attributes[name].description, name))
 
 
 def _of_input(schema: OpSchema, name: str) -> Iterator[tuple[Place, str]]:

@@ -247,6 +247,19 @@ def test_a_refused_model_quotes_the_words_that_allow_it() -> None:
     [found] = quotations(axis, raised, None, "exception:InternalError", (needs("relation", "axis=0"),))
     assert "allowed range is [-r, r)" in found.text
     assert quotations(resize, raised, None, "exception:ValueError", ()) == ()
+    eye = case_of("EyeLike", ["x"], ["y"], 22, dtype=1)
+    [found] = quotations(eye, raised, None, "exception:ValueError", (needs("types", "dtype other than that of input"),))
+    assert found.where == "EyeLike-22, attribute `dtype`"
+    reduced = case_of("ReduceMax", ["data"], ["y"], 20)
+    [found] = quotations(reduced, raised, None, "exception:RuntimeException", (needs("value", "empty data"),))
+    assert found.text.startswith("Reduction over an empty set of values yields")
+
+
+def test_what_a_compiler_takes_for_another_value_is_quoted() -> None:
+    case = case_of("Cast", ["x"], ["y"], 25, to=17)
+    like = Condition("likeness", "saturate were 0 instead of 1", "…", needed=False)
+    where = [one.where for one in quoted(case, "wrong:nan", "y", needs("value", "large input"), like)]
+    assert where[0] == "Cast-25, attribute `saturate`"
 
 
 def test_a_death_quotes_nothing() -> None:
