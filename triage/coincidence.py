@@ -39,7 +39,7 @@ class Fitting:
         """Whether there are enough of them."""
         if len(self.numbers) >= NUMBERS:
             return True
-        if self.common and not self.numbers and all(np.isnan(self.common)):  # few mistakes give these
+        if self.common and not self.numbers and not np.isfinite(self.common).any():  # few mistakes give these
             return self.witnesses >= 2 * WITNESSES and len(self.common) >= ELEMENTS
         varied = len(set(map(str, self.common))) + len(self.numbers) > 1
         return varied and self.witnesses >= WITNESSES and len(self.common) + len(self.numbers) >= ELEMENTS

@@ -36,6 +36,12 @@ def test_nan_alone_convinces_where_many_witnesses_have_it_in_the_right_places() 
     assert not convinced(*[([np.nan], [448])] * 4)
 
 
+def test_infinities_alone_convince_as_nan_does() -> None:
+    """What does not saturate in a type that has infinities."""
+    wrong, wanted = [np.inf, 1.0, np.inf], [57344, 1, 57344]
+    assert convinced(*[(wrong, wanted)] * 4) and not convinced(*[(wrong, wanted)] * 3)
+
+
 def test_truth_values_convince_where_there_are_many_of_both_and_not_in_one_witness() -> None:
     both = ([True, False] * 4, [False, True] * 4)
     assert convinced(both, both, dtype="bool")
