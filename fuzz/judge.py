@@ -148,7 +148,7 @@ class Judge:
         recorded: Mapping[str, Value],
     ) -> str:
         """Why this failure of a valid case is not the compiler's, else "". Of deaths it may be a processor's trap."""
-        if found in ("wrong:count", "wrong:dtype"):
+        if found in (differential.COUNT, differential.DTYPE):
             return ""  # whatever the values
         if found.startswith("wrong:"):
             differing = differential.differing(outcome.outputs, known.outcome.outputs, rule(target))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzz.case import Case, Outcome, Status
+from fuzz.oracles import differential
 from fuzz.oracles.differential import tolerance
 from fuzz.wire import Raw, Value, dtype_name
 from triage.differ import differing, differing_beyond_type, is_inexact, widened
@@ -55,11 +56,11 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
         return Checks((), (), (f"assert len(actual) == {len(want)}, len(actual)",))
     every = range(len(want))
     wrong = [at for at in every if got is not None and _differs(want[at], got[at])] or list(every)
-    if got is not None and symptom == "wrong:dtype":
+    if got is not None and symptom == differential.DTYPE:
         wrong = [at for at in wrong if _is_type_alone(want[at], got[at])] or wrong
     computed = "ReferenceEvaluator" not in snippet and _is_computed(case, want, wrong)
     names = _names(wrong, computed)
-    check_dtype = case.kind == "onnx" or symptom == "wrong:dtype"
+    check_dtype = case.kind == "onnx" or symptom == differential.DTYPE
     together = None if computed or got is None else _together(want, got, wrong, check_dtype)
     if together:
         return together

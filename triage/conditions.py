@@ -18,6 +18,7 @@ import numpy as np
 from fuzz.case import Case, Failure, Status
 from fuzz.judge import Judge
 from fuzz.judge import values as values_of
+from fuzz.oracles import differential
 from triage.challenges import Key, settled
 from triage.construct_meaning import parsed
 from triage.contrasts import OR_EMPTY
@@ -266,7 +267,7 @@ def _wrong_otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:
 
 
 def _is_beside_numbers(inquiry: Inquiry) -> bool:
-    return not inquiry.failure.symptom.startswith("wrong:") or inquiry.failure.symptom == "wrong:dtype"
+    return not inquiry.failure.symptom.startswith("wrong:") or inquiry.failure.symptom == differential.DTYPE
 
 
 def _otherwise(inquiry: Inquiry, variant: Variant) -> Condition | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from fuzz.case import Case, Failure, Status, Verdict
 from fuzz.judge import values
+from fuzz.oracles import differential
 from triage.construct_meaning import parsed
 from triage.effect import effect
 from triage.inquiry import Condition, Inquiry
@@ -125,7 +126,7 @@ def shape_too(inquiry: Inquiry, variant: Variant) -> Condition | None:
     for mutant in islice(sizes(inquiry.failure.case), MOST_SIZES):
         verdict = inquiry.verdict(mutant.case)
         found = verdict.failure if verdict else None
-        if found and found.symptom == "wrong:shape" and inquiry.passes(without[mutant.change]):
+        if found and found.symptom == differential.SHAPE and inquiry.passes(without[mutant.change]):
             sentence = f"With {mutant.said} even the shape is wrong: {found.detail}."
             return Condition(SHAPE, mutant.said, sentence, needed=False)
     return None

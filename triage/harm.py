@@ -16,11 +16,11 @@ import numpy as np
 
 from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
+from fuzz.oracles import differential
 from triage.differ import differing_beyond_type
 from triage.inquiry import with_true_shapes
 from triage.passes._instances import parsed, with_instance
 
-SYMPTOM = "wrong:dtype"
 #: What the next smaller type cannot hold, by the dtype of an input.
 _TELLING = {
     "int64": (2**31 + 1, 2**53 + 1, -(2**40)),
@@ -42,12 +42,12 @@ def harmful(judge: Judge, failure: Failure) -> Failure | None:
 
     None as well for failures other than of the dtype, and where the values are wrong already.
     """
-    if failure.symptom != SYMPTOM or wrong_values(failure):
+    if failure.symptom != differential.DTYPE or wrong_values(failure):
         return None
     for case in _cases(failure.case):
         shaped = with_true_shapes(judge, case)
         found = judge.examine(shaped, failure.target).failure if shaped else None
-        if found is not None and found.symptom == SYMPTOM and wrong_values(found):
+        if found is not None and found.symptom == differential.DTYPE and wrong_values(found):
             return found
     return None
 

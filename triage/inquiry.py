@@ -24,10 +24,6 @@ COSTLY_RUN = 8
 FUSE = 600.0
 
 
-#: The symptom of a result of another type.
-_OF_TYPE = "wrong:dtype"
-
-
 @dataclass(frozen=True)
 class Condition:
     """One neighbour's answer. `needed`: it passes, so the bug needs what it lacks; else it fails the same way.
@@ -103,7 +99,7 @@ class Inquiry:
         if verdict.status is Status.OK:
             given = values(verdict.outcome) if verdict.outcome else []
             empty = bool(given) and not any(map(_holds_anything, given))
-            hidden = self.failure.symptom.startswith("wrong:") and self.failure.symptom != _OF_TYPE
+            hidden = self.failure.symptom.startswith("wrong:") and self.failure.symptom != differential.DTYPE
             return None if empty and hidden else True
         found = verdict.failure
         if verdict.status is Status.SKIPPED and verdict.outcome is not None and verdict.outcome.status is Status.OK:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fuzz.case import Case, Outcome, Status
+from fuzz.oracles import differential
 from triage.checks import checks
 from triage.construct_meaning import parsed
 from triage.construct_torch import module_and_inputs
@@ -85,7 +86,7 @@ def relax_onnx_tests(failing: Failing) -> Iterator[Regression]:
     wrong = failing.outcome.status is Status.WRONG
     probe = [run, failing.mirrored.expected(run)] if wrong else []
     if "onnxruntime" in failing.agreeing:
-        dtypes = ", check_dtypes=True" if failing.symptom == "wrong:dtype" else ""
+        dtypes = ", check_dtypes=True" if failing.symptom == differential.DTYPE else ""
         yield _relax_onnx(failing, "check_correctness", [f"check_correctness({arguments}{dtypes})"], probe)
     if failing.reference is not None and failing.reference.status is Status.OK:
         yield _relax_onnx(failing, "run_in_tvm", [run, failing.expected(run)], probe)

@@ -12,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Outcome, Stage
+from fuzz.oracles import differential
 from triage.layout import parted
 from triage.wording import telling
 
@@ -23,9 +24,9 @@ _INNER_GAP = re.compile(r"\n{3,}(?= )")
 _ALSO = re.compile(r"[;,]? ?\(?\balso [^)]*\)?")
 #: What a test is called by where its operator is all that a title names, by the symptom.
 _CALLED = {
-    "wrong:shape": "output shape",
-    "wrong:dtype": "output dtype",
-    "wrong:count": "number of outputs",
+    differential.SHAPE: "output shape",
+    differential.DTYPE: "output dtype",
+    differential.COUNT: "number of outputs",
     "wrong:nan": "NaN",
     "wrong:inf": "infinity",
     "wrong:values": "values",

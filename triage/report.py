@@ -12,7 +12,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Case, Error, Outcome
-from fuzz.oracles import refusal, undefined
+from fuzz.oracles import differential, refusal, undefined
 from fuzz.wire import Value
 from triage import analysis, conditions, crash_site, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
@@ -104,7 +104,7 @@ def _happening(facts: Facts, *, message: bool) -> str:
 def _wrong_in_float32(facts: Facts) -> bool:
     """Whether of a wrong type the numbers are another bug's, which float32 has as well."""
     typed = [one for one in facts.conditions if one.kind == "dtype" and conditions.ANOTHER_WAY in one.sentence]
-    return facts.symptom == "wrong:dtype" and bool(typed)
+    return facts.symptom == differential.DTYPE and bool(typed)
 
 
 def _of_its_types(facts: Facts) -> Outcome | None:

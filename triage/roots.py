@@ -63,7 +63,7 @@ def _raising(judge: Judge, failure: Failure, count: int) -> Failure | None:
     form alone, so that what reads it raises. None where a node raises something else."""
     found = list(_alone(judge, failure, count))
     same = next((one for one in found if one.symptom == failure.symptom and words(one) == words(failure)), None)
-    misleading = found[0] if found and all(one.symptom in roots_call.FORMS for one in found) else None
+    misleading = found[0] if found and all(one.symptom in differential.FORMS for one in found) else None
     return same or misleading
 
 

@@ -18,8 +18,6 @@ from triage import asking
 from triage.localize.trial import words
 from triage.passes._instances import parsed, places
 
-#: What of a result is wrong before its values are looked at.
-FORMS = ("wrong:shape", "wrong:dtype", "wrong:count")
 #: Each may cost a run, which takes seconds in some compilers: what is left then is the localiser's, which bisects.
 MOST_STEPS, MOST_SECONDS = 128, 20.0
 #: A call that is another by a name of its own has no more steps than that one, a copy and questions about sizes.
@@ -111,7 +109,7 @@ def _accounts_for(step: Failure, failure: Failure) -> bool:
     if kind != whole:
         return False
     if kind == "wrong":
-        return failure.symptom not in FORMS or step.symptom == failure.symptom
+        return failure.symptom not in differential.FORMS or step.symptom == failure.symptom
     if kind == "exception":
         return step.symptom == failure.symptom and words(step) == words(failure)
     return step.outcome.stage is failure.outcome.stage

@@ -10,7 +10,7 @@ import numpy as np
 from fuzz import catalogue, deltas, validity
 from fuzz.case import Case, Outcome, Status, Target
 from fuzz.mutants.judging import noise_of
-from fuzz.oracles import levels, metamorphic
+from fuzz.oracles import differential, levels, metamorphic
 from fuzz.oracles.levels import BOTH, MUTATED, OPTIMISED, ORIGINAL, Parting
 from fuzz.runner import Runner
 from fuzz.sequences import Sequences
@@ -113,7 +113,7 @@ class Levels:
         if not parting.symptom.startswith("wrong:"):
             return replace(told, kind=DIED)
         pair = (parting.like, parting.form)
-        if parting.symptom in ("wrong:count", "wrong:dtype", "wrong:shape"):
+        if parting.symptom in differential.FORMS:
             return told
         noises = [self._noise(runs[form][0], coarser) for form in pair]
         known = [each for each in noises if each is not None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fuzz.oracles import differential
 from triage.conditions import Condition
 from triage.projects import described
 
@@ -40,7 +41,7 @@ def severity(symptom: str, conditions: Sequence[Condition] = (), *, harmless: bo
     """
     kind = symptom.partition(":")[0]
     special = any((one.needed or one.refuted) and one.text.startswith(_SPECIAL_VALUES) for one in conditions)
-    if symptom == "wrong:dtype" and harmless:
+    if symptom == differential.DTYPE and harmless:
         return "medium", "the result has another type than it should, and nothing says so"
     return _SPECIAL if kind == "wrong" and special else _SEVERITIES.get(kind, ("medium", f"the symptom is {symptom}"))
 

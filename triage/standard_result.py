@@ -10,13 +10,14 @@ import onnx
 from onnx.defs import OpSchema
 
 from fuzz.case import Case, Outcome
+from fuzz.oracles import differential
 from triage.differ import describe, differing
 from triage.inquiry import Condition
 from triage.literals import as_array
 from triage.standard_text import FEWEST_WORDS, Place, fits, governed, sentences, stated
 
 #: What a sentence about an output must speak of, by the symptom.
-ABOUT = {"wrong:shape": r"\b(?:shape|rank|dimensions)\b", "wrong:dtype": r"(?<!-)\btypes?\b"}
+ABOUT = {differential.SHAPE: r"\b(?:shape|rank|dimensions)\b", differential.DTYPE: r"(?<!-)\btypes?\b"}
 _EMPTY = re.compile(r"\bempty set of values\b")
 _ROUNDING = re.compile(r"\bround(?:s|ed|ing)? to\b")
 #: Windows that the specification leaves out of a size that is rounded up.
@@ -38,7 +39,7 @@ def of_output(
     formal = next((one for one in schema.outputs if one.name == name), None)
     if formal is None:
         return
-    if symptom == "wrong:dtype" and len(formal.types) == 1:
+    if symptom == differential.DTYPE and len(formal.types) == 1:
         yield from _of_type(schema, formal)
     output = Place(f"output `{name}`", formal.description)
     summary = Place("summary", schema.doc or "")
@@ -136,5 +137,5 @@ def definition(schema: OpSchema, symptom: str) -> Iterator[tuple[Place, str]]:
     """The sentence that says what the operator computes, if the summary begins with one."""
     first = next(sentences(schema.doc or ""), "")
     defines = _DEFINING.match(first) and not _POINTS_ELSEWHERE.search(first)
-    if defines and symptom != "wrong:dtype" and len(first.split()) >= FEWEST_WORDS:
+    if defines and symptom != differential.DTYPE and len(first.split()) >= FEWEST_WORDS:
         yield Place("summary", schema.doc or ""), first

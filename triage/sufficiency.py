@@ -70,7 +70,7 @@ def _others(failure: Failure, variant: Variant) -> Iterator[Mutant]:
     """
     case = failure.case
     if is_option(variant.kind, variant.text):
-        if failure.symptom == "wrong:shape":
+        if failure.symptom == differential.SHAPE:
             pairs = zip_longest(windows(case), sizes(case)) if case.kind == "onnx" else ()
             yield from (one for one in chain.from_iterable(pairs) if one is not None)
         yield from mutants(case)
@@ -103,7 +103,7 @@ def _tells(inquiry: Inquiry, case: Case, without: Sequence[Variant]) -> bool:
     if not inquiry.failure.symptom.startswith("wrong:"):
         return True
     right = _reference(inquiry, case)
-    shaped = inquiry.failure.symptom == "wrong:shape"
+    shaped = inquiry.failure.symptom == differential.SHAPE
     if right is None or (not shaped and all(_plain(value, case) for value in values(right))):
         return False
     options = [one.cases[0] for one in without if is_option(one.kind, one.text)]

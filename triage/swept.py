@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fuzz.case import Case
+from fuzz.oracles import differential
 from fuzz.wire import SMALL_DTYPES, Value, dtype_name
 from triage.differ import differing, widened
 from triage.inquiry import Condition, Inquiry
@@ -46,7 +47,7 @@ class _Told:
 def swept(inquiry: Inquiry) -> Condition | None:
     """The numbers for which a function of one number is wrong; None of other operators, and where nothing is told."""
     failure = inquiry.failure
-    if not failure.symptom.startswith("wrong:") or failure.symptom in ("wrong:dtype", "wrong:shape", "wrong:count"):
+    if not failure.symptom.startswith("wrong:") or failure.symptom in differential.FORMS:
         return None
     data = _data(inquiry)
     if data is None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fuzz.oracles import differential
 from fuzz.oracles.differential import compare
 from fuzz.wire import Raw, Value, dtype_name
 from triage import symptom_order
@@ -42,7 +43,7 @@ def classify(expected: Sequence[Value], actual: Sequence[Value]) -> Symptom | No
     difference = compare(actual, expected)
     if difference is None:
         return None
-    if difference.symptom == "wrong:count":
+    if difference.symptom == differential.COUNT:
         return Symptom(Kind.COUNT, difference.detail)
     return _of_value(expected[difference.output], actual[difference.output])
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import onnx
 
 from fuzz import sequences
+from fuzz.oracles import differential
 from fuzz.runner import Runner
 from triage import crash_site, titles
 from triage.court.evidence import Judgement, find
@@ -150,7 +151,7 @@ def _told_of(bug: Bug, title: str, families: set[str], others: Sequence[Bug]) ->
 def _result(bug: Bug, title: str) -> str:
     """What a title says comes out; of a wrong shape or type not the sizes and numbers of the one witness."""
     said = titles.result(title)
-    numbers = {"wrong:shape": r"\d+", "wrong:dtype": r"(?<!\w)-?\d[\w.+-]*"}.get(bug.symptom)
+    numbers = {differential.SHAPE: r"\d+", differential.DTYPE: r"(?<!\w)-?\d[\w.+-]*"}.get(bug.symptom)
     return re.sub(numbers, "N", said) if numbers else said
 
 

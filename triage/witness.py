@@ -25,7 +25,6 @@ from triage import handwritten, hoisting
 from triage.causal import said
 from triage.differ import differing, is_inexact
 from triage.effect import PATTERNS, effect
-from triage.harm import SYMPTOM as WRONG_TYPE
 from triage.inquiry import Inquiry
 from triage.literals import Array, as_array
 from triage.localize.trial import COSTLY
@@ -41,8 +40,6 @@ from triage.variants import sizes as parts
 MOST_RUNS = 24
 #: More elements than this are too many to read.
 MOST_ELEMENTS = 64
-#: What is wrong with a result whatever its numbers are.
-_FORMS = ("wrong:dtype", "wrong:shape", "wrong:count")
 #: What a tensor that was empty is filled with.
 _FILLS = (np.inf, -np.inf, 0, 1, -1)
 
@@ -187,7 +184,7 @@ def _plain_types(inquiry: Inquiry) -> Failure | None:
     tried: set[str] = set()
     while variant := next((one for one in _retyped(failure.case) if one.text not in tried), None):
         tried.add(variant.text)
-        free = "float" in variant.text or failure.symptom == WRONG_TYPE
+        free = "float" in variant.text or failure.symptom == differential.DTYPE
         alike = partial(_same_numbers, inquiry.failure)
         failure = _seen(inquiry, variant.cases[0], (lambda found: True) if free else alike) or failure
     return failure if failure is not inquiry.failure else None
@@ -197,7 +194,9 @@ def _numbers_for_truths(inquiry: Inquiry) -> Failure | None:
     """Whole numbers where a call has no truths at all: an empty tensor of bool shows a wrong type to nobody."""
     failure = inquiry.failure
     call = parsed(failure.case)
-    if failure.symptom not in _FORMS or not any(one.dtype == "bool" and 0 in one.shape for one in call.tensors):
+    if failure.symptom not in differential.FORMS or not any(
+        one.dtype == "bool" and 0 in one.shape for one in call.tensors
+    ):
         return None
     numbers = (replace(one, dtype="int64") if one.dtype == "bool" else one for one in call.tensors)
     case = with_instance(failure.case, replace(call, tensors=tuple(numbers)))
@@ -248,7 +247,7 @@ def _filled(inquiry: Inquiry) -> Failure | None:
 
 def _form_full(inquiry: Inquiry) -> Failure | None:
     """What is wrong in type, shape or number of its results with no tensor empty: what no numbers give is beside it."""
-    return _full(inquiry) if inquiry.failure.symptom in _FORMS else None
+    return _full(inquiry) if inquiry.failure.symptom in differential.FORMS else None
 
 
 def _full(inquiry: Inquiry) -> Failure | None:

@@ -18,6 +18,9 @@ import numpy as np
 from fuzz.wire import Raw, Value, dtype_name
 
 CHEBYSHEV = 1e-3
+#: What a result may be wrong in that none of its values has a part in.
+COUNT, DTYPE, SHAPE = "wrong:count", "wrong:dtype", "wrong:shape"
+FORMS = (COUNT, DTYPE, SHAPE)
 #: The names of the rules for values.
 RULES = ("chebyshev", "ratio")
 #: The rule ``ratio``: the largest relative error, and one element in so many may exceed it.
@@ -74,7 +77,7 @@ def tolerance(dtype: str) -> Tolerance:
 def compare(actual: Sequence[Value], expected: Sequence[Value], rule: str = RULES[0]) -> Difference | None:
     """The first difference between two lists of outputs under one of the `RULES`, or None when they agree."""
     if len(actual) != len(expected):
-        return Difference(0, "wrong:count", f"{len(actual)} outputs instead of {len(expected)}")
+        return Difference(0, COUNT, f"{len(actual)} outputs instead of {len(expected)}")
     for position, (got, want) in enumerate(zip(actual, expected, strict=True)):
         difference = _compare_value(got, want, position, rule)
         if difference:
@@ -104,16 +107,16 @@ def differing(
 def _compare_value(got: Value, want: Value, output: int, rule: str) -> Difference | None:
     if isinstance(want, list):
         if not isinstance(got, list):
-            return Difference(output, "wrong:dtype", f"a {dtype_name(got)} instead of a sequence")
+            return Difference(output, DTYPE, f"a {dtype_name(got)} instead of a sequence")
         inner = compare(got, want, rule)
         return Difference(output, inner.symptom, f"in the sequence: {inner.detail}", inner.distance) if inner else None
     if want is None or got is None:
         same = want is None and got is None
-        return None if same else Difference(output, "wrong:dtype", f"{dtype_name(got)} instead of {dtype_name(want)}")
+        return None if same else Difference(output, DTYPE, f"{dtype_name(got)} instead of {dtype_name(want)}")
     if dtype_name(got) != dtype_name(want):
-        return Difference(output, "wrong:dtype", f"dtype {dtype_name(got)} instead of {dtype_name(want)}")
+        return Difference(output, DTYPE, f"dtype {dtype_name(got)} instead of {dtype_name(want)}")
     if tuple(_shape(got)) != tuple(_shape(want)):
-        return Difference(output, "wrong:shape", f"shape {_shape(got)} instead of {_shape(want)}")
+        return Difference(output, SHAPE, f"shape {_shape(got)} instead of {_shape(want)}")
     if isinstance(got, Raw) or isinstance(want, Raw):
         same = isinstance(got, Raw) and isinstance(want, Raw) and got.data == want.data
         return None if same else Difference(output, "wrong:values", "different bytes")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fuzz.oracles import differential
 from fuzz.wire import Value, dtype_name
 
 #: The largest difference of two scores; the paper saw honest ones around 1e-6.
@@ -34,7 +35,7 @@ class Deviation:
 def compare(mutant: Sequence[Value], original: Sequence[Value], delta: float = DELTA) -> Deviation | None:
     """The first deviation of two lists of outputs, or None where they agree."""
     if len(mutant) != len(original):
-        return Deviation(0, "wrong:count", f"{len(mutant)} outputs instead of {len(original)}", float("inf"))
+        return Deviation(0, differential.COUNT, f"{len(mutant)} outputs instead of {len(original)}", float("inf"))
     for position, (got, want) in enumerate(zip(mutant, original, strict=True)):
         found = _compared(got, want, position, delta)
         if found:
@@ -72,12 +73,12 @@ def is_numeric(
 
 def _compared(got: Value, want: Value, position: int, delta: float) -> Deviation | None:
     if not isinstance(got, np.ndarray) or not isinstance(want, np.ndarray):
-        return None if _same(got, want) else Deviation(position, "wrong:dtype", "other values", float("inf"))
+        return None if _same(got, want) else Deviation(position, differential.DTYPE, "other values", float("inf"))
     if dtype_name(got) != dtype_name(want):
         detail = f"dtype {dtype_name(got)} instead of {dtype_name(want)}"
-        return Deviation(position, "wrong:dtype", detail, float("inf"))
+        return Deviation(position, differential.DTYPE, detail, float("inf"))
     if got.shape != want.shape:
-        return Deviation(position, "wrong:shape", f"shape {got.shape} instead of {want.shape}", float("inf"))
+        return Deviation(position, differential.SHAPE, f"shape {got.shape} instead of {want.shape}", float("inf"))
     if got.dtype.kind not in "fV":
         different = int(np.count_nonzero(got != want))
         detail = f"{different} of {got.size} elements differ"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from fuzz.oracles import differential
 from triage.court.evidence import Evidence, Judgement, Ruling, Side, find
 from triage.court.thresholds import claims, thresholds
 
@@ -76,7 +77,7 @@ def _unsteady(evidence: Sequence[Evidence]) -> Decision | None:
     found = find(evidence, "repeats")
     if found is None:
         return None
-    about_values = _figure(evidence, "charge", "symptom") not in ("wrong:shape", "wrong:dtype", "wrong:count")
+    about_values = _figure(evidence, "charge", "symptom") not in differential.FORMS
     if found.figures["same"] == found.figures["runs"] and not (found.figures["values_vary"] and about_values):
         return None
     return Ruling.NONDETERMINISTIC, found.sentence

@@ -43,7 +43,7 @@ def _raised(trial: Trial, known: Location) -> Location:
 def _declared(trial: Trial, known: Location) -> Location:
     """A wrong type or shape that the frontend's graph declares was not made later; a right one was lost later."""
     failure = trial.failure
-    if failure.symptom not in ("wrong:dtype", "wrong:shape") or failure.reference is None:
+    if failure.symptom not in (differential.DTYPE, differential.SHAPE) or failure.reference is None:
         return known
     told = asking.declared(trial.judge.runner, failure.case, failure.target)
     right = ""

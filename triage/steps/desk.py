@@ -70,7 +70,7 @@ def symptom_of(verdict: Verdict) -> str:
 
 def about_values(failure: Failure) -> bool:
     """Whether the values are what is wrong; beside a wrong shape or dtype they may be anything."""
-    return failure.symptom not in ("wrong:shape", "wrong:dtype", "wrong:count")
+    return failure.symptom not in differential.FORMS
 
 
 def repeat(verdicts: Sequence[Verdict]) -> bool:

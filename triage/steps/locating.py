@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fuzz.case import Failure
+from fuzz.oracles import differential
 from triage import causal, dying, guilty, haste, raised_at, roots_call, twins, witness
-from triage.harm import SYMPTOM as WRONG_TYPE
 from triage.lifecycle import State
 from triage.localize import Location, localize, operator
 from triage.localize.trial import COSTLY, Trial
@@ -78,7 +78,7 @@ def _beside(desk: Desk, bug: Bug, failure: Failure) -> list[int]:
 
     Both are wrong in one result, and the report of the one speaks of the other as of something else.
     """
-    if failure.case.kind != "instance" or failure.symptom != WRONG_TYPE:
+    if failure.case.kind != "instance" or failure.symptom != differential.DTYPE:
         return []
     judge = replace(desk.judge, perturb=bug.perturb)
     plain = (one.cases[0] for one in call_types.variants(failure.case) if "float" in one.text)

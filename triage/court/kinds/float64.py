@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from fuzz.oracles import differential
 from triage.court import measure
 from triage.court.evidence import Evidence, Side
 from triage.court.hearing import Hearing, Widened
@@ -55,7 +56,7 @@ def _shapes(hearing: Hearing) -> Evidence | None:
         if getattr(one, "shape", None) != getattr(other, "shape", None)
     }
     same_count = len(hearing.actual) == len(hearing.expected)
-    if hearing.symptom[0] != "wrong:shape" or not same_count or hearing.widened is None:
+    if hearing.symptom[0] != differential.SHAPE or not same_count or hearing.widened is None:
         return None
     if not different or not different <= set(hearing.widened.said.get("resized", [])):
         return None
