@@ -52,6 +52,26 @@ class Cuts:
         found = self._given(list(itertools.islice(valid, 1)))[:1]
         return [case for case in found if all(case.id != other.id for other in self.plain(kept))]
 
+    def misled(self, kept: Kept) -> Kept:
+        """Those of the nodes `kept` that compute with other values when only these are kept: what fed them is bypassed.
+
+        All of them where the part cannot be cut any more.
+        """
+        if not kept <= self._positions.keys() or not self.plain(kept):
+            return kept
+        order, case = sorted(kept), self.plain(kept)[0]
+        before, after = (self._place.find(load(one)).node for one in (self._base, case))
+        if len(after) != len(order):
+            return kept
+        changed: set[str] = set()
+        found = []
+        for number, node in zip(order, after, strict=True):
+            given = before[self._positions[number]].input
+            if list(given) != list(node.input) or not changed.isdisjoint(node.input):
+                found.append(number)
+                changed.update(node.output)
+        return frozenset(found)
+
     def _cut(self, kept: Kept) -> list[Case]:
         positions = frozenset(self._positions[node] for node in kept)
         return self._place.cut(self._base, positions, self._values(self._base))

@@ -68,7 +68,10 @@ class NodeSearch:
         simple: Build = lambda kept: (),
         polish: Callable[[Kept], None] | None = None,
         bare: Build = lambda kept: (),
+        misled: Callable[[Kept], Kept] = lambda kept: frozenset(),
     ) -> None:
+        """`misled` are those of a part's nodes that compute with other values there, since something is bypassed."""
+        self._misled = misled
         self._wiring, self._build, self._ask, self._told = wiring, build, ask, accept
         self._simple, self._polish, self._bare = simple, polish, bare
         self._suspects, self._parallel = suspects, parallel
@@ -268,7 +271,8 @@ class NodeSearch:
     def _not_asked(self) -> Iterator[tuple[Kept, int, Case]]:
         """The doubtful sets with the ways to keep them, those left out that were tried."""
         for part in dict.fromkeys(self._doubtful()):
-            for way, case in enumerate(self._build(part) if part else ()):
+            others = self._bare(part) if part and self._misled(part) else ()
+            for way, case in enumerate([*self._build(part), *others] if part else ()):
                 asked = part in self._tried and part not in self._barely
                 if (part, way) not in self._ways and (way or not asked):
                     yield part, way, case
@@ -277,7 +281,8 @@ class NodeSearch:
         """Without a node that nothing connects to the rest, two or all of one operator, or any one; all sets, if odd.
 
         A bug that an even number of nodes shows, or that one more node hides, is not monotone, and what takes the
-        place of a node can hide a bug. Of two nodes only what was seen to be odd is doubted.
+        place of a node can hide a bug. Of two nodes only what was seen to be odd is doubted, or was asked about
+        on other values only.
         """
         if len(self.kept) > 2:
             linked = {node for edge in self._wiring.edges if self.kept.issuperset(edge) for node in edge}
@@ -295,7 +300,10 @@ class NodeSearch:
         elif len(self.kept) == 2:
             singles = [self.kept - {node} for node in sorted(self.kept)]
             for part in singles:
-                if any(part <= refused for refused in self._refused):
+                refused = [one for one in self._refused if part <= one]
+                if part not in self._tried and refused and all(part <= self._misled(one) for one in refused):
+                    yield part  # it has not failed there on values of its own
+                elif refused:
                     self._tried.setdefault(part, False)  # its first way is believed to pass; another may fail
             tried = [part for part in singles if part in self._tried]
             yield from (part for part in tried if part in self._barely or len(self._build(part)) > 1)

@@ -292,7 +292,9 @@ class _Search:
         simple = cuts.simple if settled else (lambda kept: [])
         bare = cuts.bare if place is MAIN else (lambda kept: [])
         final = polish if last and not graph.composite else None
-        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, self._trials.jobs, simple, final, bare).run()
+        misled = cuts.misled if self._fed and place is MAIN else (lambda kept: frozenset())
+        jobs = self._trials.jobs
+        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, jobs, simple, final, bare, misled).run()
 
     def confirm(self, confirm: Interesting) -> None:
         """Go back to the last accepted case that is confirmed once more, looked for in growing steps.

@@ -130,6 +130,37 @@ def test_two_nodes_that_matter_are_found_among_many(count: int) -> None:
     assert reduction.case.origin.parents == (case.id,)
 
 
+def _with_zeros_of_both_signs(count: int) -> Case:
+    """A chain of `count` nodes, the reciprocal of -Relu of what it gives, and another chain behind it."""
+    lines, name = list[str](), "x"
+    for at, op_type in enumerate((["Tanh", "Sin", "Elu", "Atan"] * count)[:count]):
+        lines, name = [*lines, f"a{at} = {op_type} ({name})"], f"a{at}"
+    lines += [f"s = Sin ({name})", "r = Relu (s)", "z = Mul (r, m)", "q = Reciprocal (z)", "b = Max (q, l)"]
+    lines, name = [*lines, f"c = Add ({name}, b)"], "c"
+    for at, op_type in enumerate((["Tanh", "Sigmoid", "Elu", "Cos"] * count)[:count]):
+        lines, name = [*lines, f"d{at} = {op_type} ({name})"], f"d{at}"
+    text = (
+        '<ir_version: 10, opset_import: ["": 20]> g (float[2,3] x) => (float[2,3] y)'
+        f" <float m = {{-1.0}}, float l = {{-10.0}}> {{ {' '.join(lines)} y = Identity ({name}) }}"
+    )
+    given = np.float32([[1, -1, 2], [3, -4, 5]])
+    return Case("onnx", parser.parse_model(text).SerializeToString(), {"x": given}, Origin("test"))
+
+
+@pytest.mark.parametrize("count", [3, 4, 20])
+def test_a_node_that_fails_on_certain_values_is_found_alone_though_a_bypass_has_hidden_it(count: int) -> None:
+    """What feeds it in the place of dropped nodes has no minus zero; what was recorded has."""
+
+    def divides_minus_zero(case: Case) -> bool:
+        known = {**record(case), **case.inputs}
+        read = [np.asarray(known[one.input[0]]) for one in load(case).graph.node if one.op_type == "Reciprocal"]
+        return any(bool(np.any((value == 0) & np.signbit(value))) for value in read)
+
+    case = _with_zeros_of_both_signs(count)
+    reduction = reduce(case, divides_minus_zero, values=record, valid=valid, confirmed=False)
+    assert op_types(reduction.case) == ["Reciprocal"] and reduction.runs <= 24
+
+
 def test_nodes_that_are_far_apart_are_found() -> None:
     def first_and_last(case: Case) -> bool:
         nodes = load(case).graph.node
