@@ -113,6 +113,6 @@ def _tests(facts: Facts) -> Iterator[str]:
     if facts.examples:
         listed = ", ".join(facts.examples[:_MOST_EXAMPLES])
         more = facts.tests > _MOST_EXAMPLES
-        among = f"{facts.tests} tests, among them {listed}" if more else listed
+        among = f"at least {facts.tests} tests, among them {listed}" if more else listed
         yield f"Fails in {among}."
     yield from facts.listed

@@ -188,11 +188,14 @@ def _is_test(origin: Origin) -> bool:
 def _named(operators: tuple[str, ...], location: Location | None, failure: Failure) -> tuple[str, ...]:
     """What a title calls the operators: an api with the core operator that is at fault, where its name hides that."""
     blamed = failure.outcome.error.operator if failure.outcome.error else ""
-    core = without_overload((location.operator if location else "") or blamed)
+    whole = (location.operator if location else "") or blamed
+    core = without_overload(whole)
     stem = core.rpartition(".")[2].replace("_", "")
     if failure.case.kind != "instance" or len(operators) != 1 or not core.startswith("aten."):
         return operators
     hidden = stem not in operators[0].lower().replace("_", "")  # avg_pool3d is AvgPool3d
+    if whole.startswith(f"{core}.dim"):  # x.min(0) is another function than x.min()
+        return (f"{operators[0]} ({whole})",)
     return (f"{operators[0]} ({core})",) if hidden else operators
 
 

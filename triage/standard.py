@@ -22,7 +22,7 @@ from triage.likeness import KIND as LIKE
 from triage.schemas import schema_of
 from triage.standard_result import ABOUT, definition, of_case, of_output
 from triage.standard_text import FEWEST_WORDS, Place, fits, sentences, values_of
-from triage.variants import relations, told_types
+from triage.variants import relations, stretched, told_types
 
 __all__ = ["FEWEST_WORDS", "LONGEST", "MOST", "Quotation", "quotations", "sentences"]
 
@@ -107,6 +107,8 @@ def _of_conditions(
             place = Place(f"attribute `{name}`", schema.attributes[name].description, name)
             ranges = [said for said in sentences(place.text) if "range" in said and fits(said, node, schema)]
             yield from ((place, said) for said in ranges[:1])
+        elif one.kind == relations.KIND and stretched.SHORTER in one.text:
+            yield from _of_length(schema, one.text.partition(stretched.SHORTER)[0])
         elif one.kind == relations.TYPES:
             told = Place(f"attribute `{name}`", schema.attributes[name].description, name) if name in typed else None
             yield from _best(node, schema, told) if told else _of_types(schema)
@@ -144,6 +146,14 @@ def _of_types(schema: OpSchema) -> Iterator[tuple[Place, str]]:
     for one in schema.type_constraints:
         if one.type_param_str in names and one.description:
             yield Place(f"type constraint `{one.type_param_str}`", one.description), " ".join(one.description.split())
+
+
+def _of_length(schema: OpSchema, name: str) -> Iterator[tuple[Place, str]]:
+    """The sentence that allows an input to be shorter than it might be."""
+    for formal in schema.inputs:
+        if formal.name == name:
+            place = Place(f"input `{name}`", formal.description)
+            yield from ((place, said) for said in [one for one in sentences(place.text) if "shorter" in one][:1])
 
 
 def _of_limit(schema: OpSchema, name: str) -> Iterator[tuple[Place, str]]:

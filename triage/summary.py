@@ -76,7 +76,8 @@ def _sentence(text: str) -> str:
 def _origin(facts: Facts) -> str:
     size, count, reduced_from = node_count(facts.case), facts.tests, facts.reduced_from
     what = "tests" if facts.examples else "generated models"
-    tests = f"{count} {what} fail this way" if count > 1 else ""
+    least = "at least " if facts.examples else ""  # those that the hunt has run
+    tests = f"{least}{count} {what} fail this way" if count > 1 else ""
     nodes = "1 node" if size == 1 else f"{size} nodes"
     reduced = f"the model below was reduced from {reduced_from} nodes to {nodes}" if reduced_from > size else ""
     return _sentence("; ".join(part for part in (tests, reduced) if part))

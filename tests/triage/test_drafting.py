@@ -189,9 +189,10 @@ def test_where_the_machines_number_of_threads_hides_a_failure_the_one_that_shows
         ("torch.baddbmm", "aten.var_mean.correction", "", "torch.baddbmm (aten.var_mean)"),
         ("torch.baddbmm", "", "aten.where.self", "torch.baddbmm (aten.where)"),
         ("torch.nn.functional.elu", "aten.elu.default", "", "torch.nn.functional.elu"),
-        ("torch.Tensor.squeeze_", "aten.squeeze.dim", "", "torch.Tensor.squeeze_"),
+        ("torch.Tensor.squeeze_", "aten.squeeze.dim", "", "torch.Tensor.squeeze_ (aten.squeeze.dim)"),
         ("torch.nn.AvgPool3d", "aten.avg_pool3d.default", "", "torch.nn.AvgPool3d"),
         ("torch.baddbmm", "", "", "torch.baddbmm"),
+        ("torch.Tensor.min", "aten.min.dim", "", "torch.Tensor.min (aten.min.dim)"),
         ("torch.baddbmm", "", "_private_pass", "torch.baddbmm"),
     ],
 )

@@ -127,6 +127,14 @@ def test_a_shape_that_leaves_out_leading_axes_is_told_rather_than_a_rank(judge: 
     assert not superseded(condition("a single input", "relation"), [condition(sizes.SHORT)])
 
 
+def test_a_shape_that_leaves_out_axes_is_shown_with_the_sizes_of_the_result() -> None:
+    """A 1 where the data are longer is another bug of Expand, and a test with both stays red when one is mended."""
+    given = {"data": np.ones((1, 3, 1), np.float32), "shape": np.int64([1, 3])}
+    changed = sizes.trailing(case_of("Expand", given, rank=3), (1, 3, 3))
+    assert changed is not None and np.asarray(changed.inputs["shape"]).tolist() == [3, 3]
+    assert sizes.trailing(changed, (1, 3, 3)) is None
+
+
 def test_what_a_result_is_filled_with_is_tried_in_an_ordinary_type() -> None:
     """Of ConstantOfShape no input has the type of the result."""
     value = helper.make_tensor("value", TensorProto.INT32, [1], [7])

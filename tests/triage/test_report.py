@@ -634,7 +634,7 @@ def test_generated_models_are_counted_but_have_no_names() -> None:
     facts = golden()["wrong_values"]
     assert "2 generated models fail this way" in draft(dataclasses.replace(facts, tests=2)).body
     named = dataclasses.replace(facts, tests=2, examples=("test_relu",))
-    assert "2 tests fail this way" in draft(named).body
+    assert "At least 2 tests fail this way" in draft(named).body
 
 
 def test_values_that_are_others_in_every_run_are_no_part_of_a_title() -> None:

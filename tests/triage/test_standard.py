@@ -253,6 +253,10 @@ def test_a_refused_model_quotes_the_words_that_allow_it() -> None:
     reduced = case_of("ReduceMax", ["data"], ["y"], 20)
     [found] = quotations(reduced, raised, None, "exception:RuntimeException", (needs("value", "empty data"),))
     assert found.text.startswith("Reduction over an empty set of values yields")
+    attention = case_of("Attention", ["q", "k", "v", "m"], ["y"], 24)
+    shorter = needs("relation", "attn_mask shorter than K")
+    [found] = quotations(attention, raised, None, "exception:Fail", (shorter,))
+    assert "The last dimension can also be shorter than" in found.text
 
 
 def test_what_a_compiler_takes_for_another_value_is_quoted() -> None:

@@ -39,6 +39,21 @@ def variants(case: Case, result: Sequence[int]) -> Iterator[Variant]:
             yield Variant("value", text, sentence, (with_value(case, name, np.array(result, np.int64)),))
 
 
+def trailing(case: Case, result: Sequence[int]) -> Case | None:
+    """The case whose `shape` tells the last sizes of the `result`, where it tells fewer than there are, and others.
+
+    A 1 there is a matter of its own.
+    """
+    model = load(case)
+    for name, told in tensors(case, model).items():
+        if told.ndim != 1 or told.dtype != np.int64 or formal_name(model, name) != _FORMAL:
+            continue
+        wanted = list(result)[len(result) - len(told) :]
+        if 0 < len(told) < len(result) and told.tolist() != wanted:
+            return with_value(case, name, np.array(wanted, np.int64))
+    return None
+
+
 def of_parts(case: Case) -> Iterator[Variant]:
     """Each `split` with other numbers in the place of zeros, and data that are as long as their sum."""
     for numbers in _parts(case):
