@@ -162,7 +162,9 @@ def _types(model: onnx.ModelProto, place: Place) -> dict[str, TypeProto]:
         return {}
     graphs = [model.graph, part]
     infos = [info for graph in graphs for group in (graph.input, graph.output, graph.value_info) for info in group]
-    return {info.name: info.type for info in infos}
+    held = [tensor for graph in graphs for tensor in graph.initializer]
+    constants = {one.name: helper.make_tensor_type_proto(one.data_type, list(one.dims)) for one in held}
+    return constants | {info.name: info.type for info in infos}
 
 
 def constant(name: str, kind: TypeProto | None) -> onnx.NodeProto | None:

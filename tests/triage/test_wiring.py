@@ -105,3 +105,22 @@ def test_the_nodes_of_a_body_in_a_function_are_searched() -> None:
 
 def _bodies_of(case: Case) -> list[onnx.GraphProto]:
     return [body for function in load(case).functions for node in function.node for body in bodies(node)]
+
+
+def test_a_condition_that_is_computed_of_a_bodys_constant_can_go() -> None:
+    """The constant has a type as well, and no condition is fed from a whole number."""
+    text = """g (int64 n, float[2] start) => (float[2] last) {
+    last = Loop(n, , start) <body = b (int64 i, bool go, float[2] v) => (bool more, float[2] w) <int64 zero = {0}> {
+        more = Identity(go)
+        c = Greater(i, zero)
+        w = If(c) <
+            then_branch = t () => (float[2] p) { p = Mod<fmod = 1>(v, v) },
+            else_branch = e () => (float[2] q) { q = Neg(v) }>
+    }> }"""
+    case = case_of(text, n=np.array(3), start=X)
+    [place] = inner_places(case)
+    operators = [node.op_type for node in place.find(load(case)).node]
+    cut = place.cut(case, frozenset([operators.index("If")]), {})[0]
+    assert valid(cut)
+    kept = list(place.find(load(cut)).node)
+    assert {"If", "Constant"} <= {node.op_type for node in kept} and "Greater" not in {node.op_type for node in kept}
