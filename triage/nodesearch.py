@@ -68,10 +68,11 @@ class NodeSearch:
         simple: Build = lambda kept: (),
         polish: Callable[[Kept], None] | None = None,
         bare: Build = lambda kept: (),
-        misled: Callable[[Kept], Kept] = lambda kept: frozenset(),
+        misled: Callable[[Kept], Kept] | None = None,
     ) -> None:
-        """`misled` are those of a part's nodes that compute with other values there, since something is bypassed."""
-        self._misled = misled
+        """`misled` are those of a part's nodes that compute with other values there, since something is bypassed; None
+        where values do not matter."""
+        self._valued, self._misled = misled is not None, misled or (lambda kept: frozenset())
         self._wiring, self._build, self._ask, self._told = wiring, build, ask, accept
         self._simple, self._polish, self._bare = simple, polish, bare
         self._suspects, self._parallel = suspects, parallel
@@ -88,6 +89,7 @@ class NodeSearch:
         self._barely: set[Kept] = set()  # refused with nothing bypassed, not asked about otherwise
         self._missed, self._prefers_bare = 0, False  # runs in a row that were refused; which way hit last
         self._clouded: dict[Kept, None] = {}  # refused in simplified form only
+        self._plainer: set[Kept] = set()  # refused in simplified form, which is believed to say it all
         self._unknown, self._rounds = _UNKNOWN, 0  # how often a needed node was found without a hypothesis
         self._counts = Counter(wiring.operators)
         self._touching: defaultdict[int, list[int]] = defaultdict(list)
@@ -259,10 +261,13 @@ class NodeSearch:
                 return True
             self._doubts += 1
             self._ways.add((part, way))
-            if part not in self._tried:
+            as_it_is = self._valued and len(part) == 1  # simpler numbers are not what it may need
+            if part not in self._tried and not as_it_is:
                 fails = self._test([part])[0]
             elif fails := self._ask([case])[0]:
                 self._accept(part, case)
+            else:
+                self._tried.setdefault(part, False)
             if fails:
                 self._doubts = 0
                 return True
@@ -273,7 +278,7 @@ class NodeSearch:
         for part in dict.fromkeys(self._doubtful()):
             others = self._bare(part) if part and self._misled(part) else ()
             for way, case in enumerate([*self._build(part), *others] if part else ()):
-                asked = part in self._tried and part not in self._barely
+                asked = part in self._tried and part not in self._barely | self._plainer
                 if (part, way) not in self._ways and (way or not asked):
                     yield part, way, case
 
@@ -301,12 +306,14 @@ class NodeSearch:
             singles = [self.kept - {node} for node in sorted(self.kept)]
             for part in singles:
                 refused = [one for one in self._refused if part <= one]
-                if part not in self._tried and refused and all(part <= self._misled(one) for one in refused):
+                misled = refused and all(part <= self._misled(one) for one in refused)
+                if part not in self._tried and (misled or part in self._plainer):
                     yield part  # it has not failed there on values of its own
                 elif refused:
                     self._tried.setdefault(part, False)  # its first way is believed to pass; another may fail
             tried = [part for part in singles if part in self._tried]
-            yield from (part for part in tried if part in self._barely or len(self._build(part)) > 1)
+            otherwise = self._barely | self._plainer
+            yield from (part for part in tried if part in otherwise or len(self._build(part)) > 1)
 
     # ------------------------------------------------------------ running
 
@@ -330,9 +337,11 @@ class NodeSearch:
                 self._prefer(bare[part] is not None or (self._prefers_bare and simple[part] is not None))
                 failing.append((part, case))
             elif simple[part] is not None and self._harmless < _SURE:
+                self._plainer |= {part} if self._valued else set()
                 self._cloud(part, hopes[part])
             else:
                 self._tried[part] = False
+                self._plainer |= {part} if simple[part] and self._valued else set()
                 self._barely |= {part} if bare[part] else set()
                 self._refuse(part)
         if failing:

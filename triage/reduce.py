@@ -19,6 +19,7 @@ from fuzz import instance
 from fuzz.case import Case
 from fuzz.wire import Value
 from triage.cuts import Cuts
+from triage.forced import forced
 from triage.interesting import Recorded, Recorder
 from triage.neighbour import MinGood, Neighbourhood
 from triage.nodesearch import Kept, NodeSearch
@@ -124,7 +125,7 @@ def reduce(
     if valid is None and isinstance(values, Recorded):
         valid = values.valid
     taken = (check for check in (valid, well_formed) if check and check(case))
-    valid = next(taken, lambda candidate: True)
+    valid = _whichever_branch(case, next(taken, lambda candidate: True))
     search = _Search(case, trials, values, valid, simplifying, fed)
     if not trials.first(case):
         raise NotInteresting("the case does not fail in the way that is to be kept; there is nothing to reduce")
@@ -150,6 +151,14 @@ def reduce(
         elements_after=elements(best),
         finished=finished,
     )
+
+
+def _whichever_branch(case: Case, valid: Callable[[Case], bool]) -> Callable[[Case], bool]:
+    """`valid`, and what no run takes as well, if all branches of the case itself are."""
+    ways = forced(case)
+    if not ways or not all(map(valid, ways)):
+        return valid
+    return lambda candidate: valid(candidate) and all(map(valid, forced(candidate)))
 
 
 def elements(case: Case) -> int:
@@ -292,7 +301,7 @@ class _Search:
         simple = cuts.simple if settled else (lambda kept: [])
         bare = cuts.bare if place is MAIN else (lambda kept: [])
         final = polish if last and not graph.composite else None
-        misled = cuts.misled if self._fed and place is MAIN else (lambda kept: frozenset())
+        misled = cuts.misled if self._fed and place is MAIN else None
         jobs = self._trials.jobs
         NodeSearch(graph, cuts.plain, ask, accept, self._suspects, jobs, simple, final, bare, misled).run()
 
