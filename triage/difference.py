@@ -40,6 +40,9 @@ def _onnx(before: Case, after: Case, named: bool) -> Iterator[str]:
     nodes, others = all_nodes(old), all_nodes(new)
     if [node.op_type for node in nodes] != [node.op_type for node in others]:
         yield from _other_nodes(nodes, others)
+        if named:
+            yield from _by_name({**before.inputs, **tensors(before, old)}, {**after.inputs, **tensors(after, new)})
+            yield from _brought_out(old, new)
         return  # nothing else can be told apart from its consequences
     for node, other in zip(nodes, others, strict=True):
         yield from _attributes(node, other)
@@ -67,6 +70,21 @@ def _other_nodes(nodes: list[onnx.NodeProto], others: list[onnx.NodeProto]) -> I
         yield f"with {name}"
     if had == has:
         yield "nodes in another order"
+
+
+def _by_name(old: Mapping[str, Value], new: Mapping[str, Value]) -> Iterator[str]:
+    """The tensors of one name that have other values; of other nodes nothing else tells which are the same."""
+    for name in sorted(old.keys() & new.keys()):
+        one, other = old[name], new[name]
+        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.tobytes() != other.tobytes():
+            yield f"values of {name}: {_short(one.tolist())} -> {_short(other.tolist())}"
+
+
+def _brought_out(old: onnx.ModelProto, new: onnx.ModelProto) -> Iterator[str]:
+    """The results that nobody had read, and that are outputs now."""
+    read = {info.name for info in old.graph.output}.union(*(reads(node) for node in old.graph.node))
+    idle = {name for node in old.graph.node for name in node.output} - read
+    yield from (f"{info.name} is an output" for info in new.graph.output if info.name in idle)
 
 
 def _attributes(node: onnx.NodeProto, other: onnx.NodeProto) -> Iterator[str]:

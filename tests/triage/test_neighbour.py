@@ -47,6 +47,18 @@ def test_each_difference_is_one_phrase() -> None:
     assert differences(softmax(0), softmax(0)) == []
 
 
+def test_a_node_more_is_no_single_difference_beside_other_values_or_another_output() -> None:
+    """An unconnected node that some cut had left, whose input was simple, was told as what makes a model pass."""
+    one = case_of("g (float[2] x) => (float[2] y) { y = Relu (x) }", x=np.float32([1, np.inf]))
+    text = "g (float[2] x, float[2] z) => (float[2] y, float[2] w) { y = Relu (x) w = Abs (z) }"
+    with_abs = case_of(text, x=np.float32([1, np.inf]), z=np.float32([1, 2]))
+    assert differences(one, with_abs) == ["with Abs"]
+    assert len(differences(one, case_of(text, x=np.float32([1, 2]), z=np.float32([1, 2])))) == 2
+    dead = case_of("g (float[2] x) => (float[2] y) { y = Relu (x) e = Exp (x) }", x=np.float32([1, 2]))
+    alone = case_of("g (float[2] x) => (float[2] e) { e = Exp (x) }", x=np.float32([1, 2]))
+    assert differences(dead, alone) == ["without Relu", "e is an output"]
+
+
 def test_other_values_and_other_dtypes_are_told() -> None:
     case = softmax()
     ones = Case("onnx", case.model, {"x": np.ones((2, 3), np.float32)}, case.origin)
