@@ -14,9 +14,8 @@ from triage.submodel import load, mend, reads
 
 KINDS = ("onnx",)
 _OPTION = OpSchema.FormalParameterOption
-#: Inputs without which a node may never come to an end, or end before it has begun, as onnx.reference does without a
-#: condition.
-_ENDS = (("Loop", 0), ("Loop", 1))
+#: Inputs without which a node may never come to an end.
+_ENDS = (("Loop", 0),)
 
 
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:

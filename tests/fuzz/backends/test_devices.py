@@ -56,7 +56,7 @@ def test_a_provider_that_quietly_gives_way_to_the_cpu_is_told(monkeypatch: pytes
 
 def test_scripts_run_on_the_device_of_the_failure() -> None:
     script = openvino.reproduce("onnx", {"device": "GPU", "threads": "2"})
-    assert '(model.SerializeToString()), "GPU", {"INFERENCE_PRECISION_HINT": "f32"})' in script
+    assert 'compile_model(ov_model, "GPU", {"INFERENCE_PRECISION_HINT": "f32"})' in script
     wanted = 'providers=["CUDAExecutionProvider", "CPUExecutionProvider"]'
     assert wanted in onnxruntime.reproduce("onnx", {"device": "CUDA"})
 
