@@ -71,6 +71,10 @@ def _types(one: Condition, needed: Sequence[Condition]) -> bool:
     return typed and any(each.kind == relations.TYPES and each.text.startswith(told_types.NAME) for each in needed)
 
 
+def _zeros(one: Condition, needed: Sequence[Condition]) -> bool:
+    return one.kind == "value" and sizes.EARLY_ZERO.startswith(f"{one.text} ") and _has(needed, {sizes.EARLY_ZERO})
+
+
 def _optional(one: Condition, needed: Sequence[Condition]) -> bool:
     """That the model passes with all of an input says more than that it passes without."""
     name = one.text.removeprefix("optional input ")
@@ -79,7 +83,7 @@ def _optional(one: Condition, needed: Sequence[Condition]) -> bool:
 
 _RULES: tuple[Callable[[Condition, Sequence[Condition]], bool], ...] = (
     *(_numbers, _fractions, _ranks, _modes),
-    *(_axes_of_scalars, _lists_of_axes, _types, _optional),
+    *(_axes_of_scalars, _lists_of_axes, _types, _optional, _zeros),
 )
 
 

@@ -261,3 +261,18 @@ def test_casts_that_give_other_numbers_are_not_told_of_one_another(judge: Judge)
         outputs = (("out", np.float32([numbers])),)
         other = replace(one, outcome=replace(one.outcome, outputs=outputs))
         assert numbers_alike(one, other) is alike
+
+
+def test_a_part_without_elements_matters_only_where_others_follow() -> None:
+    """TVM wants places at which to split that grow: 2, 0 has none that do not."""
+    pytest.importorskip("tvm")
+    case = case_of("Split", {"x": np.float32([1, 2])}, {"split": np.int64([0, 2])}, names=["x", "split"], axis=0)
+    model = onnx.load_from_string(case.model)
+    model.graph.node[0].output.append("rest")
+    model.graph.output.append(helper.make_tensor_value_info("rest", TensorProto.FLOAT, [None]))
+    case = replace(case, model=model.SerializeToString())
+    with Runner(jobs=1) as runner:
+        judge = Judge(runner, catalogue.target("reference"))
+        failure = judge.examine(case, catalogue.target("tvm")).failure
+        assert failure is not None, "the compiler no longer has this bug: find another for the test"
+        assert [one.text for one in conditions(judge, failure) if one.needed] == ["zero split before the last"]

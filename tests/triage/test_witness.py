@@ -199,7 +199,7 @@ def test_parts_of_no_size_are_shown_on_data_that_have_some(judge: Judge) -> None
     clear = better(judge, found)
     assert np.asarray(clear.case.inputs["input"]).tolist() == [1, 2]
     told = conditions(judge, clear)
-    assert titles.subject(clear.case, ["Split"], told) == "Split with zero split"
+    assert titles.subject(clear.case, ["Split"], told) == "Split with zero split before the last"
 
 
 def test_random_numbers_that_do_not_matter_give_way_to_those_of_a_person(judge: Judge) -> None:

@@ -20,6 +20,9 @@ _FORMAL, _PARTS = "shape", "split"
 #: What a title says of a shape that leaves out leading axes of the result.
 SHORT = "shape shorter than that of the result"
 
+#: What a title says of parts without an element that others follow.
+EARLY_ZERO = f"zero {_PARTS} before the last"
+
 
 def variants(case: Case, result: Sequence[int]) -> Iterator[Variant]:
     """Each tensor that tells the sizes of the result, with these very sizes; `result` are they."""
@@ -57,6 +60,10 @@ def trailing(case: Case, result: Sequence[int]) -> Case | None:
 def of_parts(case: Case) -> Iterator[Variant]:
     """Each `split` with other numbers in the place of zeros, and data that are as long as their sum."""
     for numbers in _parts(case):
+        if 0 in numbers[:-1]:
+            ended = _split(case, [*([1] * (len(numbers) - 1)), 0])
+            sentence = f"With no zero in `{_PARTS}` but its last, and data as long as its sum, the same model passes."
+            yield from [Variant("value", EARLY_ZERO, sentence, (ended,))] if ended else []
         if 0 in numbers:
             cases = [_split(case, [number or other for number in numbers]) for other in (1, 2)]
             sentence = f"With no zero in `{_PARTS}`, and data as long as its sum, the same model passes."
