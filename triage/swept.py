@@ -38,7 +38,7 @@ _INPUT = "input"
 
 @dataclass(frozen=True)
 class _Told:
-    """What a sweep tells: the words of a title ("" where no few words tell it), and of a sentence."""
+    """What a sweep tells: the words of a title, and of a sentence."""
 
     text: str
     said: str
@@ -58,11 +58,11 @@ def swept(inquiry: Inquiry) -> Condition | None:
     if len(numbers) < _FEW or not _is_of_each_alone(inquiry, name, numbers):
         return None
     wrong = _wrong(inquiry, name, numbers)
-    if wrong is None or not wrong.any():
+    if wrong is None or not wrong.any() or wrong.all():
         return None
     told = _by_kind(numbers, wrong, formal) if every is not None and array.dtype.kind not in "iu" else None
     told = told or _by_limit(inquiry, name, formal, numbers, wrong)
-    if told is None or not told.text:
+    if told is None:
         return None
     kind = dtype_name(array).replace("_", "") if inquiry.failure.case.kind == "onnx" else dtype_name(array)
     whole = f"all {len(numbers)} numbers of {kind}" if every is not None else _range(numbers)
@@ -177,9 +177,8 @@ def _by_kind(numbers: Array, wrong: Array, formal: str) -> _Told | None:
     split = [kind for kind in _KINDS if wrong[kinds == kind].any() and kind not in spoiled]
     if not spoiled or split:
         return None
-    whole = {str(kind) for kind in np.unique(kinds)} == set(spoiled)
-    said = "each is wrong" if whole else f"{int(wrong.sum())} are wrong: those that are {enumerated(spoiled)}"
-    return _Told("" if whole else f"{enumerated(spoiled)} {formal}", said)
+    told = enumerated(spoiled)
+    return _Told(f"{told} {formal}", f"{int(wrong.sum())} are wrong: those that are {told}")
 
 
 def _kinds(numbers: Array) -> Array:
@@ -197,8 +196,6 @@ def _kinds(numbers: Array) -> Array:
 def _by_limit(inquiry: Inquiry, name: str, formal: str, numbers: Array, wrong: Array) -> _Told | None:
     """By the number from which on the result is wrong, where there is one."""
     wide = widened(numbers).astype(np.float64)
-    if wrong.all():
-        return _Told("", "each is wrong")
     for words, key in (("", wide), (" in size", np.abs(wide))):
         for beyond, order in (("above", 1), ("below", -1)):
             along = key * order
