@@ -94,18 +94,24 @@ def _swept(body: onnx.GraphProto) -> None:
         replace_items(body.node, kept)
 
 
-def _without_copies(graph: onnx.GraphProto) -> None:
+def without_copies(graph: onnx.GraphProto) -> None:
     """A result that is a copy of the body's input or of a node's result is that value itself, if nothing else is."""
     for body in _all_bodies(graph):
         own = {info.name for info in body.input} | {name for node in body.node for name in node.output}
         for node in [node for node in body.node if node.op_type == "Identity" and not node.domain]:
             source, result = node.input[0], node.output[0]
             named = {info.name for info in body.output}
-            inner = set[str]().union(*(reads(other) for other in body.node))
-            if source in own and result in named and result not in inner and source not in named:
+            if source in own and result in named and source not in named:
                 body.node.remove(node)
-                for info in body.output:
-                    info.name = source if info.name == result else info.name
+                _read_instead(body, result, source)
+
+
+def _read_instead(body: onnx.GraphProto, result: str, source: str) -> None:
+    for node in walk(body):
+        node.input[:] = [source if name == result else name for name in node.input]
+    for inner in [body, *(inner for node in walk(body) for inner in bodies(node))]:
+        for info in inner.output:
+            info.name = source if info.name == result else info.name
 
 
 def _without_constant_nodes(graph: onnx.GraphProto) -> None:
@@ -130,7 +136,7 @@ def _all_bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
 
 _CHANGES: tuple[Callable[[onnx.GraphProto], None], ...] = (
     _without_unread,
-    _without_copies,
+    without_copies,
     _without_constant_nodes,
     _without_unread_constants,
     _without_unread_inputs,

@@ -1,4 +1,4 @@
-"""Bodies that compute nothing: an Identity in the place of their only node, which no other node can stand in for."""
+"""Bodies that compute nothing: an Identity in the place of the only node that is none, which no other can replace."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from onnx import helper
 from fuzz.case import Case
 from fuzz.operators.graph import bodies, walk
 from fuzz.wire import Value
+from triage.passes.bodies import without_copies
 from triage.submodel import load, with_model
 
 KINDS = ("onnx",)
@@ -19,12 +20,20 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
     """Each such body in turn; whether the result has the type that the body declares is left to the reference."""
     for at in range(len(_single(load(case)))):
         model = load(case)
-        node = _single(model)[at]
+        body, node = _single(model)[at]
         node.CopyFrom(helper.make_node("Identity", node.input[:1], node.output))
+        if len(body.node) > 1:
+            without_copies(model.graph)
         yield with_model(case, model)
 
 
-def _single(model: onnx.ModelProto) -> list[onnx.NodeProto]:
-    """The only nodes of bodies, of one result, that are no copies."""
-    alone = [body.node[0] for node in walk(model.graph) for body in bodies(node) if len(body.node) == 1]
-    return [node for node in alone if node.op_type != "Identity" and node.input and len(node.output) == 1]
+def _single(model: onnx.ModelProto) -> list[tuple[onnx.GraphProto, onnx.NodeProto]]:
+    """Bodies with the node, of one result, beside which they have none but copies."""
+    inside = [(body, [each for each in body.node if each.op_type != "Identity"]) for body in _bodies(model)]
+    alone = [(body, nodes[0]) for body, nodes in inside if len(nodes) == 1]
+    return [(body, node) for body, node in alone if node.input and len(node.output) == 1]
+
+
+def _bodies(model: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
+    for node in walk(model.graph):
+        yield from bodies(node)

@@ -336,6 +336,15 @@ def test_a_body_that_need_not_compute_copies() -> None:
     assert propose("copies", found) == []
 
 
+def test_beside_copies_a_body_need_not_compute_either() -> None:
+    text = """g (int64 n, bool more, float[2] x) => (float[2] y, float[k, 2] c) {
+        y, c = Loop(n, more, x) <body = b (int64 i, bool go, float[2] s) => (bool go, float[2] t, float[2] w)
+                             { t = Tanh(s) w = Identity(t) }> }"""
+    [found] = propose("copies", case_of(text, n=np.array(2), more=np.array(True), x=ramp(2)))
+    np.testing.assert_array_equal(run(found)[1], [ramp(2), ramp(2)])
+    assert propose("copies", found) == []
+
+
 def test_names_inside_bodies_become_short_too() -> None:
     long = "a_name_that_nobody_would_write"
     text = f"""g (bool c, float[2] x) => (float[2] y) {{ y = If(c) <

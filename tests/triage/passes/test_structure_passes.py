@@ -98,6 +98,18 @@ def test_results_that_nobody_reads_copies_and_constant_nodes_leave_a_body() -> N
     assert all(works(candidate) for candidate in propose("bodies", case))
 
 
+def test_a_copy_that_is_a_result_and_read_besides_is_read_from_its_source() -> None:
+    text = """g (int64 n, bool more, float[2] x) => (float[2] y, float[k, 2] c) {
+        y, c = Loop(n, more, x) <body = b (int64 i, bool go, float[2] s) => (bool go, float[2] t, float[2] w)
+                             { t = Identity(s) w = Identity(t) }> }"""
+    case = case_of(text, n=np.array(2), more=np.array(True), x=X)
+    everything, *_ = propose("bodies", case)
+    inner = body(everything, "body")
+    assert [list(node.input) for node in inner.node] == [["s"]]
+    assert [info.name for info in inner.output] == ["go", "s", "w"]
+    np.testing.assert_array_equal(run(everything)[1], run(case)[1])
+
+
 def test_a_result_of_an_if_that_is_read_stays_and_so_does_one_of_several() -> None:
     text = """g (bool c, float[2] x) => (float[2] y) {
         u, v = If(c) <then_branch = t () => (float[2] p, float[2] q) { p = Tanh(x) q = Exp(x) },
