@@ -26,6 +26,7 @@ from fuzz import registry
 from fuzz.case import Case, Failure, Status, Target
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
+from triage import near, near_instance
 from triage.bits import identical
 from triage.localize.trial import COSTLY, Answer, Trial
 from triage.messages import core
@@ -99,7 +100,11 @@ def needs(trial: Trial) -> Needs:
 
 
 def _early(trial: Trial) -> bool | None:
-    """Whether it fails just so without the compiler's later parts, or passes, each seen twice; None for all else."""
+    """Whether it fails just so without the compiler's later parts, or passes, each seen twice; None for all else.
+
+    With other values it may fail there as well: of a zero OpenVINO's interpreter finds no position, as it should, and
+    of a one too many, as the plugin does of both.
+    """
     target = trial.failure.target
     without = _LATER_LEFT_OUT.get(registry.backend(target.backend).name, {})
     if not without or any(dict(target.options).get(name) == value for name, value in without.items()):
@@ -108,7 +113,15 @@ def _early(trial: Trial) -> bool | None:
     answer = trial.ask(target=earlier)
     if answer is Answer.OTHER or trial.over() or not trial.sure(answer, target=earlier):
         return None
-    return answer is Answer.SAME
+    return answer is Answer.SAME or any(
+        trial.ask(other) is Answer.SAME and trial.ask(other, earlier) is Answer.SAME
+        for other in _other_values(trial.failure.case)
+        if not trial.over()
+    )
+
+
+def _other_values(case: Case) -> Iterator[Case]:
+    return near_instance.other_values(case) if case.kind == "instance" else near.other_values(case)
 
 
 def _is_single(case: Case) -> bool:

@@ -36,7 +36,7 @@ def variants(case: Case) -> Iterator[Case]:
     yield from _without_an_argument(case)
     yield from _other_arguments(case)
     yield from _other_dtypes(case)
-    yield from _other_values(case)
+    yield from other_values(case)
     yield from _other_shapes(case)
     yield from _given_otherwise(case)
 
@@ -81,7 +81,7 @@ def _other_dtypes(case: Case) -> Iterator[Case]:
             yield _with_tensor(case, at, replace(tensor, dtype=_KIN[tensor.dtype]))
 
 
-def _other_values(case: Case) -> Iterator[Case]:
+def other_values(case: Case) -> Iterator[Case]:
     """Each tensor all ones, all zeros, without its signs, and counted."""
     instance = parsed(case)
     for at, (tensor, value) in enumerate(zip(instance.tensors, instances.tensors(instance), strict=True)):
