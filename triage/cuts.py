@@ -8,8 +8,10 @@ from collections.abc import Callable
 import numpy as np
 
 from fuzz.case import Case
+from triage.holding import Holding
 from triage.interesting import Recorder
 from triage.nodesearch import Kept
+from triage.parts import parts
 from triage.submodel import add_initializer, load, replace_items, with_model
 from triage.wiring import Place
 
@@ -19,7 +21,8 @@ class Cuts:
 
     `simplify` gives a case with the same nodes in which everything else is simpler. Once a simplified case is
     seen to fail (`accept`), what comes later is cut out of that one. Unless the inputs are `fed` to the predicate,
-    what configures the nodes is a constant first: nobody knows what else the predicate takes for it.
+    what configures the nodes is a constant first: nobody knows what else the predicate takes for it. Where `holding`
+    says so, no cut has new inputs.
     """
 
     def __init__(
@@ -31,26 +34,41 @@ class Cuts:
         simplify: Callable[[Case], Case],
         *,
         fed: bool = True,
+        holding: Holding | None = None,
     ) -> None:
-        self._fed = fed
+        self._fed, self._holding = fed, holding or Holding()
         self._place, self._values, self._valid, self._simplify = place, values, valid, simplify
         self._base = case
         self._names = self._operators(case)
         self._positions = {node: node for node in range(len(self._names))}
         self._plain: dict[Kept, list[Case]] = {}
+        self._held: dict[Kept, list[Case]] = {}
         self._simple: dict[str, tuple[Kept, Case]] = {}
 
     def plain(self, kept: Kept) -> list[Case]:
         """The likeliest valid case with only these nodes; then with constants for what configures them, if any."""
-        if kept not in self._plain:
-            self._plain[kept] = self._given([case for case in self._cut(kept) if self._valid(case)][:1])
-        return self._plain[kept]
+        known = self._held if self._holding.holds else self._plain
+        if kept not in known and known is self._held:
+            known[kept] = self._without_new_inputs(kept)[:1]
+        elif kept not in known:
+            known[kept] = self._given([case for case in self._cut(kept) if self._valid(case)][:1])
+        return known[kept]
 
     def bare(self, kept: Kept) -> list[Case]:
         """The last valid way to keep only these nodes, in which nothing is bypassed and sizes stay free; if another."""
         valid = (case for case in reversed(self._cut(kept)[1:]) if self._valid(case))
         found = self._given(list(itertools.islice(valid, 1)))[:1]
         return [case for case in found if all(case.id != other.id for other in self.plain(kept))]
+
+    def held(self, kept: Kept) -> list[Case]:
+        """The likeliest case with only these nodes and constants for all that it would need new inputs for, if any."""
+        return [case for case in self._without_new_inputs(kept) if case.id != self.plain(kept)[0].id][:1]
+
+    def _without_new_inputs(self, kept: Kept) -> list[Case]:
+        """The valid cuts that have none, the likeliest first: constants, or inputs that there are, in their place."""
+        cuts = parts(self._base, self._at(kept), self._values(self._base), from_inputs=True)
+        fixed = (fixed_inputs(case, self._base, "biufc") or case for case in cuts)
+        return [case for case in fixed if self._valid(case)]
 
     def misled(self, kept: Kept) -> Kept:
         """Those of the nodes `kept` that compute with other values when only these are kept: what fed them is bypassed.
@@ -73,8 +91,10 @@ class Cuts:
         return frozenset(found)
 
     def _cut(self, kept: Kept) -> list[Case]:
-        positions = frozenset(self._positions[node] for node in kept)
-        return self._place.cut(self._base, positions, self._values(self._base))
+        return self._place.cut(self._base, self._at(kept), self._values(self._base))
+
+    def _at(self, kept: Kept) -> frozenset[int]:
+        return frozenset(self._positions[node] for node in kept)
 
     def _given(self, valid: list[Case]) -> list[Case]:
         """Valid cuts with what configures their nodes as inputs and as constants, the likelier first."""
@@ -104,6 +124,7 @@ class Cuts:
             self._base = case
             self._positions = {node: at for at, node in enumerate(sorted(kept))}
             self._plain.clear()
+            self._held.clear()
 
     def _operators(self, case: Case) -> list[str]:
         """Of the nodes at the place; none where the place itself is gone."""

@@ -19,6 +19,7 @@ from types import MappingProxyType
 import numpy as np
 
 from fuzz.case import Case
+from triage.holding import Holding
 from triage.patterns import Hypotheses, Wiring
 
 Kept = frozenset[int]
@@ -69,12 +70,15 @@ class NodeSearch:
         polish: Callable[[Kept], None] | None = None,
         bare: Build = lambda kept: (),
         misled: Callable[[Kept], Kept] | None = None,
+        held: Build = lambda kept: (),
+        holding: Holding | None = None,
     ) -> None:
         """`misled` are those of a part's nodes that compute with other values there, since something is bypassed; None
-        where values do not matter."""
+        where values do not matter. `held` gives a cut without new inputs, for where `holding` suspects that it must."""
         self._valued, self._misled = misled is not None, misled or (lambda kept: frozenset())
         self._wiring, self._build, self._ask, self._told = wiring, build, ask, accept
         self._simple, self._polish, self._bare = simple, polish, bare
+        self._held, self._holding = held, holding or Holding()
         self._suspects, self._parallel = suspects, parallel
         self._count = len(wiring.operators)
         self.kept: Kept = frozenset(range(self._count))
@@ -327,15 +331,19 @@ class NodeSearch:
                     self._hypotheses.refute(self._mask(part))
         fresh = [part for part in dict.fromkeys(parts) if part not in self._tried]
         simple = {part: self._in_simple_form(part, hopes.get(part, 0.0)) for part in fresh}
-        bare = {part: None if simple[part] else self._in_bare_form(part) for part in fresh}
-        cases = [simple[part] or bare[part] or self._build(part)[0] for part in fresh]
+        held = {part: None if simple[part] else self._in_held_form(part) for part in fresh}
+        bare = {part: None if simple[part] or held[part] else self._in_bare_form(part) for part in fresh}
+        cases = [simple[part] or held[part] or bare[part] or self._build(part)[0] for part in fresh]
         failing = []
         for part, case, fails in zip(fresh, cases, self._ask(cases), strict=True):
             self._missed = 0 if fails else self._missed + 1
+            self._holding.saw(case, fails)
             if fails:
                 self._tried[part] = True
                 self._prefer(bare[part] is not None or (self._prefers_bare and simple[part] is not None))
                 failing.append((part, case))
+                if held[part] is not None:
+                    self._hold()
             elif simple[part] is not None and self._harmless < _SURE:
                 self._plainer |= {part} if self._valued else set()
                 self._cloud(part, hopes[part])
@@ -365,6 +373,19 @@ class NodeSearch:
         self._unknown *= 1 - (len(part & self.kept) / len(self.kept)) ** 2
         self._refused.append(part)
         self._hypotheses.refute(self._mask(part))
+
+    def _in_held_form(self, part: Kept) -> Case | None:
+        """The cut without new inputs, where those with them are suspected to be refused for that, in turn with them."""
+        turned = self._holding.suspected and self._missed % 2 == 1
+        return next(iter(self._held(part)), None) if turned else None
+
+    def _hold(self) -> None:
+        """No cut has new inputs from now on; what was refused with them is no proof any more."""
+        self._holding.holds = True
+        self._tried = {part: fails for part, fails in self._tried.items() if fails}
+        self._refused.clear()
+        self._clouded.clear()
+        self._hypotheses = Hypotheses(self._wiring, self._suspects)
 
     def _in_bare_form(self, part: Kept) -> Case | None:
         """The cut with nothing bypassed, where that hit last; after some misses in a row in turn with the other way."""

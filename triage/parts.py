@@ -21,7 +21,7 @@ _REAL = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
 _NUMBERS = (0.5, -1.0, 1.5, 2.0, -0.25)
 
 
-def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> list[Case]:
+def parts(case: Case, kept: Collection[int], values: Mapping[str, Value], *, from_inputs: bool = False) -> list[Case]:
     """The ways to keep only the main graph's nodes at the positions `kept`, the likeliest first.
 
     A kept node that read a dropped one's result is fed from what the dropped one read, if that comes from
@@ -30,6 +30,7 @@ def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> lis
     and of those that nobody read before, only what was an output before. What was not recorded, since the
     evaluator does not know an operator, is made up where its type is known and it is a real tensor; after that its
     producers are kept as well. In the last way new inputs have the free sizes that their tensors had.
+    With `from_inputs` what comes from the model's inputs may take the place of a dropped result as well.
     """
     inferred = inferred_types(case.model)
     values = {name: value for name, value in values.items() if _possible(value, inferred.get(name))}
@@ -37,7 +38,7 @@ def parts(case: Case, kept: Collection[int], values: Mapping[str, Value]) -> lis
     found: dict[str, Case] = {}
     for told in ({**made_up, **values}, values) if made_up else (values,):
         for alike in (_same_dtype, _same_type, _never):
-            candidate = _part(case, kept, told, inferred, alike)
+            candidate = _part(case, kept, told, inferred, alike, from_inputs=from_inputs)
             if candidate is not None and len(load(candidate).graph.node):
                 found.setdefault(candidate.id, candidate)
     symbols = set[str]().union(*map(_symbols, load(case).graph.input))
@@ -107,12 +108,16 @@ def _part(
     inferred: Mapping[str, onnx.ValueInfoProto],
     alike: _Alike,
     free: Mapping[str, onnx.ValueInfoProto] = MappingProxyType({}),
+    *,
+    from_inputs: bool = False,
 ) -> Case | None:
     model = load(case)
     nodes = list(model.graph.node)
     inside = _with_unrecorded(model, set(kept), values)
     wanted = set[str]().union(*(reads(nodes[at]) for at in inside))
-    detours = {name: to for name, to in _detours(nodes, inside, values, alike).items() if name in wanted}
+    sources = {name for at in inside for name in nodes[at].output if name}
+    sources |= set(case.inputs) if from_inputs else set()
+    detours = {name: to for name, to in _detours(nodes, inside, values, alike, sources).items() if name in wanted}
     replace_items(model.graph.node, [node for at, node in enumerate(nodes) if at in inside])
     rename(model, detours)
     declared = {info.name: info for info in load(case).graph.output}
@@ -123,7 +128,26 @@ def _part(
     replace_items(model.graph.output, [info for info in infos if info is not None])
     if detours or free:
         open_shapes(model)
+    if any(_rank(values.get(name)) != _rank(values.get(to)) for name, to in detours.items()):
+        _open_ranks(model)
     return mend(case, model, values, free)
+
+
+def _rank(value: Value) -> int | None:
+    return value.ndim if isinstance(value, np.ndarray) else None
+
+
+def _open_ranks(model: onnx.ModelProto) -> None:
+    """Let the outputs have the ranks that follow from the nodes, in place; the checker wants some."""
+    bare = onnx.ModelProto()
+    bare.CopyFrom(model)
+    del bare.graph.output[:]
+    inferred = inferred_types(bare.SerializeToString())
+    for info in model.graph.output:
+        kind = inferred.get(info.name, info).type.tensor_type
+        if kind.HasField("shape"):
+            dims = [onnx.TensorShapeProto.Dimension() for _ in kind.shape.dim]
+            replace_items(info.type.tensor_type.shape.dim, dims)
 
 
 def _declaration(name: str, value: Value, known: onnx.ValueInfoProto | None) -> onnx.ValueInfoProto | None:
@@ -162,10 +186,13 @@ def _with_unrecorded(model: onnx.ModelProto, kept: set[int], values: Mapping[str
 
 
 def _detours(
-    nodes: list[onnx.NodeProto], inside: Collection[int], values: Mapping[str, Value], alike: _Alike
+    nodes: list[onnx.NodeProto],
+    inside: Collection[int],
+    values: Mapping[str, Value],
+    alike: _Alike,
+    kept: Collection[str],
 ) -> dict[str, str]:
-    """For results of dropped nodes: the kept node's result that takes their place."""
-    kept = {name for at in inside for name in nodes[at].output if name}
+    """For results of dropped nodes: which of the values that are `kept` takes their place."""
     found: dict[str, str] = {}
     for at, node in enumerate(nodes):
         if at in inside:

@@ -20,6 +20,7 @@ from fuzz.case import Case
 from fuzz.wire import Value
 from triage.cuts import Cuts
 from triage.forced import forced
+from triage.holding import Holding
 from triage.interesting import Recorded, Recorder
 from triage.neighbour import MinGood, Neighbourhood
 from triage.nodesearch import Kept, NodeSearch
@@ -195,6 +196,7 @@ class _Search:
         self._accepted = [case]
         self._suspects: Collection[str] = ()
         self._searched: set[int] = set()
+        self._holding = Holding(case.inputs.keys(), possible=not fed and case.kind == "onnx")
         self._neighbourhood = Neighbourhood(trials, values, timely)
         self._simplifier = Simplifier(trials, values, timely, simplifying)
 
@@ -283,7 +285,9 @@ class _Search:
         part = place.find(load(case))
         if len(part.node) < 2:
             return
-        cuts = Cuts(case, place, self._values, self._valid, self._simplifier.harmless, fed=self._fed)
+        simpler = self._simplifier.harmless
+        holding = self._holding if place is MAIN else Holding()
+        cuts = Cuts(case, place, self._values, self._valid, simpler, fed=self._fed, holding=holding)
 
         def ask(cases: Sequence[Case]) -> list[bool]:
             return self._trials.ask(cases, "nodes")
@@ -302,8 +306,10 @@ class _Search:
         bare = cuts.bare if place is MAIN else (lambda kept: [])
         final = polish if last and not graph.composite else None
         misled = cuts.misled if self._fed and place is MAIN else None
-        jobs = self._trials.jobs
-        NodeSearch(graph, cuts.plain, ask, accept, self._suspects, jobs, simple, final, bare, misled).run()
+        jobs, held = self._trials.jobs, cuts.held
+        NodeSearch(
+            graph, cuts.plain, ask, accept, self._suspects, jobs, simple, final, bare, misled, held, holding
+        ).run()
 
     def confirm(self, confirm: Interesting) -> None:
         """Go back to the last accepted case that is confirmed once more, looked for in growing steps.

@@ -131,8 +131,12 @@ def _detours(
     own: Collection[str] | None,
     types: Mapping[str, TypeProto],
 ) -> dict[str, str]:
-    """For results of dropped nodes: the value that takes their place, of a kept node if `own` says which those are."""
+    """For results of dropped nodes: the value that takes their place, of a kept node if `own` says which those are.
+
+    Of several one that no kept node reads: nothing else would keep alive what makes it.
+    """
     found: dict[str, str] = {}
+    read = set[str]().union(*(reads(nodes[at]) for at in inside))
     for at, node in enumerate(nodes):
         if at in inside:
             continue
@@ -141,7 +145,7 @@ def _detours(
             fitting = [s for s in sources if _may_replace(types.get(s), types.get(name))]
             preferred = [s for s in fitting if own is None or s in own] or fitting
             if name and preferred:
-                found[name] = preferred[0]
+                found[name] = next((source for source in preferred if source not in read), preferred[0])
     return found
 
 

@@ -187,3 +187,23 @@ def test_an_optional_value_is_no_sequence_whatever_the_evaluator_gives() -> None
     for way in parts(case, {0, 1}, {**case.inputs, "o": [case.inputs["x"]], "v": [case.inputs["x"]]}):
         assert [info.type.WhichOneof("value") for info in load(way).graph.output] == ["tensor_type"]
     assert op_types(parts(case, {1}, {**case.inputs, "o": [case.inputs["x"]]})[0]) == ["Optional", "OptionalGetElement"]
+
+
+def test_a_bypass_between_other_ranks_declares_the_rank_that_comes_out() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,1,3] x) => (float[2,3] y) <int64[2] to = {2, 3}>
+        { a = Softmax(x) b = Reshape(a, to) y = Erf(b) }"""
+    case = case_of(text, x=np.ones((2, 1, 3), np.float32))
+    first, *_ = parts(case, {0, 2}, record(case))
+    assert [node.input[0] for node in load(first).graph.node] == ["x", "a"]
+    assert len(load(first).graph.output[0].type.tensor_type.shape.dim) == 3
+    assert run(first)[0].shape == (2, 1, 3)
+
+
+def test_what_comes_from_the_inputs_may_take_the_place_of_a_dropped_result_if_asked_for() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y)
+        { a = Exp(x) b = Abs(a) y = Neg(b) }"""
+    case = case_of(text, x=np.ones((2, 3), np.float32))
+    usual, *_ = parts(case, {2}, record(case))
+    other, *_ = parts(case, {2}, record(case), from_inputs=True)
+    assert list(usual.inputs) == ["b"] and list(other.inputs) == ["x"]
+    assert load(other).graph.node[0].input == ["x"]
