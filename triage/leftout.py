@@ -66,7 +66,7 @@ def _needed(case: Case, spelled: Sequence[AttributeProto], on: str = "") -> tupl
     where = f" on {on} the" if on else " the same"
     sentence = f"With {how}, {told}, spelled out{where} model passes."
     if {one.name for one in spelled} <= set(_DRAWN):
-        sentence = f"With {told} given{where} model passes."
+        sentence = f"With {told} given{where} model is taken."  # what is drawn then is right or wrong for nobody
     return Condition(KIND, text, sentence, needed=True), Variant(KIND, text, sentence, (case,))
 
 

@@ -30,7 +30,9 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
     Only where the compiler does the same with the steps one after the other as with the call: it may convert the call
     as a whole, in its own way. Behind wrong values is a step that is wrong in whatever way, behind a wrong shape, type
     or number of results one that is wrong in the same; an exception has the same words, a death comes in the same
-    stage. None where there is no such step, or the call is one step.
+    stage. Behind an exception that no step raises alone is the first that gives a wrong type, at which a later one
+    stumbles: TVM leaves cumprod in int8, and what joins its result to int64 refuses. None where there is no such step,
+    or the call is one step.
     """
     case, target = failure.case, failure.target
     if case.kind != "instance" or "part" not in registry.backend(target.backend).options:
@@ -39,13 +41,18 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
     if not 1 < len(texts) <= MOST_STEPS or not _goes_by_steps(judge, failure):
         return None
     end = time.monotonic() + MOST_SECONDS
+    mistyped: Failure | None = None
     for step in _calls(case, texts):
         if time.monotonic() > end:
             return None
         found = judge.examine(step, target, fresh=False).failure
         if found is not None and _accounts_for(found, failure):
             return _steady(judge, step, target, found)
-    return None
+        if found is not None and found.symptom == differential.DTYPE:
+            mistyped = mistyped or found
+    if mistyped is None or not failure.symptom.startswith("exception:"):
+        return None
+    return _steady(judge, mistyped.case, target, mistyped)
 
 
 def renamed(judge: Judge, failure: Failure) -> Failure | None:

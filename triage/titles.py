@@ -34,6 +34,10 @@ LONGEST = 140
 _ROOM = 60
 #: A longer word is cut rather than left out.
 _LONGEST_WORD = 30
+#: Where it may be cut.
+_PARTING = re.compile(r"::|\.|->|[(\[{,]")
+#: Where all that were tried of a call's integer types fail, which is some of both kinds, they are named together.
+_SIGNED, _UNSIGNED, _INTEGERS = ("int64", "int32", "int8"), ("uint8",), "integers"
 #: How much of it an exception's message may take.
 _MESSAGE = 80
 #: How each project marks the component: (backend, case kind) -> prefix.
@@ -111,7 +115,7 @@ def title(prefix: str, sentence: str) -> str:
     if len(flat) <= LONGEST:
         return flat
     whole, _, rest = flat[: LONGEST - 1].rpartition(" ")
-    return f"{whole if len(rest) < _LONGEST_WORD else flat[: LONGEST - 2]} …"
+    return f"{whole if len(rest) < _LONGEST_WORD else f'{whole} {_cut_word(rest)}'.rstrip()} …"
 
 
 def prefix(backend: str, kind: str, device: str = "", part: Part = Part.UNKNOWN) -> str:
@@ -357,6 +361,11 @@ def _dtypes(case: Case, also: Sequence[str] = ()) -> str:
 def _with_kin(plain: str, also: Sequence[str]) -> str:
     if not plain or not also:
         return plain
+    own = plain.strip(" ()")
+    if {own, *also} >= {*_SIGNED, *_UNSIGNED}:
+        return plain.replace(own, _INTEGERS)
+    if own not in (*_SIGNED, *_UNSIGNED) and set(also) == {_SIGNED[0], *_UNSIGNED}:
+        return f"{plain[:-1]}, also {_INTEGERS})"
     more = f"{also[0]} and {len(also) - 1} more" if len(also) > 2 else " and ".join(also)
     return f"{plain[:-1]}, also {more})"
 
@@ -501,3 +510,9 @@ def _cut(text: str) -> str:
         if 20 <= len(first) <= _MESSAGE:
             return first
     return f"{text[:_MESSAGE].rpartition(' ')[0] or text[:_MESSAGE]} …"
+
+
+def _cut_word(text: str) -> str:
+    """A long word, such as an expression of C++, up to the last sign within it that parts names."""
+    found = list(_PARTING.finditer(text))
+    return text[: found[-1].start()] if found else text

@@ -97,3 +97,11 @@ def test_a_normalisation_is_a_step_by_the_function_that_people_know(judge: Judge
     assert failure is not None and failure.symptom == "wrong:dtype"
     found = roots.root(judge, failure)
     assert found is not None and parsed(found.case).api == "torch.nn.functional.batch_norm"
+
+
+def test_behind_an_exception_that_no_step_raises_alone_is_the_one_that_gives_a_wrong_type(judge: Judge) -> None:
+    """TVM's cumprod of int8 stays int8, where PyTorch's is int64; what joins it to a column of ones refuses it."""
+    failure = failing(judge, "torch.linalg.vander", [{"dtype": "int8", "shape": [2], "values": [-8, 6]}])
+    assert failure.symptom == "exception:TypeError"
+    found = roots.root(judge, failure)
+    assert found is not None and found.symptom == "wrong:dtype" and parsed(found.case).api == "torch.cumprod"
