@@ -15,7 +15,7 @@ from triage.wrongness import wrong
 
 #: One place is pointed to when this part of the like failures is there.
 _CLEAR = 0.8
-#: A stack that lacks its inner end is rarer than the whole one; with a message that says nothing, far rarer.
+#: A stack that lacks its inner end is met no more often than the whole one; with a message that says nothing, far less.
 _RARER, _RARER_WITHOUT_WORDS = 1.0, 0.25
 
 #: So many stacks of a file are compared.
@@ -65,7 +65,7 @@ def _whole(cell: Cell, deeper: Mapping[_Key, Counter[str]], here: Mapping[tuple[
         return place  # a helper that another helper called, or that was inlined into it
     rarer = _RARER_WITHOUT_WORDS if cell.empty else _RARER
     mine, theirs = here[cell.symptom, cell.message, cell.place], here[cell.symptom, cell.message, place]
-    return place if cell.cut or mine < rarer * theirs else ""
+    return place if cell.cut or mine <= rarer * theirs else ""
 
 
 def _with_code(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:

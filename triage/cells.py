@@ -27,8 +27,9 @@ _QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
 
 @dataclass
 class Cell:
-    """All failures with the same words. `place` is where they happened; it is decided step by
-    step. `files` are those of the native frames."""
+    """All failures with the same words. `place` is where they happened; it is decided step by step. `files` are those
+    of the native frames. `weight` is how many different reports it stands for: the very same one sent again, to the
+    last number, is no second observation."""
 
     stack: tuple[str, ...]
     message: str
@@ -47,12 +48,8 @@ class Cell:
     files: frozenset[str] = frozenset()
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
+    weight: int = 0
     place: str = ""
-
-    @property
-    def weight(self) -> int:
-        """How many failures it stands for."""
-        return len(self.members)
 
     @property
     def caller(self) -> str:
@@ -81,12 +78,12 @@ class Cell:
         )
 
 
-def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
-    """The cells of a batch, in an order that depends on their words alone."""
+def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Cell]:
+    """The cells of a batch, in an order that depends on their words alone. `ids` are those of all copies of a report."""
     spelled = _spellings({each.message for each in evidence if not each.empty})
     evidence = _named(_unclipped(evidence, spelled), spelled)
     found: dict[tuple[object, ...], Cell] = {}
-    for name, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):
+    for names, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):
         message = spelled.get(each.message, each.message)
         key = (
             each.stack,
@@ -107,7 +104,8 @@ def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
                 each.cut, each.quoted, each.shared, each.way, each.weak, each.site, each.refused, place=place,
             )  # fmt: skip
-        cell.members.append(name)
+        cell.members += names
+        cell.weight += 1
         if not each.files <= cell.files:
             cell.files |= each.files
         if each.line:
