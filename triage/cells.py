@@ -79,7 +79,7 @@ class Cell:
 
 
 def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Cell]:
-    """The cells of a batch, in an order that depends on their words alone. `ids` are those of all copies of a report."""
+    """The cells of a batch, in an order that depends on their words alone; `ids` are those of a report's copies."""
     spelled = _spellings({each.message for each in evidence if not each.empty})
     evidence = _named(_unclipped(evidence, spelled), spelled)
     found: dict[tuple[object, ...], Cell] = {}

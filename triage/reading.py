@@ -163,7 +163,7 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
         elif not report.trace:
             message = _without_chatter(words)
     elif words and trace.said:
-        message = _whole(words, trace.said)
+        message = _whole(words, trace)
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
     given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
@@ -171,11 +171,18 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
     return _together(given, trace.frames), message, cut and not report.frames
 
 
-def _whole(message: str, told: str) -> str:
-    """The message as its trace tells it, where somebody cut it within a line."""
-    at = told.find(message) if len(message) >= _SHORTEST_CUT else -1
-    goes_on = at >= 0 and told[at + len(message) : at + len(message) + 1] not in ("", "\n")
-    return told[at:] if goes_on else message
+def _whole(message: str, trace: traces.Trace) -> str:
+    """The message as its trace tells it, where somebody took no more than its first lines, or cut it within a line.
+
+    Whatever ends a traceback belongs to its exception; of other output only what a line announces that ends in a colon.
+    """
+    line = message.strip()
+    told = trace.said if line.endswith(":") else trace.closing
+    if (at := told.find(line)) >= 0 and told[at + len(line) :].lstrip(" \t").startswith("\n"):
+        return told[at:]
+    at = trace.said.find(message) if len(message) >= _SHORTEST_CUT else -1
+    goes_on = at >= 0 and trace.said[at + len(message) : at + len(message) + 1] not in ("", "\n")
+    return trace.said[at:] if goes_on else message
 
 
 def _without_chatter(message: str) -> str:
