@@ -140,6 +140,9 @@ class Index:
         self._families = {
             name: {family(cell.operator) for cell in found if cell.operator} for name, found in bugs.items()
         }
+        self._compilers = {
+            name: frozenset[str]().union(*(cell.compilers for cell in found)) for name, found in bugs.items()
+        }
         for name, found in bugs.items():
             for cell in found:
                 self._by_message[cell.symptom, cell.message][name] += cell.weight
@@ -162,8 +165,13 @@ class Index:
             )
         elif cell.empty or (cell.operator and (cell.weak or wrong(cell.symptom))):
             return ""  # a message that says nothing, or what is said of any fault, needs the operator beside it
-        found = _clear(candidates)
+        found = _clear(Counter({name: n for name, n in candidates.items() if self._may_be(cell, name)}))
         return "" if found and self._of_another(cell, found) else found
+
+    def _may_be(self, cell: Cell, bug: str) -> bool:
+        """Whether a failure may be of the compiler that has the bug, as far as both are known."""
+        theirs = self._compilers[bug]
+        return not cell.compilers or not theirs or not cell.compilers.isdisjoint(theirs)
 
     def _of_another(self, cell: Cell, bug: str) -> bool:
         """Whether a message is about its operator, and the bug that says the same about one other."""

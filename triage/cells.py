@@ -28,8 +28,9 @@ _QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
 @dataclass
 class Cell:
     """All failures with the same words. `place` is where they happened; it is decided step by step. `files` are those
-    of the native frames. `weight` is how many different reports it stands for: the very same one sent again, to the
-    last number, is no second observation."""
+    of the native frames, `compilers` those whose failure it may be. `weight` is how many different reports it stands
+    for: the very same one sent again, to the last number, is no second observation.
+    """
 
     stack: tuple[str, ...]
     message: str
@@ -46,6 +47,7 @@ class Cell:
     site: str = ""
     refused: bool = False
     files: frozenset[str] = frozenset()
+    compilers: frozenset[str] = frozenset()
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
     weight: int = 0
@@ -75,6 +77,7 @@ class Cell:
             self.quoted,
             self.way,
             self.site,
+            "" if self.stack else "+".join(sorted(self.compilers)),
         )
 
 
@@ -96,6 +99,7 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
             each.quoted,
             each.way,
             each.site,
+            "" if each.stack else each.compilers,
         )
         cell = found.get(key)
         if cell is None:
@@ -108,6 +112,8 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
         cell.weight += 1
         if not each.files <= cell.files:
             cell.files |= each.files
+        if not each.compilers <= cell.compilers:
+            cell.compilers |= each.compilers
         if each.line:
             cell.lines.append(each.line)
     return sorted(found.values(), key=lambda cell: cell.key)

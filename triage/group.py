@@ -95,10 +95,26 @@ def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[s
         else:
             left[_topic(cell)].append(cell)
     for _, together in sorted(left.items()):
-        for alike in _ways(together):
-            for part in partition(alike, Batch()):
-                joined[_key(part)] = part
+        for of_one in _compilers(together):
+            for alike in _ways(of_one):
+                for part in partition(alike, Batch()):
+                    joined[_key(part)] = part
     return joined
+
+
+def _compilers(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Failures by the compiler whose they are: what says the same of two is two bugs. Whose is not known goes along
+    with the commonest."""
+    found: list[tuple[set[str], list[Cell]]] = []
+    for cell in sorted(cells, key=lambda cell: (not cell.compilers, -cell.weight, cell.key)):
+        of_it = [each for each in found if not cell.compilers or not each[0].isdisjoint(cell.compilers)]
+        if not of_it:
+            found.append((set(cell.compilers), [cell]))
+            continue
+        best = max(of_it, key=lambda each: _weight(each[1]))
+        best[0].update(cell.compilers)
+        best[1].append(cell)
+    return [together for _, together in found]
 
 
 def _ways(cells: Sequence[Cell]) -> list[list[Cell]]:

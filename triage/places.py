@@ -41,11 +41,13 @@ class Place(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A telling frame besides its name: its line (0: unknown), whether many conversions reach it, its file's name."""
+    """A telling frame besides its name: its line (0: unknown), whether many conversions reach it, its file's name, and
+    whose code it is ("": unknown)."""
 
     line: int
     shared: bool
     file: str
+    compiler: str
 
 
 def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
@@ -95,8 +97,8 @@ def on_every_path(stacks: Iterable[Sequence[str]]) -> frozenset[str]:
 
 
 def _spot(frame: Frame) -> Spot:
-    _, _, shared, file = known(frame.file, frame.function)
-    return Spot(frame.line, shared, file)
+    _, _, shared, file, compiler = known(frame.file, frame.function)
+    return Spot(frame.line, shared, file, compiler)
 
 
 def often_shared(stacks: Iterable[Mapping[str, Spot]]) -> frozenset[str]:

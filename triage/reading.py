@@ -19,12 +19,14 @@ from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.rules import rules
-from triage.stack import shared
+from triage.stack import known, shared
 from triage.unescaped import unescaped
 from triage.wrongness import guilty, plainly_wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
+#: So many frames that tell nothing else show whose they are.
+_MOST_OWNED = 60
 #: What a message holds that has a trace in it; one beside a trace of its own seldom does.
 _TRACED = re.compile(r"File \"|(?i:trace)|\.py:\d|0x[0-9a-f]{6}")
 #: A message that is nothing but a key that was not found, or another value: only the place can tell.
@@ -74,7 +76,7 @@ class Read(NamedTuple):
     blames, where there are no telling frames. `exception` is a bare class name. `clipped` if the message is as long as
     somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
     language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it
-    says that the operator which it names is not supported.
+    says that the operator which it names is not supported; `compilers` are those whose failure it may be, where known.
     """
 
     named: Mapping[str, Spot]
@@ -97,6 +99,7 @@ class Read(NamedTuple):
     weak: bool = False
     site: str = ""
     refused: bool = False
+    compilers: frozenset[str] = frozenset()
 
 
 def read(report: Report, reverse: bool) -> Read:
@@ -135,6 +138,19 @@ def read(report: Report, reverse: bool) -> Read:
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
+        _compilers(named, found, report.exception or wrapped, told if hollow(bare) else ""),
+    )
+
+
+def _compilers(named: Mapping[str, Spot], found: tuple[Frame, ...], exception: str, hollow: str) -> frozenset[str]:
+    """Whose failure it may be: by its telling frames, else by any, else by its exception and by words without sense."""
+    told = (spot.compiler for spot in named.values())
+    ignored = (known(frame.file, frame.function).compiler for frame in found[:_MOST_OWNED])
+    return (
+        (frozenset(told) - {""})
+        or (frozenset(ignored) - {""})
+        or (frozenset((rules().owned.compiler("", exception),)) - {""} if exception else frozenset())
+        or (rules().owned.compilers(hollow[:_LONGEST_CONVERTING]) if hollow else frozenset())
     )
 
 
