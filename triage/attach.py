@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from triage.builds import one_place
 from triage.cells import Cell
 from triage.families import family
 from triage.partition import alike
@@ -42,6 +43,7 @@ def complete(cells: Sequence[Cell]) -> None:
         for cell in cells
         if cell.cut and not cell.empty and cell.key not in moved and not _reached(cell, places)
     }
+    moved |= one_place(cells)
     moved |= _with_code(cells)
     moved |= _with_frames(cells)
     for cell in cells:

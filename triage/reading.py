@@ -16,7 +16,7 @@ from fuzz.case import Frame
 from triage import traces
 from triage.caller import without_the_caller
 from triage.hollow import hollow, late, spoken
-from triage.messages import WORDS, part, said
+from triage.messages import WORDS, part, said, worded
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.rules import rules
 from triage.stack import known, shared
@@ -110,7 +110,7 @@ def read(report: Report, reverse: bool) -> Read:
     message, wrapped, site, body = _prefixed(told)
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
-    normal = said(masked)
+    normal = worded(masked)
     value = _VALUE.fullmatch(normal) is not None
     exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
     bare = normal.removeprefix(_OF_A_NODE)

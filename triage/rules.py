@@ -6,6 +6,8 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[drop]]``      preambles and trailers that every message of a compiler carries
 ``[[mask]]``      what differs between two runs, machines or tests of one bug, and what is written instead (`by`);
                   ``by = "basename"`` keeps the last part of a path to source code. `common.toml` comes last
+``[[wording]]``   what several versions write of one thing in a normalised message, and what is written instead (`by`);
+                  only where failures are grouped, since a live signature keeps its words
 ``[[prefix]]``    how a runner writes exception, file and line before a sentence
 ``[[converting]]`` where a message names what was being converted or run, more surely than whoever reported it; `needs`
                   is a text without which the pattern finds nothing, which is far quicker to see
@@ -117,6 +119,7 @@ class Rules:
 
     drops: tuple[tuple[Filtered, str], ...]
     masks: tuple[tuple[Filtered, Replacement], ...]
+    wordings: tuple[tuple[Filtered, Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
     converting: tuple[tuple[str, re.Pattern[str]], ...]
     parts: tuple[re.Pattern[str], ...]
@@ -158,6 +161,7 @@ def read(folder: Path) -> Rules:
     return Rules(
         drops=tuple((filtered(_pattern(path, rule)), "") for path, rule in each("drop")),
         masks=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("mask")),
+        wordings=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("wording")),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
         parts=tuple(_naming(path, rule) for path, rule in each("part")),
@@ -175,7 +179,7 @@ def read(folder: Path) -> Rules:
 
 
 _TABLES = frozenset(
-    "drop mask prefix converting part operator empty spoken refusal chatter ignore shared namesake own end".split()  # noqa: SIM905
+    "drop mask wording prefix converting part operator empty spoken refusal chatter ignore shared namesake own end".split()  # noqa: SIM905
 )
 
 

@@ -28,6 +28,8 @@ _SITE_TOO = re.compile(
     r"|\b[Ii]n node -?\d+ \((?P<function3>\w+)\): "
 )
 _NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.\d+)*|dll|dylib)$")
+#: What the function of a frame begins with whose symbol was stripped.
+OFFSET = "+0x"
 #: Rules look at no more than these last parts of a path.
 _PARTS = 5
 _LONGEST_CODE = 100
@@ -119,7 +121,9 @@ def known(file: str, function: str) -> Known:
 
 @lru_cache(maxsize=1 << 16)
 def _bare(function: str) -> str:
-    """A function's name, whatever set of instructions it was compiled for."""
+    """A function's name, whatever set of instructions it was compiled for, "" where it is an offset in a library."""
+    if function.startswith(OFFSET):
+        return ""
     name = function_name(function)
     return _ISA.sub("", name) if "_" in name else name
 

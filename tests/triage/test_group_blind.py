@@ -133,3 +133,40 @@ def test_what_says_nothing_joins_no_bug_of_another_compiler(other: dict[str, Any
     assert groups(loop, hung) == [{0, 1}]
     assert groups(loop, {**hung, **other}) == [{0}, {1}]
     assert groups(walk, {**hung, **other}) == [{0}, {1}]
+
+
+# ------------------------------------------------------------------ places
+
+
+FORMS_OF_OFFSETS = {
+    "glibc": "libk.so(+0x{1}) [0x7f{0}{1}]",
+    "numbered": "#{0} /opt/libk.so(+0x{1}) [0x7f{0}{1}]",
+    "sanitizer": "    #{0} 0x7f{0}{1}  (/opt/libk.so+0x{1}) (BuildId: ab12)",
+    "Android": "#0{0} pc 0000000000{1}  /data/libk.so (BuildId: ab12)",
+}
+
+
+@pytest.mark.parametrize("form", FORMS_OF_OFFSETS)
+def test_stripped_frames_are_told_by_their_offsets_in_one_build(form: str) -> None:
+    died = {"message": "Segmentation fault", "symptom": "crash"}
+    stacks = (("1f3a20", "20aa10", "20b1f4"), ("1f3a20", "20aa10", "20b1f4"), ("8812c4", "20aa10", "20b1f4"))
+    traces = ["\n".join(FORMS_OF_OFFSETS[form].format(*frame) for frame in enumerate(stack)) for stack in stacks]
+    operators = ("Conv", "Relu", "Conv")
+    lines = [{**died, "trace": trace, "operator": name} for trace, name in zip(traces, operators, strict=True)]
+    assert groups(*lines) == [{0, 1}, {2}]
+
+
+def test_the_offsets_of_two_builds_are_not_compared() -> None:
+    died = {"message": "Segmentation fault", "symptom": "crash"}
+    builds = [
+        {**died, "trace": "\n".join(f"libk.so(+0x{at:x}) [0x7f]" for at in build)} for build in ((9, 99), (7, 77))
+    ]
+    assert groups(*builds) == [{0, 1}]
+
+
+def test_offsets_tell_nothing_beside_frames_with_names() -> None:
+    lines = [
+        {"message": "Segmentation fault", "trace": f"libk.so(+0x{at}) [0x7f]\nlibk.so(_ZN2ns4FoldEv+0x1) [0x7f]"}
+        for at in (12, 34)
+    ]
+    assert groups(*lines) == [{0, 1}]
