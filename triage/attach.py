@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from triage.builds import one_place
 from triage.cells import Cell
 from triage.families import family
 from triage.partition import alike
@@ -15,7 +16,7 @@ from triage.wrongness import wrong
 
 #: One place is pointed to when this part of the like failures is there.
 _CLEAR = 0.8
-#: A stack that lacks its inner end is rarer than the whole one; with a message that says nothing, far rarer.
+#: A stack that lacks its inner end is met no more often than the whole one; with a message that says nothing, far less.
 _RARER, _RARER_WITHOUT_WORDS = 1.0, 0.25
 
 #: So many stacks of a file are compared.
@@ -42,6 +43,7 @@ def complete(cells: Sequence[Cell]) -> None:
         for cell in cells
         if cell.cut and not cell.empty and cell.key not in moved and not _reached(cell, places)
     }
+    moved |= one_place(cells)
     moved |= _with_code(cells)
     moved |= _with_frames(cells)
     for cell in cells:
@@ -65,7 +67,7 @@ def _whole(cell: Cell, deeper: Mapping[_Key, Counter[str]], here: Mapping[tuple[
         return place  # a helper that another helper called, or that was inlined into it
     rarer = _RARER_WITHOUT_WORDS if cell.empty else _RARER
     mine, theirs = here[cell.symptom, cell.message, cell.place], here[cell.symptom, cell.message, place]
-    return place if cell.cut or mine < rarer * theirs else ""
+    return place if cell.cut or mine <= rarer * theirs else ""
 
 
 def _with_code(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:
@@ -140,6 +142,9 @@ class Index:
         self._families = {
             name: {family(cell.operator) for cell in found if cell.operator} for name, found in bugs.items()
         }
+        self._compilers = {
+            name: frozenset[str]().union(*(cell.compilers for cell in found)) for name, found in bugs.items()
+        }
         for name, found in bugs.items():
             for cell in found:
                 self._by_message[cell.symptom, cell.message][name] += cell.weight
@@ -162,8 +167,13 @@ class Index:
             )
         elif cell.empty or (cell.operator and (cell.weak or wrong(cell.symptom))):
             return ""  # a message that says nothing, or what is said of any fault, needs the operator beside it
-        found = _clear(candidates)
+        found = _clear(Counter({name: n for name, n in candidates.items() if self._may_be(cell, name)}))
         return "" if found and self._of_another(cell, found) else found
+
+    def _may_be(self, cell: Cell, bug: str) -> bool:
+        """Whether a failure may be of the compiler that has the bug, as far as both are known."""
+        theirs = self._compilers[bug]
+        return not cell.compilers or not theirs or not cell.compilers.isdisjoint(theirs)
 
     def _of_another(self, cell: Cell, bug: str) -> bool:
         """Whether a message is about its operator, and the bug that says the same about one other."""

@@ -27,8 +27,10 @@ _QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
 
 @dataclass
 class Cell:
-    """All failures with the same words. `place` is where they happened; it is decided step by
-    step. `files` are those of the native frames."""
+    """All failures with the same words. `place` is where they happened; it is decided step by step. `files` are those
+    of the native frames, `compilers` those whose failure it may be. `weight` is how many different reports it stands
+    for: the very same one sent again, to the last number, is no second observation.
+    """
 
     stack: tuple[str, ...]
     message: str
@@ -45,14 +47,11 @@ class Cell:
     site: str = ""
     refused: bool = False
     files: frozenset[str] = frozenset()
+    compilers: frozenset[str] = frozenset()
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
+    weight: int = 0
     place: str = ""
-
-    @property
-    def weight(self) -> int:
-        """How many failures it stands for."""
-        return len(self.members)
 
     @property
     def caller(self) -> str:
@@ -78,15 +77,16 @@ class Cell:
             self.quoted,
             self.way,
             self.site,
+            "" if self.stack else "+".join(sorted(self.compilers)),
         )
 
 
-def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
-    """The cells of a batch, in an order that depends on their words alone."""
+def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Cell]:
+    """The cells of a batch, in an order that depends on their words alone; `ids` are those of a report's copies."""
     spelled = _spellings({each.message for each in evidence if not each.empty})
     evidence = _named(_unclipped(evidence, spelled), spelled)
     found: dict[tuple[object, ...], Cell] = {}
-    for name, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):
+    for names, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):
         message = spelled.get(each.message, each.message)
         key = (
             each.stack,
@@ -99,6 +99,7 @@ def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
             each.quoted,
             each.way,
             each.site,
+            "" if each.stack else each.compilers,
         )
         cell = found.get(key)
         if cell is None:
@@ -107,9 +108,12 @@ def cells(ids: Iterable[str], evidence: Sequence[Evidence]) -> list[Cell]:
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
                 each.cut, each.quoted, each.shared, each.way, each.weak, each.site, each.refused, place=place,
             )  # fmt: skip
-        cell.members.append(name)
+        cell.members += names
+        cell.weight += 1
         if not each.files <= cell.files:
             cell.files |= each.files
+        if not each.compilers <= cell.compilers:
+            cell.compilers |= each.compilers
         if each.line:
             cell.lines.append(each.line)
     return sorted(found.values(), key=lambda cell: cell.key)

@@ -39,7 +39,8 @@ class Evidence(NamedTuple):
     `plain` is the message with the operator's name left in; `way` is in what way the numbers of a wrong result are
     wrong; `files` are those of the native frames; `clipped` if the message looks as if somebody had clipped it;
     `weak` if the language says so of any fault, which `site` tells apart where there is no stack;
-    `refused` if it is said that the named operator is not supported.
+    `refused` if it is said that the named operator is not supported; `compilers` are those whose failure it may be, as
+    far as frames, exception and words tell.
     """
 
     stack: tuple[str, ...]
@@ -60,6 +61,7 @@ class Evidence(NamedTuple):
     weak: bool = False
     site: str = ""
     refused: bool = False
+    compilers: frozenset[str] = frozenset()
 
 
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
@@ -120,6 +122,7 @@ def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
         weak=read.weak,
         site="" if at.stack else read.site,
         refused=read.refused,
+        compilers=read.compilers,
         way=way(read.message) if wrong(read.symptom) or (not at.stack and says_wrong(read.message)) else "",
     )
 

@@ -56,15 +56,24 @@ def _uncollected() -> Iterator[None]:
 
 
 def _group(reports: Sequence[Report], jobs: int) -> Grouping:
-    found = cells([report.id for report in reports], gather(reports, jobs))
+    copies = _copies(reports)
+    found = cells([[each.id for each in alike] for alike in copies], gather([alike[0] for alike in copies], jobs))
     complete(found)
     bugs = _placed([cell for cell in found if cell.place])
     bugs = _with_unplaced(bugs, [cell for cell in found if not cell.place])
     names = {key: _name(key) for key in bugs}
     return Grouping(
         {member: names[key] for key, part in bugs.items() for cell in part for member in cell.members},
-        {names[key]: _why(part) for key, part in sorted(bugs.items(), key=lambda item: (-_weight(item[1]), item[0]))},
+        {names[key]: _why(part) for key, part in sorted(bugs.items(), key=lambda item: (-_size(item[1]), item[0]))},
     )
+
+
+def _copies(reports: Sequence[Report]) -> list[list[Report]]:
+    """Reports by what they say, to the last number: one sent many times is read, and counts, once."""
+    found: defaultdict[tuple[object, ...], list[Report]] = defaultdict(list)
+    for each in reports:
+        found[each.message, each.trace, each.frames, each.operator, each.symptom, each.exception].append(each)
+    return list(found.values())
 
 
 def _placed(found: Sequence[Cell]) -> dict[str, list[Cell]]:
@@ -86,10 +95,26 @@ def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[s
         else:
             left[_topic(cell)].append(cell)
     for _, together in sorted(left.items()):
-        for alike in _ways(together):
-            for part in partition(alike, Batch()):
-                joined[_key(part)] = part
+        for of_one in _compilers(together):
+            for alike in _ways(of_one):
+                for part in partition(alike, Batch()):
+                    joined[_key(part)] = part
     return joined
+
+
+def _compilers(cells: Sequence[Cell]) -> list[list[Cell]]:
+    """Failures by the compiler whose they are: what says the same of two is two bugs. Whose is not known goes along
+    with the commonest."""
+    found: list[tuple[set[str], list[Cell]]] = []
+    for cell in sorted(cells, key=lambda cell: (not cell.compilers, -cell.weight, cell.key)):
+        of_it = [each for each in found if not cell.compilers or not each[0].isdisjoint(cell.compilers)]
+        if not of_it:
+            found.append((set(cell.compilers), [cell]))
+            continue
+        best = max(of_it, key=lambda each: _weight(each[1]))
+        best[0].update(cell.compilers)
+        best[1].append(cell)
+    return [together for _, together in found]
 
 
 def _ways(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -125,6 +150,10 @@ def _weight(part: Sequence[Cell]) -> int:
     return sum(cell.weight for cell in part)
 
 
+def _size(part: Sequence[Cell]) -> int:
+    return sum(len(cell.members) for cell in part)
+
+
 def _key(part: Sequence[Cell]) -> str:
     """What a group is named by: its place, and its commonest words; never its members."""
     first = min(part, key=lambda cell: (-cell.weight, cell.key))
@@ -137,7 +166,7 @@ def _name(key: str) -> str:
 
 def _why(part: Sequence[Cell]) -> str:
     """One sentence."""
-    count = _weight(part)
+    count = _size(part)
     first = min(part, key=lambda cell: (-cell.weight, cell.key))
     placed = [cell for cell in part if cell.place]
     clauses = [_where(part, first)]
@@ -150,7 +179,7 @@ def _why(part: Sequence[Cell]) -> str:
             f'"{first.message[:_LONGEST_QUOTE]}"'
         )
     if placed and len(placed) < len(part):
-        lost = count - _weight(placed)
+        lost = count - _size(placed)
         clauses.append(f"{lost} without a trace {'joins' if lost == 1 else 'join'} by message and operator")
     if count == 1:
         return "alone: " + " and ".join(clauses)

@@ -87,6 +87,16 @@ def said(message: str) -> str:
     return _said(levelled) if len(levelled) <= _REMEMBERED else _said.__wrapped__(levelled)
 
 
+def worded(message: str) -> str:
+    """`said`, whichever of several wordings of one thing was chosen: how failures of many versions are compared."""
+    return _reworded(said(message))
+
+
+@lru_cache(maxsize=1 << 16)
+def _reworded(normal: str) -> str:
+    return replaced(rules().wordings, normal)
+
+
 def _unnamed(message: str, names: Collection[str]) -> str:
     spoken = [re.escape(name) for name in names if name and name.lower() not in WORDS]
     if not spoken:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from fuzz.case import Frame
-from triage.stack import known, sites, spot
+from triage.stack import OFFSET, known, sites, spot
 
 #: More frames than these tell nothing new; more are read, since some of them tell nothing in the batch at hand.
 DEPTH, _READ = 8, 12
@@ -41,23 +41,31 @@ class Place(NamedTuple):
 
 
 class Spot(NamedTuple):
-    """A telling frame besides its name: its line (0: unknown), whether many conversions reach it, its file's name."""
+    """A telling frame besides its name: its line (0: unknown), whether many conversions reach it, its file's name, and
+    whose code it is ("": unknown)."""
 
     line: int
     shared: bool
     file: str
+    compiler: str
 
 
 def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
-    """The frames that tell something by their names, innermost first, each once; `found` is innermost first."""
+    """The frames that tell something by their names, innermost first, each once; `found` is innermost first.
+
+    Where no frame has a name, by their offsets in a library.
+    """
     named: dict[str, Spot] = {}
+    stripped: dict[str, Spot] = {}
     for frame in _without_the_script(found):
         name, kind = spot(frame.file, frame.function, getattr(frame, "code", ""))
-        if name and not kind and name not in named:
+        if name and not kind and frame.function.startswith(OFFSET):
+            stripped.setdefault(f"{name.rpartition('/')[2]}{frame.function}", _spot(frame))
+        elif name and not kind and name not in named:
             named[name] = _spot(frame)
         if len(named) == _READ:
             break
-    return named
+    return named or dict(islice(stripped.items(), _READ))
 
 
 def calling(outer: Iterable[Frame]) -> frozenset[str]:
@@ -95,8 +103,8 @@ def on_every_path(stacks: Iterable[Sequence[str]]) -> frozenset[str]:
 
 
 def _spot(frame: Frame) -> Spot:
-    _, _, shared, file = known(frame.file, frame.function)
-    return Spot(frame.line, shared, file)
+    _, _, shared, file, compiler = known(frame.file, frame.function)
+    return Spot(frame.line, shared, file, compiler)
 
 
 def often_shared(stacks: Iterable[Mapping[str, Spot]]) -> frozenset[str]:

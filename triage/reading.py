@@ -16,15 +16,17 @@ from fuzz.case import Frame
 from triage import traces
 from triage.caller import without_the_caller
 from triage.hollow import hollow, late, spoken
-from triage.messages import WORDS, part, said
+from triage.messages import WORDS, part, said, worded
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.rules import rules
-from triage.stack import shared
+from triage.stack import known, shared
 from triage.unescaped import unescaped
 from triage.wrongness import guilty, plainly_wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
+#: So many frames that tell nothing else show whose they are.
+_MOST_OWNED = 60
 #: What a message holds that has a trace in it; one beside a trace of its own seldom does.
 _TRACED = re.compile(r"File \"|(?i:trace)|\.py:\d|0x[0-9a-f]{6}")
 #: A message that is nothing but a key that was not found, or another value: only the place can tell.
@@ -74,7 +76,7 @@ class Read(NamedTuple):
     blames, where there are no telling frames. `exception` is a bare class name. `clipped` if the message is as long as
     somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
     language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it
-    says that the operator which it names is not supported.
+    says that the operator which it names is not supported; `compilers` are those whose failure it may be, where known.
     """
 
     named: Mapping[str, Spot]
@@ -97,6 +99,7 @@ class Read(NamedTuple):
     weak: bool = False
     site: str = ""
     refused: bool = False
+    compilers: frozenset[str] = frozenset()
 
 
 def read(report: Report, reverse: bool) -> Read:
@@ -107,7 +110,7 @@ def read(report: Report, reverse: bool) -> Read:
     message, wrapped, site, body = _prefixed(told)
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
-    normal = said(masked)
+    normal = worded(masked)
     value = _VALUE.fullmatch(normal) is not None
     exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
     bare = normal.removeprefix(_OF_A_NODE)
@@ -135,6 +138,19 @@ def read(report: Report, reverse: bool) -> Read:
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
+        _compilers(named, found, report.exception or wrapped, told if hollow(bare) else ""),
+    )
+
+
+def _compilers(named: Mapping[str, Spot], found: tuple[Frame, ...], exception: str, hollow: str) -> frozenset[str]:
+    """Whose failure it may be: by its telling frames, else by any, else by its exception and by words without sense."""
+    told = (spot.compiler for spot in named.values())
+    ignored = (known(frame.file, frame.function).compiler for frame in found[:_MOST_OWNED])
+    return (
+        (frozenset(told) - {""})
+        or (frozenset(ignored) - {""})
+        or (frozenset((rules().owned.compiler("", exception),)) - {""} if exception else frozenset())
+        or (rules().owned.compilers(hollow[:_LONGEST_CONVERTING]) if hollow else frozenset())
     )
 
 
@@ -163,7 +179,7 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
         elif not report.trace:
             message = _without_chatter(words)
     elif words and trace.said:
-        message = _whole(words, trace.said)
+        message = _whole(words, trace)
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
     given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
@@ -171,11 +187,18 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
     return _together(given, trace.frames), message, cut and not report.frames
 
 
-def _whole(message: str, told: str) -> str:
-    """The message as its trace tells it, where somebody cut it within a line."""
-    at = told.find(message) if len(message) >= _SHORTEST_CUT else -1
-    goes_on = at >= 0 and told[at + len(message) : at + len(message) + 1] not in ("", "\n")
-    return told[at:] if goes_on else message
+def _whole(message: str, trace: traces.Trace) -> str:
+    """The message as its trace tells it, where somebody took no more than its first lines, or cut it within a line.
+
+    Whatever ends a traceback belongs to its exception; of other output only what a line announces that ends in a colon.
+    """
+    line = message.strip()
+    told = trace.said if line.endswith(":") else trace.closing
+    if (at := told.find(line)) >= 0 and told[at + len(line) :].lstrip(" \t").startswith("\n"):
+        return told[at:]
+    at = trace.said.find(message) if len(message) >= _SHORTEST_CUT else -1
+    goes_on = at >= 0 and trace.said[at + len(message) : at + len(message) + 1] not in ("", "\n")
+    return trace.said[at:] if goes_on else message
 
 
 def _without_chatter(message: str) -> str:

@@ -6,6 +6,8 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[drop]]``      preambles and trailers that every message of a compiler carries
 ``[[mask]]``      what differs between two runs, machines or tests of one bug, and what is written instead (`by`);
                   ``by = "basename"`` keeps the last part of a path to source code. `common.toml` comes last
+``[[wording]]``   what several versions write of one thing in a normalised message, and what is written instead (`by`);
+                  only where failures are grouped, since a live signature keeps its words
 ``[[prefix]]``    how a runner writes exception, file and line before a sentence
 ``[[converting]]`` where a message names what was being converted or run, more surely than whoever reported it; `needs`
                   is a text without which the pattern finds nothing, which is far quicker to see
@@ -20,6 +22,8 @@ the text of one compiler may quote another's. In the order in which they are app
                   (the script that calls the compiler)
 ``[[shared]]``    frames that many conversions reach, by `file` or `function`: they tell only with who called them
 ``[[namesake]]``  functions of Python whose name many in one file share: the line of code tells them apart
+``[[own]]``       what shows that a frame is of the compiler whose file of rules this is: its `file`, or the `name` of
+                  its function, as that of an exception does; and `words` of a message that says nothing else
 ``[[end]]``       lines after which a trace shows something else than the compiler's own calls
 """
 
@@ -91,12 +95,31 @@ class Ignored:
         return self.function(name) or self.file(path) or self.pair(path, name)
 
 
+@dataclass(frozen=True, eq=False)
+class Owned:
+    """Whose a frame, an exception or a word is: patterns with a group for each compiler."""
+
+    files: re.Pattern[str]
+    names: re.Pattern[str]
+    words: re.Pattern[str]
+
+    def compiler(self, path: str, name: str) -> str:
+        """The compiler of a frame or, without a path, of an exception; "" where nobody's can be told."""
+        found = self.names.search(name) or (self.files.search(path) if path else None)
+        return (found and found.lastgroup) or ""
+
+    def compilers(self, text: str) -> frozenset[str]:
+        """The compilers that words name."""
+        return frozenset(found.lastgroup or "" for found in self.words.finditer(text))
+
+
 @dataclass(frozen=True)
 class Rules:
     """All rules, compiled."""
 
     drops: tuple[tuple[Filtered, str], ...]
     masks: tuple[tuple[Filtered, Replacement], ...]
+    wordings: tuple[tuple[Filtered, Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
     converting: tuple[tuple[str, re.Pattern[str]], ...]
     parts: tuple[re.Pattern[str], ...]
@@ -109,6 +132,7 @@ class Rules:
     namesakes: re.Pattern[str]
     ignored: Ignored
     shared: Ignored
+    owned: Owned
 
 
 @cache
@@ -137,6 +161,7 @@ def read(folder: Path) -> Rules:
     return Rules(
         drops=tuple((filtered(_pattern(path, rule)), "") for path, rule in each("drop")),
         masks=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("mask")),
+        wordings=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("wording")),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
         parts=tuple(_naming(path, rule) for path, rule in each("part")),
@@ -149,11 +174,12 @@ def read(folder: Path) -> Rules:
         end=re.compile(alternatives("end")),
         ignored=_ignored(list(each("ignore"))),
         shared=_frames([(path, {**rule, "kind": "framework"}) for path, rule in each("shared")]),
+        owned=Owned(*(_by_compiler(list(each("own")), key) for key in ("file", "name", "words"))),
     )
 
 
 _TABLES = frozenset(
-    "drop mask prefix converting part operator empty spoken refusal chatter ignore shared namesake end".split()  # noqa: SIM905
+    "drop mask wording prefix converting part operator empty spoken refusal chatter ignore shared namesake own end".split()  # noqa: SIM905
 )
 
 
@@ -176,6 +202,13 @@ def _pattern(path: Path, rule: Mapping[str, Any], key: str = "pattern") -> re.Pa
         return re.compile(text, re.MULTILINE | (re.IGNORECASE if rule.get("ignore_case") else 0))
     except re.error as error:
         raise RuleError(f"{path}: {text!r} is no regular expression ({error})") from error
+
+
+def _by_compiler(found: Sequence[tuple[Path, Mapping[str, Any]]], key: str) -> re.Pattern[str]:
+    """One pattern with a group for each file of rules, which is a compiler's."""
+    return re.compile(
+        "|".join(f"(?P<{path.stem}>{_pattern(path, rule, key).pattern})" for path, rule in found) or _NOTHING
+    )
 
 
 def _naming(path: Path, rule: Mapping[str, Any]) -> re.Pattern[str]:

@@ -28,6 +28,8 @@ _SITE_TOO = re.compile(
     r"|\b[Ii]n node -?\d+ \((?P<function3>\w+)\): "
 )
 _NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.\d+)*|dll|dylib)$")
+#: What the function of a frame begins with whose symbol was stripped.
+OFFSET = "+0x"
 #: Rules look at no more than these last parts of a path.
 _PARTS = 5
 _LONGEST_CODE = 100
@@ -78,7 +80,7 @@ def spot(file: str, function: str, code: str = "") -> tuple[str, str]:
     function, which is the same whether the tool knows the file or not; else the file with its folder. The name is ""
     where nothing is known.
     """
-    name, kind, _, _ = known(file, function)
+    name, kind, *_ = known(file, function)
     if code and not kind and rules().namesakes.search(function):
         if _PASSED_ON.fullmatch(code):
             return name, "panic"
@@ -92,12 +94,14 @@ def shared(file: str, function: str) -> bool:
 
 
 class Known(NamedTuple):
-    """What is known of a frame by its file and function: `spot` and `shared` of these, and its file's bare name."""
+    """What is known of a frame by its file and function: `spot` and `shared` of these, its file's bare name, and whose
+    code it is, "" where that cannot be told."""
 
     name: str
     kind: str
     shared: bool
     file: str
+    compiler: str
 
 
 @lru_cache(maxsize=1 << 16)
@@ -105,12 +109,21 @@ def known(file: str, function: str) -> Known:
     """What is known of a frame but for its line of code."""
     parts = file.replace("\\", "/").split("/")[-_PARTS:]
     path, bare = "/".join(parts), _bare(function)  # the end of a path is the same on every machine
-    return Known(_name(path, bare), rules().ignored.kind(path, bare), bool(rules().shared.kind(path, bare)), parts[-1])
+    every = rules()
+    return Known(
+        _name(path, bare),
+        every.ignored.kind(path, bare),
+        bool(every.shared.kind(path, bare)),
+        parts[-1],
+        every.owned.compiler(path, bare),
+    )
 
 
 @lru_cache(maxsize=1 << 16)
 def _bare(function: str) -> str:
-    """A function's name, whatever set of instructions it was compiled for."""
+    """A function's name, whatever set of instructions it was compiled for, "" where it is an offset in a library."""
+    if function.startswith(OFFSET):
+        return ""
     name = function_name(function)
     return _ISA.sub("", name) if "_" in name else name
 

@@ -17,6 +17,12 @@ NUMBERED = re.compile(r"(?:\* )?(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):|\
 _ADDRESS = re.compile(r"^0x[0-9a-fA-F]+ (?:in |- )?")
 #: Where only an address, or a library and an offset, is known of a frame.
 _NOWHERE = re.compile(r"0x[0-9a-fA-F]+|\([^()]*\+0x[0-9a-fA-F]+\)(?: \[0x[0-9a-fA-F]+\])?|\(unknown\)")
+#: Where a library and an offset are known and no symbol.
+_STRIPPED = re.compile(
+    r"\(?(?P<library>[^\s()\[\]]+\.(?:so(?:\.\d+)*|dylib|dll|pyd))\(?(?P<offset>\+0x[0-9a-fA-F]+)\)?"
+    r"(?: ?\[0x[0-9a-fA-F]+\])?(?: \(BuildId: \w+\))?$"
+    r"|pc (?P<offset2>[0-9a-f]{6,16}) +(?P<library2>\S+\.so)(?: \(BuildId: \w+\))?$"
+)
 _PLACE = re.compile(
     r"[(\[]?(?P<file>[^\s()\[\]:]+\.[A-Za-z]{1,5}|[A-Za-z]:[^\s()\[\]:]+):(?P<line>\d+)(?::\d+)?[)\]]?$"
 )
@@ -41,12 +47,23 @@ _WINDOWS = re.compile(
 _MODULE = re.compile(r"^[^\s`]+`")
 
 
+def stripped(text: str) -> Frame | None:
+    """A frame of which no more than the offset in its library is known, which is its function; None for others."""
+    found = _STRIPPED.match(text) if "+0x" in text or text.startswith("pc ") else None
+    if found is None:
+        return None
+    offset = found["offset"] or f"+0x{found['offset2'].lstrip('0')}"
+    return Frame(found["library"] or found["library2"], 0, offset)
+
+
 def native(text: str) -> Frame:
     """One native frame without its number."""
-    if text.startswith("pc ") and (frame := trace_shapes.frame(text)):
+    if text.startswith("pc ") and (frame := stripped(text) or trace_shapes.frame(text)):
         return frame  # Android
     if text.startswith("0x"):
-        text = _ADDRESS.sub("", text)
+        text = _ADDRESS.sub("", text).lstrip()
+    if frame := stripped(text):
+        return frame
     if "`" in text:
         text = _MODULE.sub("", text)
     if _NOWHERE.fullmatch(text):
@@ -74,7 +91,7 @@ def unnumbered(line: str) -> Frame | None:
         and ("+0x" in line or "[0x" in line)
         and (found := _GLIBC.match(line) or _DEMANGLED.match(line))
     ):
-        return Frame(found["library"], 0, found["symbol"])
+        return stripped(line) or Frame(found["library"], 0, found["symbol"])
     if "!" in line and (found := _WINDOWS.match(line)):
         return Frame(found["file"] or "", int(found["line"] or 0), found["function"])
     return None

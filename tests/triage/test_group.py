@@ -41,6 +41,11 @@ def native(*functions: str, line: int = 10) -> str:
     )
 
 
+def seen(times: int, line: dict[str, Any]) -> list[dict[str, Any]]:
+    """A failure seen several times, each at other addresses: the very same line again is no second observation."""
+    return [{**line, "trace": line["trace"].replace("0x7f", f"0x{at}f")} for at in range(1, times + 1)]
+
+
 # ------------------------------------------------------------------ one difficulty each
 
 
@@ -106,9 +111,26 @@ def test_two_messages_at_one_place_are_two_bugs_if_something_else_goes_with_them
     one: dict[str, str], other: dict[str, str]
 ) -> None:
     at = {"trace": native("ns::Fold", "ns::Run")}
-    first = [{**at, "message": "cannot fold the scale", **one}] * 4
-    second = [{**at, "message": "no such buffer", **other}] * 4
+    first = seen(4, {**at, "message": "cannot fold the scale", **one})
+    second = seen(4, {**at, "message": "no such buffer", **other})
     assert groups(*first, *second) == [{0, 1, 2, 3}, {4, 5, 6, 7}]
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_lines_that_are_sent_again_change_nothing(times: int) -> None:
+    at = {"trace": native("ns::Fold", "ns::Run")}
+    lines = [
+        {**at, "message": "cannot fold the scale", "operator": "Conv"},
+        {**at, "message": "no such buffer", "operator": "Gemm"},
+        *({"message": "KeyError: 'scale'", "operator": name} for name in ("Pad", "Tile")),
+        *({"message": "axis repeats", "trace": native(name, "ns::Run")} for name in ("ns::Pad", "ns::Tile")),
+        {"message": "axis repeats"},
+    ]
+    once = groups(*lines)
+    evenly = groups(*lines * times)
+    unevenly = groups(*lines, *lines[:2] * times, lines[5], *lines[3:4] * 3 * times)
+    assert [{at for at in found if at < len(lines)} for found in evenly] == once
+    assert sorted(sorted(at for at in found if at < len(lines)) for found in unevenly) == sorted(map(sorted, once))
 
 
 def test_lines_that_drift_do_not_make_bugs() -> None:
@@ -123,7 +145,8 @@ def test_lines_that_drift_do_not_make_bugs() -> None:
 
 def test_a_place_that_says_many_things_only_reports_errors() -> None:
     said = ("scale is absent", "rank beyond four", "dtype lacks a kernel", "window exceeds input", "axis repeats")
-    lines = [{"message": message, "trace": native("ns::InferType", "ns::Run")} for message in said for _ in range(5)]
+    at = {"trace": native("ns::InferType", "ns::Run")}
+    lines = [line for message in said for line in seen(5, {"message": message, **at})]
     assert len(groups(*lines)) == len(said)
 
 
@@ -401,7 +424,8 @@ def test_at_a_shared_place_an_operator_decides_if_it_is_no_rarity() -> None:
         "message": "In relax.add, the shapes are not broadcastable",
         "trace": native("tvm::relax::InferBinaryBroadcastShape"),
     }
-    found = [{**shared, "operator": name} for name in ["Gemm"] * 8 + ["Conv"] * 6 + ["Relu", ""]]
+    often = [*seen(8, {**shared, "operator": "Gemm"}), *seen(6, {**shared, "operator": "Conv"})]
+    found = [*often, {**shared, "operator": "Relu"}, {**shared, "operator": ""}]
     assert groups(*found) == [{*range(8), 14, 15}, set(range(8, 14))]
 
 

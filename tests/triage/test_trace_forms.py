@@ -75,7 +75,7 @@ FRAMES: dict[str, tuple[str, list[tuple[str, str, int]]]] = {
         [("", "absl::log_internal::LogMessage::Flush", 0), ("", "xla::HloFusion::FuseClamp", 0), ("", "", 0)],
     ),
     "XLA": (XLA, [("", "xla::Simplifier::HandleDot", 0), ("", "xla::Simplifier::Run", 0)]),
-    "LLVM": (LLVM, [("", "llvm::sys::PrintStackTrace", 0), ("", "", 0), ("", "b::GatherLowering::match", 0)]),
+    "LLVM": (LLVM, [("", "llvm::sys::PrintStackTrace", 0), ("libc.so.6", "", 0), ("", "b::GatherLowering::match", 0)]),
     "lldb": (LLDB, [("nonzero.cc", "k::CountNonZero", 21), ("nonzero.cc", "k::NonZero", 40)]),
 }
 

@@ -1,0 +1,172 @@
+"""What a blind trial of the grouping taught, one by one: wrappers, first lines, poorer evidence, generated names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.triage.test_group import PACKAGES, groups, python
+
+OPENVINO = (f"{PACKAGES}/openvino/_ov_api.py", "compile_model", "super().compile_model(model)")
+
+
+# ------------------------------------------------------------------ messages
+
+
+def test_a_message_of_a_first_line_alone_goes_on_as_the_exception_in_its_trace_does() -> None:
+    wrapper = "Exception from src/inference/src/cpp/core.cpp:155:"
+    causes = ("the axis of Gather is no constant", "an empty list of inputs")
+    lines: list[dict[str, Any]] = [
+        {"message": f"RuntimeError: {wrapper}", "trace": python(OPENVINO, final=f"RuntimeError: {wrapper}\n{cause}")}
+        for cause in causes
+    ]
+    assert groups(*lines, *({"message": cause} for cause in causes)) == [{0, 2}, {1, 3}]
+
+
+def test_what_a_program_prints_after_a_whole_message_is_no_part_of_it() -> None:
+    said = "no kernel for this node"
+    lines = [{"message": said, "trace": f"{said}\n{more}"} for more in ("cache hit", "bye")]
+    assert groups(*lines, {"message": said}) == [{0, 1, 2}]
+
+
+FRONTEND = "src/frontends/onnx/frontend/src/frontend.cpp"
+REPORT = "src/frontends/common_translators/src/unconverted_ops_report.cpp"
+REFUSED = "OpenVINO does not support the following ONNX operations: ai.onnx.Sorted"
+INTERNAL = "Error Code 2: Internal Error ("
+CALL = "call_function <built-in method f of type object at 0x7f12>(*(FakeTensor(..., size=(2,)), 1), **{})"
+SETUP = "Pad node could not be set up"
+RECURSION = "maximum recursion depth exceeded"
+NO_MATCH = "error: no matching function for call to"
+TRACED = "Cannot trace\n  Explanation: it may be anything.\n  Developer debug context: "
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("CppCompileError: no lowering", "backend='inductor' raised:\nCppCompileError: no lowering"),
+        (REFUSED, f"Check 'false' failed at {FRONTEND}:305:\nErrors during ONNX translation:\n{REFUSED}"),
+        (REFUSED, f"Check 'm_errors.empty()' failed at {REPORT}:142:\n{REFUSED}"),
+        (SETUP, f"Check 'false' failed at src/plugins/intel_cpu/src/node.cpp:9:\n{SETUP}"),
+        (f"{INTERNAL}[w.cpp::validate::40] p: no weights)", f"[w.cpp::validate::44] {INTERNAL}p: no weights)"),
+        (
+            f"Failed running {CALL}:\nbad size 3",
+            f"Dynamo failed to run FX node with fake tensors: {CALL}: got RuntimeError('bad size 4')",
+        ),
+        (
+            "LLVM ERROR: Cannot select: t12: bf16 = fma t3, t5, t7",
+            "LLVM ERROR: Cannot select: 0x5581: bf16 = fma 0x55ff, 0x5602, 0x5a",
+        ),
+        ("Check failed: (a->n == 2) is false: no pairs", "Check failed: a->n == 2 (3 vs. 2) : no pairs"),
+        (f"{RECURSION} in comparison", f"{RECURSION} while calling a Python object"),
+        (f"{NO_MATCH} 'fold(const float&, double)'", f"{NO_MATCH} 'fold(c10::Half&, float&)'"),
+        ("Failed to materialize symbols: { (d_7, { a.2 }) }", "Failed to materialize symbols: { (d_8, { b_c.3, e }) }"),
+        (f"{TRACED}A(b)", f"{TRACED}C"),
+    ],
+)
+def test_what_a_wrapper_or_a_version_writes_around_an_error_is_no_bug(one: str, other: str) -> None:
+    assert groups({"message": one}, {"message": other}) == [{0, 1}]
+
+
+def test_the_innermost_node_of_a_chain_of_bodies_is_the_one_that_failed() -> None:
+    code = "[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : "
+    running = "Non-zero status code returned while running {} node. Name:'{}' Status Message: "
+    around = ("", *(running.format(name, f"n_{name}") for name in ("Loop", "If", "Scan", "SequenceMap")))
+    said = [running.format(inner, "k") + "invalid shape" for inner in ("Expand", "Tile")]
+    lines = [{"message": f"{code}{outer}{inner}"} for inner in said for outer in around]
+    assert groups(*lines) == [set(range(5)), set(range(5, 10))]
+
+
+def test_a_check_that_converters_share_is_told_by_the_converter_that_its_chain_names() -> None:
+    check = "Check 'merged' failed at src/core/shape_inference/include/eltwise_shape_inference.hpp:125:\nShapes differ."
+    lines = [
+        {"message": f"{before}[ONNX Frontend] Conversion failed for {name}-17\n{check}", "symptom": "crash"}
+        for name in ("LayerNormalization", "BatchNormalization")
+        for before in ("", f"Check 'false' failed at {FRONTEND}:12:\n")
+    ]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
+def test_the_operator_that_an_error_is_said_to_be_in_tells_what_a_generic_check_does_not() -> None:
+    frames = [
+        (f"{PACKAGES}/torch/_inductor/utils.py", "run", "return model(new_inputs)"),
+        (f"{PACKAGES}/torch/_inductor/output_code.py", "__call__", "return self.current_callable(inputs)"),
+    ]
+    advice = "\nThis error most often comes from a incorrect fake (aka meta) kernel."
+    lines = []
+    for name in ("fft", "pool"):
+        said = f"AssertionError: expected size 3==3, stride 4==5 at dim=1\nError in op: torch.ops.aten.{name}.default"
+        lines += [{"message": said}, {"message": "", "trace": python(*frames, final=f"{said}{advice}")}]
+    assert groups(*lines) == [{0, 1}, {2, 3}]
+
+
+def test_a_message_whose_only_telling_word_is_a_name_of_the_model_is_told_by_the_operator() -> None:
+    lines = [{"message": f"Compute Shape Error for {name}", "operator": op} for name in "ab" for op in ("Pad", "Tile")]
+    assert groups(*lines) == [{0, 2}, {1, 3}]
+
+
+# ------------------------------------------------------------------ whose failure it is
+
+
+SEARCH = ("torch/_inductor/scheduler.py:{} fuse_nodes", "torch/_inductor/scheduler.py:{} will_fusion_create_cycle")
+
+
+def test_a_search_in_a_file_of_a_walk_is_a_place_whatever_the_operator() -> None:
+    hung = {"symptom": "hang", "frames": ["fuzz/worker.py:130 main", *(frame.format(90) for frame in SEARCH)]}
+    said = zip(("timeout after 30 s", "timed out (300.0 s)", "no answer"), ("Add", "Mul", "Concat"), strict=True)
+    assert len(groups(*({**hung, "message": message, "operator": name} for message, name in said))) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"frames": ["torch/_inductor/graph.py:40 run", "torch/_inductor/scheduler.py:90 fuse_nodes"]},
+        {"exception": "torch._inductor.exc.InductorError"},
+        {"trace": python((f"{PACKAGES}/torch/_inductor/graph.py", "run", "super().run()"), final="TimeoutError: hung")},
+    ],
+    ids=["frames", "exception", "trace"],
+)
+def test_what_says_nothing_joins_no_bug_of_another_compiler(other: dict[str, Any]) -> None:
+    hung: dict[str, Any] = {"message": "timeout after 30 s", "symptom": "hang", "operator": "Add"}
+    loop = {**hung, "frames": ["main", "onnxruntime::ConstantFolding::ApplyImpl", "onnxruntime::LoopImpl::Execute"]}
+    walk = {**hung, "frames": ["main", "onnxruntime::InferenceSession::Run"]}
+    assert groups(loop, hung) == [{0, 1}]
+    assert groups(loop, {**hung, **other}) == [{0}, {1}]
+    assert groups(walk, {**hung, **other}) == [{0}, {1}]
+
+
+# ------------------------------------------------------------------ places
+
+
+FORMS_OF_OFFSETS = {
+    "glibc": "libk.so(+0x{1}) [0x7f{0}{1}]",
+    "numbered": "#{0} /opt/libk.so(+0x{1}) [0x7f{0}{1}]",
+    "sanitizer": "    #{0} 0x7f{0}{1}  (/opt/libk.so+0x{1}) (BuildId: ab12)",
+    "Android": "#0{0} pc 0000000000{1}  /data/libk.so (BuildId: ab12)",
+}
+
+
+@pytest.mark.parametrize("form", FORMS_OF_OFFSETS)
+def test_stripped_frames_are_told_by_their_offsets_in_one_build(form: str) -> None:
+    died = {"message": "Segmentation fault", "symptom": "crash"}
+    stacks = (("1f3a20", "20aa10", "20b1f4"), ("1f3a20", "20aa10", "20b1f4"), ("8812c4", "20aa10", "20b1f4"))
+    traces = ["\n".join(FORMS_OF_OFFSETS[form].format(*frame) for frame in enumerate(stack)) for stack in stacks]
+    operators = ("Conv", "Relu", "Conv")
+    lines = [{**died, "trace": trace, "operator": name} for trace, name in zip(traces, operators, strict=True)]
+    assert groups(*lines) == [{0, 1}, {2}]
+
+
+def test_the_offsets_of_two_builds_are_not_compared() -> None:
+    died = {"message": "Segmentation fault", "symptom": "crash"}
+    builds = [
+        {**died, "trace": "\n".join(f"libk.so(+0x{at:x}) [0x7f]" for at in build)} for build in ((9, 99), (7, 77))
+    ]
+    assert groups(*builds) == [{0, 1}]
+
+
+def test_offsets_tell_nothing_beside_frames_with_names() -> None:
+    lines = [
+        {"message": "Segmentation fault", "trace": f"libk.so(+0x{at}) [0x7f]\nlibk.so(_ZN2ns4FoldEv+0x1) [0x7f]"}
+        for at in (12, 34)
+    ]
+    assert groups(*lines) == [{0, 1}]
