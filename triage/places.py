@@ -186,6 +186,12 @@ def inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable
     return sum(count**2 for count in last.values()) <= sum(count**2 for count in first.values())
 
 
+def is_inner_last(frames: tuple[Frame, ...], usual: bool) -> bool:
+    """Whether one list ends with the innermost frame: by its own ends, where they tell, else as `usual` in its batch."""
+    vote = _vote(frames[0], frames[-1]) if len(frames) > 1 else 0
+    return vote > 0 if vote else usual
+
+
 def _vote(first: Frame, last: Frame) -> int:
     """How many of the two ends speak for the inner one being last, less those that speak against it."""
     first_kind, last_kind = (

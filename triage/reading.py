@@ -17,11 +17,11 @@ from triage import traces
 from triage.caller import without_the_caller
 from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
-from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
+from triage.places import MOST_FRAMES, Spot, calling, is_inner_last, quoted_places, telling, walking
 from triage.rules import rules
 from triage.stack import known, shared
 from triage.unescaped import unescaped
-from triage.wrongness import guilty, plainly_wrong
+from triage.wrongness import compared, guilty, plainly_wrong, raising, wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
@@ -138,7 +138,8 @@ def read(report: Report, reverse: bool) -> Read:
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
-        _compilers(named, found, report.exception or wrapped, told if hollow(bare) else ""),
+        _compilers(named, found, report.exception or wrapped, told if hollow(bare) else "")
+        or rules().owned.accused(compared(message) if wrong(report.symptom) else ""),
     )
 
 
@@ -182,6 +183,7 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
         message = _whole(words, trace)
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
+    reverse = is_inner_last(report.frames, reverse)
     given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
     cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
     return _together(given, trace.frames), message, cut and not report.frames
@@ -220,6 +222,8 @@ def _symptom(told: str, message: str) -> str:
     noted = " ".join(told.lower().split())
     if plainly_wrong(noted):
         return "wrong result"  # one symptom, however a runner spells it
+    if raising(noted):
+        return "exception"  # the same, in whichever step it is told to have come
     return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
 
 

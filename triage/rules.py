@@ -23,7 +23,8 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[shared]]``    frames that many conversions reach, by `file` or `function`: they tell only with who called them
 ``[[namesake]]``  functions of Python whose name many in one file share: the line of code tells them apart
 ``[[own]]``       what shows that a frame is of the compiler whose file of rules this is: its `file`, or the `name` of
-                  its function, as that of an exception does; and `words` of a message that says nothing else
+                  its function, as that of an exception does; `words` of a message that says nothing else; and what
+                  it is `called` where its result is compared with another's
 ``[[end]]``       lines after which a trace shows something else than the compiler's own calls
 """
 
@@ -102,6 +103,7 @@ class Owned:
     files: re.Pattern[str]
     names: re.Pattern[str]
     words: re.Pattern[str]
+    called: re.Pattern[str]
 
     def compiler(self, path: str, name: str) -> str:
         """The compiler of a frame or, without a path, of an exception; "" where nobody's can be told."""
@@ -111,6 +113,11 @@ class Owned:
     def compilers(self, text: str) -> frozenset[str]:
         """The compilers that words name."""
         return frozenset(found.lastgroup or "" for found in self.words.finditer(text))
+
+    def accused(self, text: str) -> frozenset[str]:
+        """The first compiler that is called by its name, alone; none where there is none."""
+        found = self.called.search(text)
+        return frozenset((found.lastgroup or "",)) if found else frozenset()
 
 
 @dataclass(frozen=True)
@@ -174,12 +181,13 @@ def read(folder: Path) -> Rules:
         end=re.compile(alternatives("end")),
         ignored=_ignored(list(each("ignore"))),
         shared=_frames([(path, {**rule, "kind": "framework"}) for path, rule in each("shared")]),
-        owned=Owned(*(_by_compiler(list(each("own")), key) for key in ("file", "name", "words"))),
+        owned=Owned(*(_by_compiler(list(each("own")), key) for key in ("file", "name", "words", "called"))),
     )
 
 
 _TABLES = frozenset(
-    "drop mask wording prefix converting part operator empty spoken refusal chatter ignore shared namesake own end".split()  # noqa: SIM905
+    "drop mask wording prefix converting part operator empty spoken".split()  # noqa: SIM905
+    + "refusal chatter ignore shared namesake own end".split()  # noqa: SIM905
 )
 
 

@@ -32,6 +32,13 @@ _WAYS = (
     ("shape", re.compile(r"(?i)\bshapes? (?:differ|mismatch)\b|\b(?:wrong|other) shapes?\b")),
     ("type", re.compile(r"(?i)\b(?:wrong|other) d?types?\b|\bdtypes? (?:differ|mismatch)\b")),
 )
+#: What is compared with another result stands before this.
+_COMPARED = re.compile(r"(?P<one>[^\n:]{1,60}?) (?:vs\.?|versus|against|differs from|compared (?:to|with)|!=) ")
+#: What runners call it when something raises, by the step in which it did.
+_RAISING = re.compile(
+    r"(?:(?:compil\w*|build|conver\w+|import|pars\w+|load\w*|run(?:time)?|infer\w*|execut\w+|unhandled|uncaught|python)"
+    r"[ _-]*)?(?:errors?|exceptions?|fail(?:ure|ed|s)?|raise[sd]?)"
+)
 #: Numbers that came out are shown, and none of them is special.
 _SHOWN = re.compile(r"(?i)\b(?:got|actual|returned|computed)\b[: ]*(?:array)?\(?\[[^\]]*\d")
 _SAID = re.compile(
@@ -83,3 +90,14 @@ def wrong(symptom: str) -> bool:
 def plainly_wrong(symptom: str) -> bool:
     """Whether a symptom says that a result is wrong, and not in what way."""
     return _PLAINLY.fullmatch(symptom) is not None
+
+
+def raising(symptom: str) -> bool:
+    """Whether a symptom says that something raised, and no more than in which step."""
+    return _RAISING.fullmatch(symptom) is not None
+
+
+def compared(message: str) -> str:
+    """Whose result a message compares with another's, as it says it at its beginning; "" where it does not."""
+    found = _COMPARED.match(message[:_LONGEST])
+    return found["one"] if found else ""

@@ -74,7 +74,7 @@ SPECIAL = (
     Special("-inf", "no minus infinity in", "f", np.isneginf, _distinct),
     Special("+inf", "no plus infinity in", "f", np.isposinf, _distinct),
     Special("infinite", "no infinity in", "f", np.isinf, _distinct),
-    Special("large", f"small numbers in the place of those beyond {LARGE} in", "f", lambda array: np.abs(array) > LARGE, _distinct),
+    Special("large", f"small numbers for those beyond {LARGE} in", "f", lambda array: np.abs(array) > LARGE, _distinct),
     Special("negative", "no negative number in", "if", lambda array: (array < 0) & np.isfinite(array), _positive),
     Special("negative", "no negative number in", "i", lambda array: np.asarray(array < 0), _zeros),
     Special("zero", "no zero in", "if", lambda array: np.asarray(array == 0), _distinct),
