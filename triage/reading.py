@@ -46,6 +46,8 @@ _FOREIGN_BELOW = re.compile(r"\n(?:loc\([^\n]*\): )?error: ")
 _OF_PYTHON = re.compile(r"[\w./]*\w+\.pyx?(?: |$)")
 #: Nobody clips messages to less than this; so much of one is found again in its trace.
 _SHORTEST_CLIPPED, _SHORTEST_CUT = 80, 40
+#: What somebody who cut a message off put in the place of the rest.
+_ELLIPSIS = re.compile(r"[ \t]*(?:\.\.\.|…|\[\.\.\.\])$")
 _CLOSING = frozenset(".;!?)]}'\"`")
 #: An exception may be wrapped in others, each of which writes its name before the message.
 _MOST_PREFIXES = 6
@@ -194,7 +196,9 @@ def _whole(message: str, trace: traces.Trace) -> str:
 
     Whatever ends a traceback belongs to its exception; of other output only what a line announces that ends in a colon.
     """
-    line = message.strip()
+    line = _ELLIPSIS.sub("", message.strip())
+    if line != message.strip() and len(line) >= _SHORTEST_CUT and (at := trace.said.find(line)) >= 0:
+        return trace.said[at:]
     told = trace.said if line.endswith(":") else trace.closing
     if (at := told.find(line)) >= 0 and told[at + len(line) :].lstrip(" \t").startswith("\n"):
         return told[at:]

@@ -10,7 +10,7 @@ from triage.trace_native import NUMBERED, native, unnumbered
 _LONGEST_LINE = 1_500
 _PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:,? in (?P<function>.+))?')
 _PLACE_FIRST = re.compile(
-    r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}|<[^<>\s]+>):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
 )
 _FILE_FIRST = re.compile(
     r"(?P<file>[^\s:]+\.[A-Za-z]{1,5}|<[^<>]+>)(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"

@@ -36,6 +36,12 @@ _BEFORE_NUMBER = frozenset("*f#[0123456789")
 #: Open MPI and Boost number from nought; behind a number without a sign stand a library and an address.
 _NUMBERED_TOO = re.compile(r"(?:\[ *(\d+)\]|(\d+)#|(\d+)(?= +\S+\s+0x[0-9a-fA-F]+ ))\s+(\S.*)")
 _LISTING = re.compile(r"\*{3} (?:(?P<begin>Begin)|End|Check failure) stack trace:? \*{3}")
+#: What stands above symbols that nothing else marks: of ONNX Runtime's checks, of py-spy, of runners.
+_HEADING = re.compile(
+    r"(?:(?:native|c\+\+) )?(?:stack|back) ?trace:?$|native stack:?$|(?P<spied>Thread \d+ \((?:active|idle)[^)]*\))",
+    re.IGNORECASE,
+)
+_SYMBOL = re.compile(r"(?:at )?(?P<symbol>[A-Za-z_~(][^\s(]*::[^\s(]+(?: ?\(.*\)(?: const)?)?)(?: \(\))?$")
 _AT = re.compile(r"at (?:(?P<function>\S.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?\)?$")
 _JULIA_PLACE = re.compile(r"@ [\w.]+ (?P<file>\S+?):(?P<line>\d+)$")
 _CUT = re.compile(
@@ -80,6 +86,8 @@ class _Reading:
     python: list[list[PythonFrame]] = field(default_factory=lambda: [[]])
     links: list[str] = field(default_factory=lambda: [""])  # how each section follows from the one before
     link: str = ""  # how the next one will
+    headed: bool = False  # bare symbols are frames
+    spied: bool = False  # and those of Python are innermost first, too
     caused: bool = False  # the runs are exceptions of Java, each the cause of the one before
     native: list[dict[int, Frame]] = field(default_factory=lambda: [{}])
     text: list[str] = field(default_factory=list)
@@ -149,6 +157,8 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if indented and reading.listing:
         reading.native[-1][_next(reading)] = native(line)
         return
+    if (reading.spied and _listed(reading, trace_shapes.frame(line))) or _headed(reading, line):
+        return
     if line[0] in ".…[<(" and _CUT.match(line):
         reading.skipped = True
     if _other(reading, line) or _chained(reading, line):
@@ -162,12 +172,33 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         return
     if _shaped(reading, line, lone):
         return
+    if reading.headed and (found := _SYMBOL.match(line)) and _listed(reading, native(found["symbol"])):
+        return
     if not indented:
         if not reading.ended and reading.python[-1] and _FINAL.match(line):
             reading.final = len(reading.text)
         reading.ended |= _FINAL.match(line) is not None
     if not (indented and reading.python[-1] and not reading.ended) and len(reading.text) < _MOST_READ:
         reading.text.append(line)
+
+
+def _headed(reading: _Reading, line: str) -> bool:
+    """Whether a line says that what follows is a list of frames, which nothing else marks."""
+    heading = _HEADING.match(line) if line[-1] in ':"' else None
+    if heading is None:
+        return False
+    reading.headed, reading.spied = True, heading["spied"] is not None
+    if reading.spied and reading.native[-1]:
+        reading.native.append({})
+    return True
+
+
+def _listed(reading: _Reading, frame: Frame | None) -> bool:
+    """Take a frame of such a list, innermost first: of py-spy's those of Python as well. Whether there was one."""
+    if frame is None:
+        return False
+    reading.native[-1][_next(reading)] = frame
+    return True
 
 
 def _pointed_at(reading: _Reading, line: str) -> bool:
