@@ -187,7 +187,7 @@ def inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable
 
 
 def is_inner_last(frames: tuple[Frame, ...], usual: bool) -> bool:
-    """Whether one list ends with the innermost frame: by its own ends, where they tell, else as `usual` in its batch."""
+    """Whether one list ends with the innermost frame: its own ends tell, or else what is `usual` in its batch."""
     vote = _vote(frames[0], frames[-1]) if len(frames) > 1 else 0
     return vote > 0 if vote else usual
 

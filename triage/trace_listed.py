@@ -9,13 +9,16 @@ from triage.trace_native import NUMBERED, native, unnumbered
 
 _LONGEST_LINE = 1_500
 _PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:,? in (?P<function>.+))?')
+#: What Python calls the file of a program that was given as text.
+_STRING = r"<[^<>\s]+>"
 _PLACE_FIRST = re.compile(
-    r"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{1,5}|<[^<>\s]+>):(?P<line>\d+)(?::\d+)?[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
+    rf"(?P<file>(?:[A-Za-z]:)?[^\s:]+\.[A-Za-z]{{1,5}}|{_STRING}):(?P<line>\d+)(?::\d+)?"
+    r"[:,]?\s*(?:in |at )?(?P<function>\S.*)?$"
 )
 _FILE_FIRST = re.compile(
     r"(?P<file>[^\s:]+\.[A-Za-z]{1,5}|<[^<>]+>)(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"
 )
-_PLACE_LAST = re.compile(r"(?P<function><\w+>) \((?P<file>[^\s():]+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?\)$")
+_PLACE_LAST = re.compile(r"(?P<function><\w+>) \((?P<file>[^\s():]+\.[A-Za-z]{1,5}|<[^<>\s]+>):(?P<line>\d+)(?::\d+)?\)$")
 _AT_SIGN = re.compile(r"(?P<function>[^\s@]+) ?@ ?(?P<file>\S+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?$")
 _FUNCTION_LINE = re.compile(r"(?P<function>[^\s]*\w):(?P<line>\d+)(?P<file>)$")
 _FILE_ONLY = re.compile(r"(?P<file>\S+\.(?:py|pyx|pxi|cc|cpp|cxx|c|hpp|h|cu|rs))(?P<line>)(?P<function>)$")
