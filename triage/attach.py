@@ -12,6 +12,7 @@ from triage.builds import one_place
 from triage.cells import Cell
 from triage.families import family
 from triage.partition import alike
+from triage.poorer import fuller
 from triage.wrongness import wrong
 
 #: One place is pointed to when this part of the like failures is there.
@@ -38,6 +39,7 @@ def complete(cells: Sequence[Cell]) -> None:
                 deeper[cell.symptom, cell.message, frame, following][cell.place] += cell.weight
     places = {(cell.symptom, cell.place, cell.caller) for cell in cells if cell.place and not cell.cut}
     moved = {cell.key: place for cell in cells if cell.stack and (place := _whole(cell, deeper, here))}
+    moved |= {cell.key: place for cell, places in fuller(cells) if (place := _clear(places))}
     moved |= {
         cell.key: ""
         for cell in cells

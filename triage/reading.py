@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fuzz.case import Frame
-from triage import traces
+from triage import recursion, traces
 from triage.caller import without_the_caller
 from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
@@ -106,7 +106,6 @@ def read(report: Report, reverse: bool) -> Read:
     """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
     every, told, cut = _frames_and_message(report, reverse)
     found = without_the_caller(every)
-    named = telling(found)
     message, wrapped, site, body = _prefixed(told)
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
@@ -114,12 +113,14 @@ def read(report: Report, reverse: bool) -> Read:
     value = _VALUE.fullmatch(normal) is not None
     exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
     bare = normal.removeprefix(_OF_A_NODE)
+    empty = hollow(bare)
+    named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
     weak = value or spoken(bare) or (not normal and exception in _OF_ANY)
     if not named and (value or (not normal and (report.exception or wrapped))):
         named = walking(found)
     return Read(
         named,
-        _foreign(told) and not any("::" in name or not _OF_PYTHON.match(name) for name in named),
+        _foreign(told) and not any("::" in name or not of_python(name) for name in named),
         quoted_places(body),
         told,
         value,
@@ -127,7 +128,7 @@ def read(report: Report, reverse: bool) -> Read:
         "" if named else guilty(told),
         normal,
         normal.replace("OP", said(spelled)) if spelled else normal,
-        hollow(bare),
+        empty,
         bool(spelled),
         bool(converting),
         exception,
@@ -138,7 +139,7 @@ def read(report: Report, reverse: bool) -> Read:
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
-        _compilers(named, found, report.exception or wrapped, told if hollow(bare) else ""),
+        _compilers(named, found, report.exception or wrapped, told if empty else ""),
     )
 
 
@@ -152,6 +153,11 @@ def _compilers(named: Mapping[str, Spot], found: tuple[Frame, ...], exception: s
         or (frozenset((rules().owned.compiler("", exception),)) - {""} if exception else frozenset())
         or (rules().owned.compilers(hollow[:_LONGEST_CONVERTING]) if hollow else frozenset())
     )
+
+
+def of_python(name: str) -> bool:
+    """Whether a frame's name is that of a function of Python."""
+    return _OF_PYTHON.match(name) is not None
 
 
 def _foreign(message: str) -> bool:
