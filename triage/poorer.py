@@ -6,7 +6,7 @@ Such a failure happened where those did whose evidence holds its own and more, i
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from triage.cells import Cell
 from triage.families import family
@@ -15,16 +15,24 @@ from triage.families import family
 _MOST_COMPARED = 256
 
 
-def fuller(cells: Sequence[Cell]) -> Iterator[tuple[Cell, Counter[str]]]:
-    """Each cell that tells less of its place, with the places of those that tell more, by their weight."""
-    known: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
-    for cell in cells:
-        for poorer in {_uncoded(cell.place), cell.place.partition(" < ")[0]} - {cell.place}:
-            known[cell.symptom, poorer].append(cell)
-    for cell in cells:
-        others = known.get((cell.symptom, cell.place)) if cell.place and not cell.quoted else None
-        if others and (found := _places(cell, others[:_MOST_COMPARED])):
-            yield cell, found
+def fuller(cells: Sequence[Cell], clear: Callable[[Counter[str]], str]) -> dict[tuple[object, ...], str]:
+    """The places, by their keys, of cells that tell less: what is `clear` of those that tell more, by their weight.
+
+    Lines of code first, which callers are told by.
+    """
+    moved: dict[tuple[object, ...], str] = {}
+    for poorer in (_uncoded, _uncalled):
+        places = {cell.key: moved.get(cell.key, cell.place) for cell in cells if cell.place}
+        known: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
+        for cell in cells:
+            place = places.get(cell.key, "")
+            if (less := poorer(place)) != place:
+                known[cell.symptom, less].append(cell)
+        for cell in cells:
+            others = () if cell.quoted else known.get((cell.symptom, places.get(cell.key, "")), ())
+            if others and (place := clear(_places(cell, others[:_MOST_COMPARED], places))):
+                moved[cell.key] = place
+    return moved
 
 
 def _uncoded(frame: str) -> str:
@@ -32,14 +40,19 @@ def _uncoded(frame: str) -> str:
     return frame.partition(": ")[0]
 
 
-def _places(cell: Cell, others: Sequence[Cell]) -> Counter[str]:
+def _uncalled(place: str) -> str:
+    """A helper's place without who called it."""
+    return place.partition(" < ")[0]
+
+
+def _places(cell: Cell, others: Sequence[Cell], places: Mapping[tuple[object, ...], str]) -> Counter[str]:
     """The places of those of the others that may tell the same; of the same operator where there are such."""
     held = [other for other in others if _holds(other, cell)]
     mine = family(cell.operator)
     same = [other for other in held if mine and family(other.operator) == mine]
     found: Counter[str] = Counter()
     for other in same or [other for other in held if not mine or not other.operator]:
-        found[other.place] += other.weight
+        found[places[other.key]] += other.weight
     return found
 
 

@@ -202,9 +202,15 @@ def _whole(message: str, trace: traces.Trace) -> str:
     told = trace.said if line.endswith(":") else trace.closing
     if (at := told.find(line)) >= 0 and told[at + len(line) :].lstrip(" \t").startswith("\n"):
         return told[at:]
+    if at < 0 and trace.closing and (bare := _prefixed(line)[0]) and _goes_on(_prefixed(told)[0], bare):
+        return told  # another class, which raised it again
     at = trace.said.find(message) if len(message) >= _SHORTEST_CUT else -1
     goes_on = at >= 0 and trace.said[at + len(message) : at + len(message) + 1] not in ("", "\n")
     return trace.said[at:] if goes_on else message
+
+
+def _goes_on(told: str, line: str) -> bool:
+    return told.startswith(line) and told[len(line) :].lstrip(" \t").startswith("\n")
 
 
 def _without_chatter(message: str) -> str:

@@ -249,5 +249,60 @@ def test_at_a_shared_place_the_caller_tells_what_brings_no_operator_and_no_messa
         for at in (1, 2)
     ]
     nameless = {**said, "trace": cut_off("tvm::tir::Add::Add", ways["Gather"])}
-    silent = {"symptom": "crash", "operator": "Slice", "frames": ["tvm/topi/x.py:7 slice", ways["Slice"], "tvm::tir::Add::Add"]}
+    silent = {
+        "symptom": "crash",
+        "operator": "Slice",
+        "frames": ["tvm/topi/x.py:7 slice", ways["Slice"], "tvm::tir::Add::Add"],
+    }
     assert groups(*known, nameless, silent) == [{0, 1, 5}, {2, 3, 4}]
+
+
+def test_what_a_language_says_is_no_beginning_of_a_longer_message() -> None:
+    said = "IndexError: list index out of range"
+    lines = [
+        {"message": f"{said} while folding the scale", "trace": native("ns::Fold")},
+        {"message": said, "trace": native("ns::Slice")},
+        {"message": said, "trace": native("ns::Expand")},
+        {"message": f"{said} while folding the scale"},
+    ]
+    assert groups(*lines) == [{0, 3}, {1}, {2}]
+
+
+def test_an_operator_that_a_message_names_tells_more_than_the_wrapper_that_raised_it() -> None:
+    said = "AssertionError:\n  target: aten.{}.default\n  args[0]: TensorBox({})"
+    lines = [
+        {"message": said.format("pad", 1), "exception": "InductorError", "trace": native("ns::Pad")},
+        {"message": said.format("roll", 1), "exception": "BackendCompilerFailed", "trace": native("ns::Roll")},
+        {"message": said.format("pad", 2), "exception": "BackendCompilerFailed"},
+    ]
+    assert groups(*({**line, "symptom": "crash"} for line in lines)) == [{0, 2}, {1}]
+
+
+def test_another_class_that_raised_a_message_again_hides_nothing_of_it() -> None:
+    check = f"Check 'false' failed at {FRONTEND}:375:"
+    lines = [
+        {"message": f"RuntimeError: {check}", "trace": python(OPENVINO, final=f"openvino.Failure: {check}\n{said}")}
+        for said in ("no such axis", "no such input")
+    ]
+    assert groups(*lines) == [{0}, {1}]
+
+
+def test_a_death_joins_no_bug_that_says_something_elsewhere() -> None:
+    silent = {"operator": "Expand", "symptom": "crash", "frames": ["compiler/expand.py:9 expand"]}
+    told = {**silent, "message": "no attribute of this name", "trace": python(("compiler/expand.py", "expand", "x.y"))}
+    assert groups(told, silent, {**silent, "message": "Segmentation fault", "frames": []}) == [{0, 1}, {2}]
+
+
+def test_a_kernel_is_one_for_whatever_instructions_it_was_compiled() -> None:
+    died = {"message": "Segmentation fault", "symptom": "crash"}
+    names = ("MlasGemmKernelZeroAvx512F", "MlasGemmKernelZeroAvx2", "MlasGemmKernelZeroFma3")
+    assert groups(*({**died, "trace": native(name, "MlasGemm")} for name in names)) == [{0, 1, 2}]
+
+
+def test_a_traceback_that_native_code_prints_within_pythons_goes_on_from_it() -> None:
+    outer = python((f"{PACKAGES}/tvm/relax/frontend/onnx/onnx_frontend.py", "_impl_v1", "emit(x)"), final="")
+    inner = f"Traceback (most recent call last):\n{cut_off(HELPER, CHECKER)}\nTypeError: no such axis"
+    whole, alone = {"trace": f"{outer}\n{inner}"}, {"trace": inner}
+    assert groups({**whole, "operator": "Pad"}, {**alone, "operator": "Pad"}) == [{0, 1}]
+    other = {"trace": whole["trace"].replace("_impl_v1", "_convert_pad").replace("emit(x)", "pad(x)")}
+    assert groups(whole, other) == [{0}, {1}]
