@@ -7,6 +7,7 @@ import errno
 import functools
 import importlib
 import importlib.metadata
+import io
 import os
 import signal
 import sys
@@ -131,7 +132,15 @@ def _asked(arguments: Sequence[str]) -> Sequence[str]:
 
 def main() -> None:
     """Run the command line and leave with an exit code of `ExitCode`."""
+    _escape_what_cannot_be_written()
     sys.exit(_guarded())
+
+
+def _escape_what_cannot_be_written() -> None:
+    """A compiler's words may hold what the terminal's encoding does not, and half a character: shown as ``\\ud800``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _heed_signals() -> None:

@@ -12,6 +12,7 @@ from triage.builds import one_place
 from triage.cells import Cell
 from triage.families import family
 from triage.partition import alike
+from triage.poorer import fuller
 from triage.wrongness import wrong
 
 #: One place is pointed to when this part of the like failures is there.
@@ -38,6 +39,7 @@ def complete(cells: Sequence[Cell]) -> None:
                 deeper[cell.symptom, cell.message, frame, following][cell.place] += cell.weight
     places = {(cell.symptom, cell.place, cell.caller) for cell in cells if cell.place and not cell.cut}
     moved = {cell.key: place for cell in cells if cell.stack and (place := _whole(cell, deeper, here))}
+    moved |= fuller(cells, _clear)
     moved |= {
         cell.key: ""
         for cell in cells
@@ -146,7 +148,10 @@ class Index:
             name: frozenset[str]().union(*(cell.compilers for cell in found)) for name, found in bugs.items()
         }
         for name, found in bugs.items():
+            speaks = any(cell.message for cell in found)
             for cell in found:
+                if speaks and not cell.message:
+                    continue  # what says nothing at all is no death without a word, where others say it
                 self._by_message[cell.symptom, cell.message][name] += cell.weight
                 if cell.operator:
                     self._by_operator[cell.symptom, cell.message, family(cell.operator)][name] += cell.weight
@@ -162,9 +167,8 @@ class Index:
             candidates = with_exception
         with_operator = self._by_operator.get((cell.symptom, said, family(cell.operator)))
         if cell.operator and with_operator:
-            candidates = (
-                Counter({name: with_operator[name] for name in candidates if with_operator[name]}) or candidates
-            )
+            both = Counter({name: with_operator[name] for name in candidates if with_operator[name]})
+            candidates = both or (with_operator if cell.names_operator else candidates)
         elif cell.empty or (cell.operator and (cell.weak or wrong(cell.symptom))):
             return ""  # a message that says nothing, or what is said of any fault, needs the operator beside it
         found = _clear(Counter({name: n for name, n in candidates.items() if self._may_be(cell, name)}))

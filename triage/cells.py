@@ -83,7 +83,7 @@ class Cell:
 
 def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Cell]:
     """The cells of a batch, in an order that depends on their words alone; `ids` are those of a report's copies."""
-    spelled = _spellings({each.message for each in evidence if not each.empty})
+    spelled = _spellings({each.message for each in evidence if not each.empty and not each.weak})
     evidence = _named(_unclipped(evidence, spelled), spelled)
     found: dict[tuple[object, ...], Cell] = {}
     for names, symptom, each in zip(ids, _symptoms(evidence), evidence, strict=True):

@@ -18,7 +18,7 @@ from triage import traces
 from triage.families import family
 from triage.hollow import hollow
 from triage.places import Place, Spot, inner_last, often_shared, on_every_path, place
-from triage.reading import Read, Report, read
+from triage.reading import Read, Report, of_python, read
 from triage.rules import rules
 from triage.spread import spread
 from triage.wrongness import says_wrong, way, wrong
@@ -102,7 +102,7 @@ class _Usual:
 
 
 def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
-    at = _place(read, usual, read.empty and not read.exception)
+    at = _place(read, usual, _died(read))
     bare = read.empty and at.stack
     return Evidence(
         stack=(f"{at.stack[0]} for {read.operator}", *at.stack[1:]) if at.shared and read.converting else at.stack,
@@ -125,6 +125,11 @@ def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
         compilers=read.compilers,
         way=way(read.message) if wrong(read.symptom) or (not at.stack and says_wrong(read.message)) else "",
     )
+
+
+def _died(read: Read) -> bool:
+    """Whether the program died without a word; where there are no words, frames of Python show that it did not."""
+    return read.empty and not read.exception and (bool(read.message) or not any(map(of_python, read.named)))
 
 
 def _files(named: Mapping[str, Spot]) -> frozenset[str]:

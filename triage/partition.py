@@ -101,15 +101,35 @@ def _of_shared(cells: Sequence[Cell]) -> list[list[Cell]]:
     by_sentence: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         by_sentence[unquoted(cell.message)].append(cell)
+    silent = by_sentence.pop("", []) if len(by_sentence) > 1 else []
     for _, said in sorted(by_sentence.items()):
         by_operator = _by_value(said, "operator")
         least = max(_SEEN, _SHARED_NOISE * max(pool.weight for pool in by_operator.values()))
         kept = {name: pool for name, pool in by_operator.items() if name and pool.weight >= least}
-        rest = [cell for name, pool in by_operator.items() if name not in kept for cell in pool.cells]
         found = [pool.cells for pool in kept.values()] or [[]]
-        found[0].extend(rest)  # the commonest operator's
+        for cell in [cell for name, pool in by_operator.items() if name not in kept for cell in pool.cells]:
+            _called_alike(found, cell).append(cell)
         parts += found
-    return parts
+    return _with_silent(parts, silent)
+
+
+def _called_alike(parts: Sequence[list[Cell]], cell: Cell) -> list[Cell]:
+    """Of the parts of a place, the commonest first, the one that is reached by the same way, else the first."""
+    return next((part for part in parts if cell.caller and any(cell.caller == each.caller for each in part)), parts[0])
+
+
+def _with_silent(parts: list[list[Cell]], silent: Sequence[Cell]) -> list[list[Cell]]:
+    """With those that said nothing, by their operator and caller where just one part has these, else by themselves."""
+    alone: defaultdict[str, list[Cell]] = defaultdict(list)
+    for cell in silent:
+        like = [part for part in parts if any(_may_be(cell, each) for each in part)]
+        (like[0] if len(like) == 1 else alone[family(cell.operator)]).append(cell)
+    return [*parts, *alone.values()]
+
+
+def _may_be(cell: Cell, other: Cell) -> bool:
+    """Whether what said nothing may be another failure: it names the same operator, and came by the same way."""
+    return family(cell.operator) == family(other.operator) and cell.caller in ("", other.caller)
 
 
 def _split(cells: list[Cell], kind: str, drift: int) -> list[list[Cell]]:

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from fuzz.case import Frame
+from triage.recursion import from_the_cycle
 from triage.stack import OFFSET, known, sites, spot
 
 #: More frames than these tell nothing new; more are read, since some of them tell nothing in the batch at hand.
@@ -50,11 +51,14 @@ class Spot(NamedTuple):
     compiler: str
 
 
-def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
+def telling(found: tuple[Frame, ...], often: int = 0) -> dict[str, Spot]:
     """The frames that tell something by their names, innermost first, each once; `found` is innermost first.
 
-    Where no frame has a name, by their offsets in a library.
+    Where no frame has a name, by their offsets in a library. Functions that are met so `often` are a cycle without end,
+    which goes first, if any may be (0: none).
     """
+    if often and len(found) > often:
+        return _cycling(found, often)
     named: dict[str, Spot] = {}
     stripped: dict[str, Spot] = {}
     for frame in _without_the_script(found):
@@ -66,6 +70,20 @@ def telling(found: tuple[Frame, ...]) -> dict[str, Spot]:
         if len(named) == _READ:
             break
     return named or dict(islice(stripped.items(), _READ))
+
+
+def _cycling(found: tuple[Frame, ...], often: int) -> dict[str, Spot]:
+    """The telling frames where calls may have gone too deep."""
+    spots: dict[str, Spot] = {}
+    names = []
+    for frame in _without_the_script(found):
+        name, kind = spot(frame.file, frame.function, getattr(frame, "code", ""))
+        if name and not kind and not frame.function.startswith(OFFSET):
+            names.append(name)
+            spots.setdefault(name, _spot(frame))
+    if not spots:
+        return telling(found)
+    return {name: spots[name] for name in islice(from_the_cycle(names, often), _READ)}
 
 
 def calling(outer: Iterable[Frame]) -> frozenset[str]:

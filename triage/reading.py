@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fuzz.case import Frame
-from triage import traces
+from triage import recursion, traces
 from triage.caller import without_the_caller
 from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
@@ -108,7 +108,6 @@ def read(report: Report, reverse: bool) -> Read:
     """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
     every, told, cut = _frames_and_message(report, reverse)
     found = without_the_caller(every)
-    named = telling(found)
     message, wrapped, site, body = _prefixed(told)
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
@@ -116,12 +115,14 @@ def read(report: Report, reverse: bool) -> Read:
     value = _VALUE.fullmatch(normal) is not None
     exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
     bare = normal.removeprefix(_OF_A_NODE)
+    empty = hollow(bare)
+    named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
     weak = value or spoken(bare) or (not normal and exception in _OF_ANY)
     if not named and (value or (not normal and (report.exception or wrapped))):
         named = walking(found)
     return Read(
         named,
-        _foreign(told) and not any("::" in name or not _OF_PYTHON.match(name) for name in named),
+        _foreign(told) and not any("::" in name or not of_python(name) for name in named),
         quoted_places(body),
         told,
         value,
@@ -129,7 +130,7 @@ def read(report: Report, reverse: bool) -> Read:
         "" if named else guilty(told),
         normal,
         normal.replace("OP", said(spelled)) if spelled else normal,
-        hollow(bare),
+        empty,
         bool(spelled),
         bool(converting),
         exception,
@@ -140,7 +141,7 @@ def read(report: Report, reverse: bool) -> Read:
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
-        _compilers(named, found, report.exception or wrapped, told if hollow(bare) else "")
+        _compilers(named, found, report.exception or wrapped, told if empty else "")
         or rules().owned.accused(compared(message) if wrong(report.symptom) else ""),
     )
 
@@ -155,6 +156,11 @@ def _compilers(named: Mapping[str, Spot], found: tuple[Frame, ...], exception: s
         or (frozenset((rules().owned.compiler("", exception),)) - {""} if exception else frozenset())
         or (rules().owned.compilers(hollow[:_LONGEST_CONVERTING]) if hollow else frozenset())
     )
+
+
+def of_python(name: str) -> bool:
+    """Whether a frame's name is that of a function of Python."""
+    return _OF_PYTHON.match(name) is not None
 
 
 def _foreign(message: str) -> bool:
@@ -202,9 +208,15 @@ def _whole(message: str, trace: traces.Trace) -> str:
     told = trace.said if line.endswith(":") else trace.closing
     if (at := told.find(line)) >= 0 and told[at + len(line) :].lstrip(" \t").startswith("\n"):
         return told[at:]
+    if at < 0 and trace.closing and (bare := _prefixed(line)[0]) and _goes_on(_prefixed(told)[0], bare):
+        return told  # another class, which raised it again
     at = trace.said.find(message) if len(message) >= _SHORTEST_CUT else -1
     goes_on = at >= 0 and trace.said[at + len(message) : at + len(message) + 1] not in ("", "\n")
     return trace.said[at:] if goes_on else message
+
+
+def _goes_on(told: str, line: str) -> bool:
+    return told.startswith(line) and told[len(line) :].lstrip(" \t").startswith("\n")
 
 
 def _without_chatter(message: str) -> str:

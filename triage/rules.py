@@ -165,10 +165,13 @@ def read(folder: Path) -> Rules:
     def alternatives(name: str) -> str:
         return "|".join(_pattern(path, rule).pattern for path, rule in each(name)) or _NOTHING
 
+    def replacing(name: str) -> tuple[tuple[Filtered, Replacement], ...]:
+        return tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each(name))
+
     return Rules(
         drops=tuple((filtered(_pattern(path, rule)), "") for path, rule in each("drop")),
-        masks=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("mask")),
-        wordings=tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each("wording")),
+        masks=replacing("mask"),
+        wordings=replacing("wording"),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
         parts=tuple(_naming(path, rule) for path, rule in each("part")),
@@ -186,8 +189,9 @@ def read(folder: Path) -> Rules:
 
 
 _TABLES = frozenset(
-    "drop mask wording prefix converting part operator empty spoken".split()  # noqa: SIM905
-    + "refusal chatter ignore shared namesake own end".split()  # noqa: SIM905
+    """
+    drop mask wording prefix converting part operator empty spoken refusal chatter ignore shared namesake own end
+    """.split()  # noqa: SIM905
 )
 
 

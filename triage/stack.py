@@ -33,8 +33,9 @@ OFFSET = "+0x"
 #: Rules look at no more than these last parts of a path.
 _PARTS = 5
 _LONGEST_CODE = 100
-#: Kernels are compiled for several sets of instructions.
+#: Kernels are compiled for several sets of instructions; only assemblers' names spell them as words of their own.
 _ISA = re.compile(
+    r"(?<=[a-z])(?:Avx(?:2|512(?:F|Core|Vnni)?)?|Fma3?|Sse(?:2|41)?|Neon|Sve|Vnni|Amx)+$|"
     r"(?<=[a-z0-9])(?:_(?:x86|arm(?:82)?|riscv|mips|loongarch|sse[\d_]*|avx\w*?|fma|neon|asimd\w*?|sve|rvv|vnni))+(?=::|$)"
 )
 #: What a method raises that was handed the words.
@@ -125,7 +126,7 @@ def _bare(function: str) -> str:
     if function.startswith(OFFSET):
         return ""
     name = function_name(function)
-    return _ISA.sub("", name) if "_" in name else name
+    return _ISA.sub("", name) if "_" in name or name.isalnum() else name
 
 
 def _name(path: str, function: str) -> str:

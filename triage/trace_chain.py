@@ -9,6 +9,8 @@ from fuzz.case import Frame
 
 #: How a traceback follows from the one printed before it.
 DIRECT, DURING = "direct", "during"
+#: A traceback that begins before the one above it came to its end, which native code prints within Python's.
+WITHIN = "within"
 _LINKS = (
     (re.compile(r"The above exception was the direct cause of the following"), DIRECT),
     (re.compile(r"During handling of the above exception, another exception"), DURING),
@@ -32,6 +34,9 @@ def ordered(sections: Sequence[Sequence[Frame]], links: Sequence[str]) -> list[F
     chain: list[Frame] = []
     for section, kind in zip(sections, links, strict=True):
         inner = list(reversed(section))
+        if kind == WITHIN:
+            chain = [*inner, *chain]
+            continue
         chain = [*chain, *inner] if kind and _renamed(chain, inner, kind) else inner
     return chain
 

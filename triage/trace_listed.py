@@ -18,7 +18,9 @@ _PLACE_FIRST = re.compile(
 _FILE_FIRST = re.compile(
     r"(?P<file>[^\s:]+\.[A-Za-z]{1,5}|<[^<>]+>)(?::| in |, |\s+)(?P<function>[^\s:]\S*?)(?::(?P<line>\d+))?$"
 )
-_PLACE_LAST = re.compile(r"(?P<function><\w+>) \((?P<file>[^\s():]+\.[A-Za-z]{1,5}|<[^<>\s]+>):(?P<line>\d+)(?::\d+)?\)$")
+_PLACE_LAST = re.compile(
+    rf"(?P<function><\w+>) \((?P<file>[^\s():]+\.[A-Za-z]{{1,5}}|{_STRING}):(?P<line>\d+)(?::\d+)?\)$"
+)
 _AT_SIGN = re.compile(r"(?P<function>[^\s@]+) ?@ ?(?P<file>\S+\.[A-Za-z]{1,5}):(?P<line>\d+)(?::\d+)?$")
 _FUNCTION_LINE = re.compile(r"(?P<function>[^\s]*\w):(?P<line>\d+)(?P<file>)$")
 _FILE_ONLY = re.compile(r"(?P<file>\S+\.(?:py|pyx|pxi|cc|cpp|cxx|c|hpp|h|cu|rs))(?P<line>)(?P<function>)$")

@@ -137,8 +137,9 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if line.startswith(_BEGINS):
         reading.aside = False
         if reading.python[-1]:
+            within = line.startswith("Traceback") and not reading.ended
             reading.python.append([])
-            reading.links.append(reading.link)
+            reading.links.append(reading.link or (trace_chain.WITHIN if within else ""))
         reading.link = ""
         if line.startswith("Current"):
             reading.current = len(reading.python) - 1

@@ -114,3 +114,5 @@ def test_lone_surrogates_and_huge_messages_are_no_obstacle(gw: Run, tmp_path: Pa
     path = saved(tmp_path / "f.jsonl", '{"id": 1, "message": "\\ud800 x"}', {"id": 2, "message": "a/" * 5_000_000})
     done = gw("group", path, "--json")
     assert done.code == 0 and len(done.json["groups"]) == 2
+    table = gw("group", path)
+    assert table.code == 0 and "\\ud800 x" in table.out

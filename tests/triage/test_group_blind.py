@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.triage.test_group import PACKAGES, groups, python
+from tests.triage.test_group import PACKAGES, groups, native, python
 
 OPENVINO = (f"{PACKAGES}/openvino/_ov_api.py", "compile_model", "super().compile_model(model)")
 
@@ -170,3 +170,139 @@ def test_offsets_tell_nothing_beside_frames_with_names() -> None:
         for at in (12, 34)
     ]
     assert groups(*lines) == [{0, 1}]
+
+
+@pytest.mark.parametrize("last", range(4))
+def test_of_functions_that_call_each_other_without_end_it_is_chance_which_meets_the_limit(last: int) -> None:
+    calls = [(f"{PACKAGES}/halcyon/{name}.py", f"visit_{name}", f"walk_{name}()") for name in ("sum", "term", "power")]
+    leaf = [(f"{PACKAGES}/halcyon/leaf.py", "args", "return self._args")] if last == 3 else []
+    said = "RecursionError: maximum recursion depth exceeded"
+    one = python(*calls * 9, final=f"{said} in comparison")
+    other = python(*calls * 8, *calls[: last % 3], *leaf, final=f"{said} while calling a Python object")
+    elsewhere = python(*[(f"{PACKAGES}/halcyon/fold.py", "fold", "fold()")] * 9, final=said)
+    assert groups({"trace": one}, {"trace": other}, {"trace": elsewhere}) == [{0, 1}, {2}]
+
+
+def test_a_program_that_died_in_a_cycle_died_in_the_whole_of_it() -> None:
+    calls = ("ns::Simplify", "ns::Visit")
+    lines = [{"message": "Segmentation fault", "trace": native(*calls[at:], *calls * 20, "ns::Run")} for at in (0, 1)]
+    assert groups(*lines) == [{0, 1}]
+
+
+# ------------------------------------------------------------------ poorer evidence
+
+CHECKER = "tvm::relax::InferStructInfoPad"
+HELPER = "tvm::relax::NormalizeAxes"
+CONVERTER = 'tvm/relax/frontend/onnx/onnx_frontend.py", line {}, in _impl_v13\n    return relax.op.{}(data)'
+SAID = "In Op(relax.{}), the axis is out of range"
+
+
+def converted(name: str) -> str:
+    """A mixed trace: the converter in Python, the shared check in C++."""
+    top = "\n".join(f'  File "src/relax/op.cc", line 12, in {each}' for each in (CHECKER, HELPER))
+    return f'Traceback (most recent call last):\n  File "{PACKAGES}/{CONVERTER.format(90, name)}\n{top}\nValueError: x'
+
+
+def cut_off(*functions: str) -> str:
+    return "\n".join(f"  {at}: {name}\n        at src/topi/x.cc:12" for at, name in enumerate(functions))
+
+
+def full(name: str, operator: str) -> dict[str, Any]:
+    return {"message": SAID.format(name), "operator": operator, "symptom": "crash", "trace": converted(name)}
+
+
+POORER: dict[str, dict[str, Any]] = {
+    "a trace without its outer end": {"message": SAID.format("pad"), "trace": cut_off(HELPER, CHECKER)},
+    "a message alone": {"message": SAID.format("pad")},
+    "frames without a message": {
+        "frames": [f"{PACKAGES}/tvm/relax/frontend/onnx/onnx_frontend.py:90 _impl_v13", CHECKER, HELPER],
+        "trace": "",
+    },
+}
+
+
+@pytest.mark.parametrize("poorer", POORER)
+@pytest.mark.parametrize("operator", ["Pad", ""])
+def test_what_tells_less_joins_the_only_bug_that_tells_the_same(poorer: str, operator: str) -> None:
+    less = {"message": "", "symptom": "crash", "operator": operator or "Pad", **POORER[poorer]}
+    less |= {"operator": operator} if less["message"] else {}
+    assert groups(full("pad", "Pad"), full("tile", "Tile"), less) == [{0, 2}, {1}]
+
+
+def test_more_evidence_of_one_bug_puts_nothing_out_of_it() -> None:
+    less = [{"symptom": "crash", "operator": "Pad", **each} for each in POORER.values()]
+    assert groups(full("pad", "Pad"), full("tile", "Tile"), *less) == [{0, 2, 3, 4}, {1}]
+
+
+def test_what_tells_less_joins_none_of_two_bugs_that_tell_the_same() -> None:
+    other = {**full("pad", "Pad"), "trace": converted("pad").replace("_impl_v13", "_from_pads")}
+    less = {"message": SAID.format("pad"), "symptom": "crash", "operator": "Pad", "trace": cut_off(HELPER, CHECKER)}
+    assert groups(full("pad", "Pad"), other, less) == [{0}, {1}, {2}]
+
+
+def test_at_a_shared_place_the_caller_tells_what_brings_no_operator_and_no_message() -> None:
+    said = {"message": "Check failed: mismatched types", "symptom": "crash"}
+    ways = {"Slice": "tvm::topi::strided_slice", "Gather": "tvm::topi::gather"}
+    known = [
+        {**said, "operator": name, "trace": f"{cut_off('tvm::tir::Add::Add', way)}\n# {at}"}
+        for name, way in ways.items()
+        for at in (1, 2)
+    ]
+    nameless = {**said, "trace": cut_off("tvm::tir::Add::Add", ways["Gather"])}
+    silent = {
+        "symptom": "crash",
+        "operator": "Slice",
+        "frames": ["tvm/topi/x.py:7 slice", ways["Slice"], "tvm::tir::Add::Add"],
+    }
+    assert groups(*known, nameless, silent) == [{0, 1, 5}, {2, 3, 4}]
+
+
+def test_what_a_language_says_is_no_beginning_of_a_longer_message() -> None:
+    said = "IndexError: list index out of range"
+    lines = [
+        {"message": f"{said} while folding the scale", "trace": native("ns::Fold")},
+        {"message": said, "trace": native("ns::Slice")},
+        {"message": said, "trace": native("ns::Expand")},
+        {"message": f"{said} while folding the scale"},
+    ]
+    assert groups(*lines) == [{0, 3}, {1}, {2}]
+
+
+def test_an_operator_that_a_message_names_tells_more_than_the_wrapper_that_raised_it() -> None:
+    said = "AssertionError:\n  target: aten.{}.default\n  args[0]: TensorBox({})"
+    lines = [
+        {"message": said.format("pad", 1), "exception": "InductorError", "trace": native("ns::Pad")},
+        {"message": said.format("roll", 1), "exception": "BackendCompilerFailed", "trace": native("ns::Roll")},
+        {"message": said.format("pad", 2), "exception": "BackendCompilerFailed"},
+    ]
+    assert groups(*({**line, "symptom": "crash"} for line in lines)) == [{0, 2}, {1}]
+
+
+def test_another_class_that_raised_a_message_again_hides_nothing_of_it() -> None:
+    check = f"Check 'false' failed at {FRONTEND}:375:"
+    lines = [
+        {"message": f"RuntimeError: {check}", "trace": python(OPENVINO, final=f"openvino.Failure: {check}\n{said}")}
+        for said in ("no such axis", "no such input")
+    ]
+    assert groups(*lines) == [{0}, {1}]
+
+
+def test_a_death_joins_no_bug_that_says_something_elsewhere() -> None:
+    silent = {"operator": "Expand", "symptom": "crash", "frames": ["compiler/expand.py:9 expand"]}
+    told = {**silent, "message": "no attribute of this name", "trace": python(("compiler/expand.py", "expand", "x.y"))}
+    assert groups(told, silent, {**silent, "message": "Segmentation fault", "frames": []}) == [{0, 1}, {2}]
+
+
+def test_a_kernel_is_one_for_whatever_instructions_it_was_compiled() -> None:
+    died = {"message": "Segmentation fault", "symptom": "crash"}
+    names = ("MlasGemmKernelZeroAvx512F", "MlasGemmKernelZeroAvx2", "MlasGemmKernelZeroFma3")
+    assert groups(*({**died, "trace": native(name, "MlasGemm")} for name in names)) == [{0, 1, 2}]
+
+
+def test_a_traceback_that_native_code_prints_within_pythons_goes_on_from_it() -> None:
+    outer = python((f"{PACKAGES}/tvm/relax/frontend/onnx/onnx_frontend.py", "_impl_v1", "emit(x)"), final="")
+    inner = f"Traceback (most recent call last):\n{cut_off(HELPER, CHECKER)}\nTypeError: no such axis"
+    whole, alone = {"trace": f"{outer}\n{inner}"}, {"trace": inner}
+    assert groups({**whole, "operator": "Pad"}, {**alone, "operator": "Pad"}) == [{0, 1}]
+    other = {"trace": whole["trace"].replace("_impl_v1", "_convert_pad").replace("emit(x)", "pad(x)")}
+    assert groups(whole, other) == [{0}, {1}]

@@ -1,0 +1,63 @@
+"""Places of failures that tell less than others do: no caller of a helper, no line of code, no message.
+
+Such a failure happened where those did whose evidence holds its own and more, if they all did in one place. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+
+from triage.cells import Cell
+from triage.families import family
+
+#: So many fuller failures of one place are compared.
+_MOST_COMPARED = 256
+
+
+def fuller(cells: Sequence[Cell], clear: Callable[[Counter[str]], str]) -> dict[tuple[object, ...], str]:
+    """The places, by their keys, of cells that tell less: what is `clear` of those that tell more, by their weight.
+
+    Lines of code first, which callers are told by.
+    """
+    moved: dict[tuple[object, ...], str] = {}
+    for poorer in (_uncoded, _uncalled):
+        places = {cell.key: moved.get(cell.key, cell.place) for cell in cells if cell.place}
+        known: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
+        for cell in cells:
+            place = places.get(cell.key, "")
+            if (less := poorer(place)) != place:
+                known[cell.symptom, less].append(cell)
+        for cell in cells:
+            others = () if cell.quoted else known.get((cell.symptom, places.get(cell.key, "")), ())
+            if others and (place := clear(_places(cell, others[:_MOST_COMPARED], places))):
+                moved[cell.key] = place
+    return moved
+
+
+def _uncoded(frame: str) -> str:
+    """A frame or a place without the line of code."""
+    return frame.partition(": ")[0]
+
+
+def _uncalled(place: str) -> str:
+    """A helper's place without who called it."""
+    return place.partition(" < ")[0]
+
+
+def _places(cell: Cell, others: Sequence[Cell], places: Mapping[tuple[object, ...], str]) -> Counter[str]:
+    """The places of those of the others that may tell the same; of the same operator where there are such."""
+    held = [other for other in others if _holds(other, cell)]
+    mine = family(cell.operator)
+    same = [other for other in held if mine and family(other.operator) == mine]
+    found: Counter[str] = Counter()
+    for other in same or [other for other in held if not mine or not other.operator]:
+        found[places[other.key]] += other.weight
+    return found
+
+
+def _holds(other: Cell, cell: Cell) -> bool:
+    """Whether another cell's evidence holds what this one says: its message, if it has one, and its frames."""
+    if cell.message != other.message if cell.message else not cell.operator:
+        return False
+    return list(map(_uncoded, cell.stack[1:])) == list(map(_uncoded, other.stack[1 : len(cell.stack)]))
