@@ -13,6 +13,7 @@ from triage.cells import Cell
 from triage.families import family
 from triage.partition import alike
 from triage.poorer import fuller
+from triage.sampled import one_loop
 from triage.wrongness import wrong
 
 #: One place is pointed to when this part of the like failures is there.
@@ -46,6 +47,7 @@ def complete(cells: Sequence[Cell]) -> None:
         if cell.cut and not cell.empty and cell.key not in moved and not _reached(cell, places)
     }
     moved |= one_place(cells)
+    moved |= one_loop(cells)
     moved |= _with_code(cells)
     moved |= _with_frames(cells)
     for cell in cells:

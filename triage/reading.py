@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -184,7 +184,7 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
         inside = traces.read(words)  # some compilers, and some reporters, put the trace into the message
         if inside.frames:
             message = inside.closing or inside.text
-            trace = trace if trace.frames or report.frames else inside
+            trace = _beside(trace, inside)
         elif not report.trace:
             message = _without_chatter(words)
     elif words and trace.said:
@@ -195,6 +195,16 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
     given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
     cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
     return _together(given, trace.frames), message, cut and not report.frames
+
+
+def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
+    """The trace with the native frames that its message tells, where it has none itself; without frames what that has."""
+    if not trace.frames:
+        return inside
+    native = tuple(frame for frame in inside.frames if "::" in frame.function)
+    if not native or any("::" in frame.function for frame in trace.frames):
+        return trace
+    return replace(trace, frames=(*native, *trace.frames))
 
 
 def _whole(message: str, trace: traces.Trace) -> str:

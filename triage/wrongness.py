@@ -101,3 +101,8 @@ def compared(message: str) -> str:
     """Whose result a message compares with another's, as it says it at its beginning; "" where it does not."""
     found = _COMPARED.match(message[:_LONGEST])
     return found["one"] if found else ""
+
+
+def sampled(symptom: str) -> bool:
+    """Whether a symptom is that of a program that was ended from outside, wherever it was just then."""
+    return symptom.startswith(("hang", "timeout", "time out", "timed out"))
