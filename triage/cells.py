@@ -265,6 +265,7 @@ def _company(each: Evidence) -> list[tuple[str, ...]]:
         ("at", *each.stack[:1], each.message),
         *([("at", each.stack[0])] if each.stack else []),
         (each.message,),
+        *([("raised",)] if each.exception else []),
         *([("wrong",)] if each.way or wrong(each.symptom) or says_wrong(each.message) else []),
         (),
     ]

@@ -198,7 +198,7 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
 
 
 def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
-    """The trace with the native frames that its message tells, where it has none itself; without frames what that has."""
+    """The trace with the native frames that its message tells, where it has none; without frames the message's."""
     if not trace.frames:
         return inside
     native = tuple(frame for frame in inside.frames if "::" in frame.function)
