@@ -48,6 +48,7 @@ class Cell:
     refused: bool = False
     files: frozenset[str] = frozenset()
     compilers: frozenset[str] = frozenset()
+    noted: str = ""
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
     weight: int = 0
@@ -77,6 +78,7 @@ class Cell:
             self.quoted,
             self.way,
             self.site,
+            self.noted,
             "" if self.stack else "+".join(sorted(self.compilers)),
         )
 
@@ -99,6 +101,7 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
             each.quoted,
             each.way,
             each.site,
+            each.noted if each.stack else "",
             "" if each.stack else each.compilers,
         )
         cell = found.get(key)
@@ -106,7 +109,8 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
             place = each.stack[0] if each.stack else ""
             cell = found[key] = Cell(
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
-                each.cut, each.quoted, each.shared, each.way, each.weak, each.site, each.refused, place=place,
+                each.cut, each.quoted, each.shared, each.way, each.weak, each.site, each.refused,
+                noted=each.noted if each.stack else "", place=place,
             )  # fmt: skip
         cell.members += names
         cell.weight += 1

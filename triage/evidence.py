@@ -40,7 +40,8 @@ class Evidence(NamedTuple):
     wrong; `files` are those of the native frames; `clipped` if the message looks as if somebody had clipped it;
     `weak` if the language says so of any fault, which `site` tells apart where there is no stack;
     `refused` if it is said that the named operator is not supported; `compilers` are those whose failure it may be, as
-    far as frames, exception and words tell.
+    far as frames, exception and words tell; `noted` is the operator that the report names where its message names
+    another.
     """
 
     stack: tuple[str, ...]
@@ -62,6 +63,7 @@ class Evidence(NamedTuple):
     site: str = ""
     refused: bool = False
     compilers: frozenset[str] = frozenset()
+    noted: str = ""
 
 
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
@@ -166,4 +168,6 @@ def _recognised(each: Evidence, known: Mapping[str, tuple[str, str]]) -> Evidenc
     if each.names_operator or each.plain not in known:
         return each
     message, operator = known[each.plain]
-    return each._replace(message=message, operator=operator, names_operator=True, empty=hollow(message))
+    return each._replace(
+        message=message, operator=operator, noted=each.operator, names_operator=True, empty=hollow(message)
+    )

@@ -33,7 +33,7 @@ _MOST_COMPARED = 64
 KINDS: dict[str, Callable[[Cell], str]] = {
     "message": lambda cell: cell.message,
     "caller": lambda cell: cell.caller,
-    "operator": lambda cell: family(cell.operator),
+    "operator": lambda cell: family(cell.noted or cell.operator),
     "exception": lambda cell: cell.exception,
 }
 
