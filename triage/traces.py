@@ -42,6 +42,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _SYMBOL = re.compile(r"(?:at )?(?P<symbol>[A-Za-z_~(][^\s(]*::[^\s(]+(?: ?\(.*\)(?: const)?)?)(?: \(\))?$")
+_PLACED = re.compile(r"(?P<function>\S.*?) \((?P<file>[^\s():]+\.[A-Za-z]{1,5}|<[^<>\s]+>)(?::(?P<line>\d+))?\)$")
 _AT = re.compile(r"at (?:(?P<function>\S.*?) \()?(?P<file>[^\s()]+?):(?P<line>\d+)(?::\d+)?\)?$")
 _JULIA_PLACE = re.compile(r"@ [\w.]+ (?P<file>\S+?):(?P<line>\d+)$")
 _CUT = re.compile(
@@ -158,7 +159,7 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if indented and reading.listing:
         reading.native[-1][_next(reading)] = native(line)
         return
-    if (reading.spied and _listed(reading, trace_shapes.frame(line))) or _headed(reading, line):
+    if (reading.spied and _spied(reading, line)) or _headed(reading, line):
         return
     if line[0] in ".…[<(" and _CUT.match(line):
         reading.skipped = True
@@ -192,6 +193,14 @@ def _headed(reading: _Reading, line: str) -> bool:
     if reading.spied and reading.native[-1]:
         reading.native.append({})
     return True
+
+
+def _spied(reading: _Reading, line: str) -> bool:
+    """Whether a line is a frame of py-spy with its place: those without are told as symbols are."""
+    found = _PLACED.match(line)
+    return found is not None and _listed(
+        reading, Frame(found["file"], int((found["line"] or "0")[:9]), found["function"])
+    )
 
 
 def _listed(reading: _Reading, frame: Frame | None) -> bool:
