@@ -15,6 +15,7 @@ from typing import NamedTuple
 from fuzz.case import Frame
 from triage import recursion, traces
 from triage.caller import without_the_caller
+from triage.headline import announces
 from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
@@ -194,23 +195,28 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
 
 
 def _whole(message: str, trace: traces.Trace) -> str:
-    """The message as its trace tells it, where somebody took no more than its first lines, or cut it within a line.
-
-    Whatever ends a traceback belongs to its exception; of other output only what a line announces that ends in a colon.
-    """
+    """The message as its trace tells it, where somebody took no more than its first lines, or cut it within a line."""
     line = message.strip()
     told = trace.said if line.endswith(":") else trace.closing
-    if (at := told.find(line)) >= 0 and told[at + len(line) :].lstrip(" \t").startswith("\n"):
-        return told[at:]
-    if at < 0 and trace.closing and (bare := _prefixed(line)[0]) and _goes_on(_prefixed(told)[0], bare):
-        return told  # another class, which raised it again
+    if told:
+        at = told.find(line)
+        if at >= 0 and _goes_on(told[at:], line):
+            return told[at:]
+        bare = _prefixed(line)[0] if at < 0 else ""
+        if bare and _goes_on(_prefixed(told)[0], bare):
+            return told  # another class, which raised it again
     at = trace.said.find(message) if len(message) >= _SHORTEST_CUT else -1
     goes_on = at >= 0 and trace.said[at + len(message) : at + len(message) + 1] not in ("", "\n")
     return trace.said[at:] if goes_on else message
 
 
-def _goes_on(told: str, line: str) -> bool:
-    return told.startswith(line) and told[len(line) :].lstrip(" \t").startswith("\n")
+def _goes_on(told: str, begun: str) -> bool:
+    """Whether a text begins so and goes on with further lines, where these are needed: what was begun announces more
+    or says nothing, or they tell of a failure, which what a log says afterwards does not."""
+    rest = told[len(begun) :].lstrip(" \t")
+    if not told.startswith(begun) or not rest.startswith("\n"):
+        return False
+    return begun.endswith(":") or hollow(said(begun)) or announces(rest)
 
 
 def _without_chatter(message: str) -> str:
