@@ -29,13 +29,19 @@ _MOST_LINES = 400
 #: A value is compared with no more than these many others, the most frequent ones, which keeps the work linear.
 _MOST_COMPARED = 64
 
+_A_VALUE = "a value"
 #: Each way of telling failures apart.
 KINDS: dict[str, Callable[[Cell], str]] = {
-    "message": lambda cell: cell.message,
+    "message": lambda cell: _A_VALUE if _is_a_value(cell.message) else cell.message,
     "caller": lambda cell: cell.caller,
     "operator": lambda cell: family(cell.operator),
     "exception": lambda cell: cell.exception,
 }
+
+
+def _is_a_value(message: str) -> bool:
+    """Whether a message is one word and no code of an error: a key that was missing, whose name is the model's."""
+    return bool(message) and " " not in message and not ("_" in message and message.isupper())
 
 
 @dataclass

@@ -83,7 +83,9 @@ def _cycling(found: tuple[Frame, ...], often: int) -> dict[str, Spot]:
             spots.setdefault(name, _spot(frame))
     if not spots:
         return telling(found)
-    return {name: spots[name] for name in islice(from_the_cycle(names, often), _READ)}
+    cycle, named = from_the_cycle(names, often)
+    # A cycle is no helper that is handed nonsense, whatever its functions are else: it tells by itself.
+    return {name: spots[name]._replace(shared=spots[name].shared and name not in cycle) for name in named[:_READ]}
 
 
 def calling(outer: Iterable[Frame]) -> frozenset[str]:

@@ -112,7 +112,7 @@ def read(report: Report, reverse: bool) -> Read:
     operator, spelled, masked = _operator(converting or report.operator, message)
     normal = worded(masked)
     value = _VALUE.fullmatch(normal) is not None
-    exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
+    exception = next(filter(None, map(_class, (report.exception, wrapped))), "")
     bare = normal.removeprefix(_OF_A_NODE)
     empty = hollow(bare)
     named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
@@ -241,6 +241,13 @@ def _symptom(told: str, message: str) -> str:
     return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
 
 
+@lru_cache(maxsize=1 << 12)
+def _class(exception: str) -> str:
+    """The bare name of an exception, "" of one that only passes on another."""
+    name = exception.rpartition(".")[2].rpartition("::")[2]
+    return "" if rules().passing.fullmatch(name) else name
+
+
 def _prefixed(message: str) -> tuple[str, str, str, str]:
     """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote them.
 
@@ -255,7 +262,8 @@ def _prefixed(message: str) -> tuple[str, str, str, str]:
             break
         message = message[found.end() :]
         told = found.groupdict()
-        exception = exception or told.get("exception", "")
+        named = told.get("exception", "")
+        exception = exception if _class(exception) else named or exception
         if file := told.get("file"):
             body = message
             if not shared(file, ""):  # of a library, who called it tells
