@@ -63,6 +63,8 @@ def telling(found: tuple[Frame, ...], often: int = 0) -> dict[str, Spot]:
     stripped: dict[str, Spot] = {}
     for frame in _without_the_script(found):
         name, kind = spot(frame.file, frame.function, getattr(frame, "code", ""))
+        if name and not frame.function and frame.line and _told_with_its_function(frame, found):
+            continue
         if name and not kind and frame.function.startswith(OFFSET):
             stripped.setdefault(f"{name.rpartition('/')[2]}{frame.function}", _spot(frame))
         elif name and not kind and name not in named:
@@ -70,6 +72,11 @@ def telling(found: tuple[Frame, ...], often: int = 0) -> dict[str, Spot]:
         if len(named) == _READ:
             break
     return named or dict(islice(stripped.items(), _READ))
+
+
+def _told_with_its_function(frame: Frame, found: tuple[Frame, ...]) -> bool:
+    """Whether a place without a function is that of another frame, which native code prints once more."""
+    return any(each.function and each.line == frame.line and each.file == frame.file for each in found)
 
 
 def _cycling(found: tuple[Frame, ...], often: int) -> dict[str, Spot]:
@@ -204,6 +211,16 @@ def inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable
     if seen:
         return seen > 0
     return sum(count**2 for count in last.values()) <= sum(count**2 for count in first.values())
+
+
+def native_ends(listed: Sequence[Frame]) -> int:
+    """How the ends of one list of native frames speak: positive, the inner one is last; negative, first; 0, nothing.
+
+    In whatever order the lists of a batch are, debuggers print theirs the innermost first.
+    """
+    if len(listed) < 2 or any(frame.file.endswith(".py") for frame in (listed[0], listed[-1])):
+        return 0
+    return _vote(listed[0], listed[-1])
 
 
 def _vote(first: Frame, last: Frame) -> int:

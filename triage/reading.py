@@ -18,7 +18,7 @@ from triage.caller import without_the_caller
 from triage.headline import announces
 from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
-from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
+from triage.places import MOST_FRAMES, Spot, calling, native_ends, quoted_places, telling, walking
 from triage.rules import rules
 from triage.stack import known, shared
 from triage.unescaped import unescaped
@@ -189,6 +189,8 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
         message = _whole(words, trace)
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
+    told = native_ends(report.frames)
+    reverse = told > 0 if told else reverse
     given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
     cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
     return _together(given, trace.frames), message, cut and not report.frames

@@ -347,3 +347,19 @@ def test_an_endless_recursion_is_one_bug_whatever_the_operator() -> None:
     calls = [(f"{PACKAGES}/sympy/printing/{name}.py", name, "self.print(x)") for name in ("term", "power")]
     trace = python(*calls * 8, final="RecursionError: maximum recursion depth exceeded")
     assert again(*({"trace": trace, "operator": name} for name in ("Softmax", "Slice", "ReduceMean"))) == [{0, 1, 2}]
+
+
+def test_a_debuggers_list_has_the_inner_end_first_whatever_the_others_of_its_batch() -> None:
+    inner = ["ns::Fold", "ns::Run", "onnxruntime::ExecuteKernel"]
+    outer_first = [
+        {"frames": ["main", "onnxruntime::ExecuteKernel", "ns::Run", name]} for name in ("ns::Fold", "ns::Pad")
+    ]
+    assert groups(*outer_first, {"frames": inner}) == [{0, 2}, {1}]
+
+
+def test_a_place_that_is_printed_once_more_without_its_function_is_no_frame() -> None:
+    file = f"{PACKAGES}/tvm/relax/frontend/onnx/onnx_frontend.py"
+    check = f'  0: {CHECKER}(x)\n        at src/relax/op/op.h:12\n  File "src/relax/op/op.h", line 12'
+    outer = python((file, "_impl_v1", "emit(pad(x))"), final="")
+    whole = {"trace": f"{outer}\nTraceback (most recent call last):\n{check}\nTypeError: no", "operator": "Pad"}
+    assert groups(whole, {"frames": [f"{file}:12 _impl_v1", CHECKER], "operator": "Pad"}) == [{0, 1}]
