@@ -17,8 +17,13 @@ _ANNOUNCING = re.compile(
 )
 
 
+def announces(text: str) -> bool:
+    """Whether a text says that something fails."""
+    return _ANNOUNCING.search(text) is not None
+
+
 def headline(lines: Sequence[str], final: int = -1) -> str:
     """What was said: the lines from `final` on, where an exception's own line is known, else from the first one on that
     announces a failure; all where none does."""
-    start = final if final >= 0 else next((at for at, line in enumerate(lines) if _ANNOUNCING.search(line)), 0)
+    start = final if final >= 0 else next((at for at, line in enumerate(lines) if announces(line)), 0)
     return "\n".join(lines[start : start + _MOST])

@@ -14,28 +14,32 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
 
-from triage import frequency
+from triage import frequency, shared_place
 from triage.apart import apart, ranges_apart
-from triage.cells import Cell, unquoted
+from triage.cells import Cell
 from triage.families import family
 
 #: A place that says as many different things, each for this part of its failures and this often, reports errors.
 _MANY, _SUPPORT, _SEEN = 5, 0.03, 2
 _SHARED_WORDS = 0.6
-#: At a place that many conversions reach, an operator that is met this much less often than the commonest is noise.
-_SHARED_NOISE = 0.2
 #: So many line numbers show where a check is.
 _MOST_LINES = 400
 #: A value is compared with no more than these many others, the most frequent ones, which keeps the work linear.
 _MOST_COMPARED = 64
 
+_A_VALUE = "a value"
 #: Each way of telling failures apart.
 KINDS: dict[str, Callable[[Cell], str]] = {
-    "message": lambda cell: cell.message,
+    "message": lambda cell: _A_VALUE if _is_a_value(cell.message) else cell.message,
     "caller": lambda cell: cell.caller,
     "operator": lambda cell: family(cell.noted or cell.operator),
     "exception": lambda cell: cell.exception,
 }
+
+
+def _is_a_value(message: str) -> bool:
+    """Whether a message is one word and no code of an error: a key that was missing, whose name is the model's."""
+    return bool(message) and " " not in message and not ("_" in message and message.isupper())
 
 
 @dataclass
@@ -86,50 +90,10 @@ def batch(cells: Sequence[Cell]) -> Batch:
 
 def partition(cells: Sequence[Cell], batch: Batch) -> list[list[Cell]]:
     """The cells of one place as bugs."""
-    parts = _of_shared(cells) if any(cell.shared and cell.whole for cell in cells) else [list(cells)]
+    parts = shared_place.apart(cells) if any(cell.shared and cell.whole for cell in cells) else [list(cells)]
     for kind in KINDS:
         parts = [part for whole in parts for part in _split(whole, kind, batch.drift)]
     return [part for whole in parts for part in _by_frequency(whole, batch.usual_size)]
-
-
-def _of_shared(cells: Sequence[Cell]) -> list[list[Cell]]:
-    """The cells of a place that many conversions reach, by message and operator: there each is one's own.
-
-    What a message quotes is a value. An operator that is met seldom may be noise.
-    """
-    parts: list[list[Cell]] = []
-    by_sentence: defaultdict[str, list[Cell]] = defaultdict(list)
-    for cell in cells:
-        by_sentence[unquoted(cell.message)].append(cell)
-    silent = by_sentence.pop("", []) if len(by_sentence) > 1 else []
-    for _, said in sorted(by_sentence.items()):
-        by_operator = _by_value(said, "operator")
-        least = max(_SEEN, _SHARED_NOISE * max(pool.weight for pool in by_operator.values()))
-        kept = {name: pool for name, pool in by_operator.items() if name and pool.weight >= least}
-        found = [pool.cells for pool in kept.values()] or [[]]
-        for cell in [cell for name, pool in by_operator.items() if name not in kept for cell in pool.cells]:
-            _called_alike(found, cell).append(cell)
-        parts += found
-    return _with_silent(parts, silent)
-
-
-def _called_alike(parts: Sequence[list[Cell]], cell: Cell) -> list[Cell]:
-    """Of the parts of a place, the commonest first, the one that is reached by the same way, else the first."""
-    return next((part for part in parts if cell.caller and any(cell.caller == each.caller for each in part)), parts[0])
-
-
-def _with_silent(parts: list[list[Cell]], silent: Sequence[Cell]) -> list[list[Cell]]:
-    """With those that said nothing, by their operator and caller where just one part has these, else by themselves."""
-    alone: defaultdict[str, list[Cell]] = defaultdict(list)
-    for cell in silent:
-        like = [part for part in parts if any(_may_be(cell, each) for each in part)]
-        (like[0] if len(like) == 1 else alone[family(cell.operator)]).append(cell)
-    return [*parts, *alone.values()]
-
-
-def _may_be(cell: Cell, other: Cell) -> bool:
-    """Whether what said nothing may be another failure: it names the same operator, and came by the same way."""
-    return family(cell.operator) == family(other.operator) and cell.caller in ("", other.caller)
 
 
 def _split(cells: list[Cell], kind: str, drift: int) -> list[list[Cell]]:

@@ -63,6 +63,8 @@ def telling(found: tuple[Frame, ...], often: int = 0) -> dict[str, Spot]:
     stripped: dict[str, Spot] = {}
     for frame in _without_the_script(found):
         name, kind = spot(frame.file, frame.function, getattr(frame, "code", ""))
+        if name and not frame.function and frame.line and _told_with_its_function(frame, found):
+            continue
         if name and not kind and frame.function.startswith(OFFSET):
             stripped.setdefault(f"{name.rpartition('/')[2]}{frame.function}", _spot(frame))
         elif name and not kind and name not in named:
@@ -70,6 +72,11 @@ def telling(found: tuple[Frame, ...], often: int = 0) -> dict[str, Spot]:
         if len(named) == _READ:
             break
     return named or dict(islice(stripped.items(), _READ))
+
+
+def _told_with_its_function(frame: Frame, found: tuple[Frame, ...]) -> bool:
+    """Whether a place without a function is that of another frame, which native code prints once more."""
+    return any(each.function and each.line == frame.line and each.file == frame.file for each in found)
 
 
 def _cycling(found: tuple[Frame, ...], often: int) -> dict[str, Spot]:
@@ -83,7 +90,9 @@ def _cycling(found: tuple[Frame, ...], often: int) -> dict[str, Spot]:
             spots.setdefault(name, _spot(frame))
     if not spots:
         return telling(found)
-    return {name: spots[name] for name in islice(from_the_cycle(names, often), _READ)}
+    cycle, named = from_the_cycle(names, often)
+    # A cycle is no helper that is handed nonsense, whatever its functions are else: it tells by itself.
+    return {name: spots[name]._replace(shared=spots[name].shared and name not in cycle) for name in named[:_READ]}
 
 
 def calling(outer: Iterable[Frame]) -> frozenset[str]:

@@ -17,16 +17,16 @@ from triage import recursion, traces
 from triage.caller import without_the_caller
 from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
+from triage.ownership import compilers
 from triage.places import MOST_FRAMES, Spot, calling, is_inner_last, quoted_places, telling, walking
+from triage.prefixes import bare_class, prefixed
 from triage.rules import rules
-from triage.stack import known, shared
 from triage.unescaped import unescaped
+from triage.whole import whole
 from triage.wrongness import compared, guilty, plainly_wrong, raising, wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
-#: So many frames that tell nothing else show whose they are.
-_MOST_OWNED = 60
 #: What a message holds that has a trace in it; one beside a trace of its own seldom does.
 _TRACED = re.compile(r"File \"|(?i:trace)|\.py:\d|0x[0-9a-f]{6}")
 #: A message that is nothing but a key that was not found, or another value: only the place can tell.
@@ -44,13 +44,9 @@ _FOREIGN = re.compile(
 #: The same on a line of its own, below what the binding says of it.
 _FOREIGN_BELOW = re.compile(r"\n(?:loc\([^\n]*\): )?error: ")
 _OF_PYTHON = re.compile(r"[\w./]*\w+\.pyx?(?: |$)")
-#: Nobody clips messages to less than this; so much of one is found again in its trace.
-_SHORTEST_CLIPPED, _SHORTEST_CUT = 80, 40
-#: What somebody who cut a message off put in the place of the rest.
-_ELLIPSIS = re.compile(r"[ \t]*(?:\.\.\.|…|\[\.\.\.\])$")
+#: Nobody clips messages to less than this.
+_SHORTEST_CLIPPED = 80
 _CLOSING = frozenset(".;!?)]}'\"`")
-#: An exception may be wrapped in others, each of which writes its name before the message.
-_MOST_PREFIXES = 6
 
 
 @dataclass(frozen=True)
@@ -108,12 +104,12 @@ def read(report: Report, reverse: bool) -> Read:
     """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
     every, told, cut = _frames_and_message(report, reverse)
     found = without_the_caller(every)
-    message, wrapped, site, body = _prefixed(told)
+    message, wrapped, site, body = prefixed(told)
     converting = _converting(message)
     operator, spelled, masked = _operator(converting or report.operator, message)
     normal = worded(masked)
     value = _VALUE.fullmatch(normal) is not None
-    exception = (report.exception or wrapped).rpartition(".")[2].rpartition("::")[2]
+    exception = next(filter(None, map(bare_class, (report.exception, wrapped))), "")
     bare = normal.removeprefix(_OF_A_NODE)
     empty = hollow(bare)
     named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
@@ -141,20 +137,8 @@ def read(report: Report, reverse: bool) -> Read:
         weak,
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
-        _compilers(named, found, report.exception or wrapped, told if empty else "")
+        compilers(named, found, report.exception or wrapped, told if empty else "")
         or rules().owned.accused(compared(message) if wrong(report.symptom) else ""),
-    )
-
-
-def _compilers(named: Mapping[str, Spot], found: tuple[Frame, ...], exception: str, hollow: str) -> frozenset[str]:
-    """Whose failure it may be: by its telling frames, else by any, else by its exception and by words without sense."""
-    told = (spot.compiler for spot in named.values())
-    ignored = (known(frame.file, frame.function).compiler for frame in found[:_MOST_OWNED])
-    return (
-        (frozenset(told) - {""})
-        or (frozenset(ignored) - {""})
-        or (frozenset((rules().owned.compiler("", exception),)) - {""} if exception else frozenset())
-        or (rules().owned.compilers(hollow[:_LONGEST_CONVERTING]) if hollow else frozenset())
     )
 
 
@@ -188,7 +172,7 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
         elif not report.trace:
             message = _without_chatter(words)
     elif words and trace.said:
-        message = _whole(words, trace)
+        message = whole(words, trace)
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
     reverse = is_inner_last(report.frames, reverse)
@@ -205,28 +189,6 @@ def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
     if not native or any("::" in frame.function for frame in trace.frames):
         return trace
     return replace(trace, frames=(*native, *trace.frames))
-
-
-def _whole(message: str, trace: traces.Trace) -> str:
-    """The message as its trace tells it, where somebody took no more than its first lines, or cut it within a line.
-
-    Whatever ends a traceback belongs to its exception; of other output only what a line announces that ends in a colon.
-    """
-    line = _ELLIPSIS.sub("", message.strip())
-    if line != message.strip() and len(line) >= _SHORTEST_CUT and (at := trace.said.find(line)) >= 0:
-        return trace.said[at:]
-    told = trace.said if line.endswith(":") else trace.closing
-    if (at := told.find(line)) >= 0 and told[at + len(line) :].lstrip(" \t").startswith("\n"):
-        return told[at:]
-    if at < 0 and trace.closing and (bare := _prefixed(line)[0]) and _goes_on(_prefixed(told)[0], bare):
-        return told  # another class, which raised it again
-    at = trace.said.find(message) if len(message) >= _SHORTEST_CUT else -1
-    goes_on = at >= 0 and trace.said[at + len(message) : at + len(message) + 1] not in ("", "\n")
-    return trace.said[at:] if goes_on else message
-
-
-def _goes_on(told: str, line: str) -> bool:
-    return told.startswith(line) and told[len(line) :].lstrip(" \t").startswith("\n")
 
 
 def _without_chatter(message: str) -> str:
@@ -251,28 +213,6 @@ def _symptom(told: str, message: str) -> str:
     if raising(noted):
         return "exception"  # the same, in whichever step it is told to have come
     return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
-
-
-def _prefixed(message: str) -> tuple[str, str, str, str]:
-    """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote them.
-
-    Last the message without where it was raised alone: other places that it begins with are read besides.
-    """
-    exception = site = ""
-    body = message
-    for _ in range(_MOST_PREFIXES):
-        begun = message[:2_000]
-        found = next((hit for pattern in rules().prefixes if (hit := pattern.match(begun))), None)
-        if found is None:
-            break
-        message = message[found.end() :]
-        told = found.groupdict()
-        exception = exception or told.get("exception", "")
-        if file := told.get("file"):
-            body = message
-            if not shared(file, ""):  # of a library, who called it tells
-                site = f"{file.replace(chr(92), '/').rpartition('/')[2]}:{told['line']}"
-    return message, exception, site, body
 
 
 def _operator(given: str, message: str) -> tuple[str, str, str]:

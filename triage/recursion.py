@@ -24,14 +24,15 @@ def endless(message: str) -> bool:
     return ("ecursion" in message or "overflow" in message) and _ENDLESS.search(message) is not None
 
 
-def from_the_cycle(names: Sequence[str], often: int) -> dict[str, None]:
-    """The names of frames, innermost first, each once; where they begin with a cycle, its names in their own order.
+def from_the_cycle(names: Sequence[str], often: int) -> tuple[frozenset[str], list[str]]:
+    """(the functions of the cycle that frames begin with, the names of all, innermost first, each once).
 
-    What the cycle called last is left out. `often` is how many times a function of a cycle is met.
+    The cycle's names go first in their own order, and what it called last is left out. `often` is how many times a
+    function of a cycle is met.
     """
     counts = Counter(islice(names, _LOOKED_AT))
     cycle = {name for name, count in counts.items() if count >= often}
     inner = next((at for at, name in enumerate(names) if name in cycle), _MOST_LEAVES + 1)
     if inner > _MOST_LEAVES:
-        return dict.fromkeys(names)
-    return dict.fromkeys([*sorted(cycle), *names[inner:]])
+        return frozenset(), list(dict.fromkeys(names))
+    return frozenset(cycle), list(dict.fromkeys([*sorted(cycle), *names[inner:]]))

@@ -9,6 +9,7 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[wording]]``   what several versions write of one thing in a normalised message, and what is written instead (`by`);
                   only where failures are grouped, since a live signature keeps its words
 ``[[prefix]]``    how a runner writes exception, file and line before a sentence
+``[[passing]]``   names of exceptions that pass on whatever was raised further in: they tell no bug from another
 ``[[converting]]`` where a message names what was being converted or run, more surely than whoever reported it; `needs`
                   is a text without which the pattern finds nothing, which is far quicker to see
 ``[[part]]``      the first line of an operator's part of a log of several failures
@@ -128,6 +129,7 @@ class Rules:
     masks: tuple[tuple[Filtered, Replacement], ...]
     wordings: tuple[tuple[Filtered, Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
+    passing: re.Pattern[str]
     converting: tuple[tuple[str, re.Pattern[str]], ...]
     parts: tuple[re.Pattern[str], ...]
     operators: tuple[re.Pattern[str], ...]
@@ -173,6 +175,7 @@ def read(folder: Path) -> Rules:
         masks=replacing("mask"),
         wordings=replacing("wording"),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
+        passing=re.compile(alternatives("passing")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
         parts=tuple(_naming(path, rule) for path, rule in each("part")),
         operators=tuple(_naming(path, rule) for path, rule in each("operator")),
@@ -190,7 +193,8 @@ def read(folder: Path) -> Rules:
 
 _TABLES = frozenset(
     """
-    drop mask wording prefix converting part operator empty spoken refusal chatter ignore shared namesake own end
+    drop mask wording prefix passing converting part operator empty spoken refusal chatter ignore shared namesake own
+    end
     """.split()  # noqa: SIM905
 )
 

@@ -306,3 +306,63 @@ def test_a_traceback_that_native_code_prints_within_pythons_goes_on_from_it() ->
     assert groups({**whole, "operator": "Pad"}, {**alone, "operator": "Pad"}) == [{0, 1}]
     other = {"trace": whole["trace"].replace("_impl_v1", "_convert_pad").replace("emit(x)", "pad(x)")}
     assert groups(whole, other) == [{0}, {1}]
+
+
+# ------------------------------------------------------------------ failures that are met again and again
+
+
+def again(*lines: dict[str, Any], times: int = 4) -> list[set[int]]:
+    """The groups of lines each of which is met so often, at other addresses."""
+    met = [
+        {**line, "trace": f"{line['trace']}\n#0 0x7{at}f00 in __restore_rt ()"} for line in lines for at in range(times)
+    ]
+    found = [{at // times for at in members} for members in groups(*met)]
+    assert sum(map(len, found)) == len(lines), "what is met again is the same bug"
+    return found
+
+
+def test_exceptions_that_only_pass_on_another_tell_nothing() -> None:
+    at = {"message": "no such buffer", "operator": "Conv", "trace": native("ns::Fold", "ns::Run")}
+    other = {**at, "operator": "Pad"}
+    lines = [{**at, "exception": "BackendCompilerFailed"}, {**other, "exception": "torch._inductor.exc.InductorError"}]
+    assert again(*lines) == [{0, 1}]
+    assert again({**at, "exception": "ValueError"}, {**other, "exception": "KeyError"}) == [{0}, {1}]
+
+
+def test_a_key_that_is_missing_is_a_value_with_and_without_quotes() -> None:
+    lines = [
+        {"message": f"KeyError: {key}", "operator": name, "trace": native("ns::Retrieve", "ns::Run")}
+        for key, name in (("b_bn1_running_mean", "Add"), ("'weights'", "Conv"), ("b_running_var", "Pad"))
+    ]
+    assert again(*lines) == [{0, 1, 2}]
+    codes = ("KERNEL_STATUS_BAD_PARAM", "KERNEL_STATUS_NOT_SUPPORTED")
+    lines = [
+        {"message": code, "operator": name, "trace": native("ns::Call", "ns::Run")}
+        for code, name in zip(codes, ("Add", "Pad"), strict=True)
+    ]
+    assert again(*lines) == [{0}, {1}]
+
+
+def test_an_endless_recursion_is_one_bug_whatever_the_operator() -> None:
+    calls = [(f"{PACKAGES}/sympy/printing/{name}.py", name, "self.print(x)") for name in ("term", "power")]
+    trace = python(*calls * 8, final="RecursionError: maximum recursion depth exceeded")
+    assert again(*({"trace": trace, "operator": name} for name in ("Softmax", "Slice", "ReduceMean"))) == [{0, 1, 2}]
+
+
+def test_a_debuggers_list_has_the_inner_end_first_whatever_the_others_of_its_batch() -> None:
+    inner = ["ns::Fold", "ns::Run", "onnxruntime::ExecuteKernel"]
+    outer_first = [
+        {"frames": ["main", "onnxruntime::ExecuteKernel", "ns::Run", name]} for name in ("ns::Fold", "ns::Pad")
+    ]
+    assert groups(*outer_first, {"frames": inner}) == [{0, 2}, {1}]
+
+
+def test_a_place_that_is_printed_once_more_without_its_function_is_no_frame() -> None:
+    file = f"{PACKAGES}/tvm/relax/frontend/onnx/onnx_frontend.py"
+    check = f'  0: {CHECKER}(x)\n        at src/relax/op/op.h:12\n  File "src/relax/op/op.h", line 12'
+    outer = python((file, "_impl_v1", "emit(pad(x))"), final="")
+    whole = {
+        "trace": f"{outer}\nTraceback (most recent call last):\n{check}\nTypeError: no such axis",
+        "operator": "Pad",
+    }
+    assert groups(whole, {"frames": [f"{file}:12 _impl_v1", CHECKER], "operator": "Pad"}) == [{0, 1}]

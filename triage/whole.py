@@ -1,0 +1,43 @@
+"""Messages of which somebody took no more than the beginning: the trace beside them tells the rest. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from triage import traces
+from triage.headline import announces
+from triage.hollow import hollow
+from triage.messages import said
+from triage.prefixes import prefixed
+
+#: So much of a message that was clipped is found again in its trace.
+_SHORTEST_CUT = 40
+#: What somebody who cut a message off put in the place of the rest.
+_ELLIPSIS = re.compile(r"[ \t]*(?:\.\.\.|…|\[\.\.\.\])$")
+
+
+def whole(message: str, trace: traces.Trace) -> str:
+    """The message as its trace tells it, where somebody took no more than its first lines, or cut it within a line."""
+    line = _ELLIPSIS.sub("", message.strip())
+    if line != message.strip() and len(line) >= _SHORTEST_CUT and (at := trace.said.find(line)) >= 0:
+        return trace.said[at:]
+    told = trace.said if line.endswith(":") else trace.closing
+    if told:
+        at = told.find(line)
+        if at >= 0 and _goes_on(told[at:], line):
+            return told[at:]
+        bare = prefixed(line)[0] if at < 0 else ""
+        if bare and _goes_on(prefixed(told)[0], bare):
+            return told  # another class, which raised it again
+    at = trace.said.find(message) if len(message) >= _SHORTEST_CUT else -1
+    goes_on = at >= 0 and trace.said[at + len(message) : at + len(message) + 1] not in ("", "\n")
+    return trace.said[at:] if goes_on else message
+
+
+def _goes_on(told: str, begun: str) -> bool:
+    """Whether a text begins so and goes on with further lines, where these are needed: what was begun announces more
+    or says nothing, or they tell of a failure, which what a log says afterwards does not."""
+    rest = told[len(begun) :].lstrip(" \t")
+    if not told.startswith(begun) or not rest.startswith("\n"):
+        return False
+    return begun.endswith(":") or hollow(said(begun)) or announces(rest)
