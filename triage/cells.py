@@ -55,6 +55,11 @@ class Cell:
     place: str = ""
 
     @property
+    def converted(self) -> str:
+        """The operator at work at its place: the one that was noted, whatever the message speaks of."""
+        return self.noted or self.operator
+
+    @property
     def caller(self) -> str:
         """The telling frame next to the innermost, "" where unknown."""
         return self.stack[1] if len(self.stack) > 1 and self.whole else ""

@@ -32,7 +32,7 @@ _A_VALUE = "a value"
 KINDS: dict[str, Callable[[Cell], str]] = {
     "message": lambda cell: _A_VALUE if _is_a_value(cell.message) else cell.message,
     "caller": lambda cell: cell.caller,
-    "operator": lambda cell: family(cell.noted or cell.operator),
+    "operator": lambda cell: family(cell.converted),
     "exception": lambda cell: cell.exception,
 }
 

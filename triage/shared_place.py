@@ -29,7 +29,7 @@ def _by_operator(cells: Sequence[Cell]) -> list[list[Cell]]:
     """Cells that say one thing, by operator, the commonest first."""
     operators: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
-        operators[family(cell.operator)].append(cell)
+        operators[family(cell.converted)].append(cell)
     weights = {name: sum(cell.weight for cell in found) for name, found in operators.items()}
     least = max(_SEEN, _NOISE * max(weights.values()))
     ordered = sorted(operators, key=lambda name: (-weights[name], name))
@@ -44,10 +44,10 @@ def _by_operator(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 def _with_silent(parts: list[list[Cell]], silent: Sequence[Cell]) -> list[list[Cell]]:
     """With those that said nothing: where just one part has their operator and their way, else by themselves."""
-    ways = [{(family(cell.operator), caller) for cell in part for caller in (cell.caller, "")} for part in parts]
+    ways = [{(family(cell.converted), caller) for cell in part for caller in (cell.caller, "")} for part in parts]
     alone: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in silent:
-        mine = family(cell.operator), cell.caller
+        mine = family(cell.converted), cell.caller
         like = [part for part, known in zip(parts, ways, strict=True) if mine in known]
         (like[0] if len(like) == 1 else alone[mine[0]]).append(cell)
     return [*parts, *alone.values()]
