@@ -48,11 +48,13 @@ from triage.unsupported import unsupported
 from triage.variants import (
     Variant,
     arguments,
+    as_attribute,
     attributes,
     backwards,
     call_types,
     declared,
     fed_sequences,
+    given,
     inputs,
     kernels,
     relations,
@@ -112,7 +114,14 @@ _Maker: TypeAlias = Callable[[Case], Iterator[Variant]]
 _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
     "onnx": (
         *(attributes.variants, declared.variants, sizes.of_parts),
-        *(told_types.variants, sharing.variants, unread.variants, kernels.variants),
+        *(
+            as_attribute.variants,
+            given.variants,
+            told_types.variants,
+            sharing.variants,
+            unread.variants,
+            kernels.variants,
+        ),
         *(whole_sizes.variants, fed_sequences.variants, zero_points.variants, stretched.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
     ),

@@ -17,6 +17,7 @@ from triage import construct_keras, construct_torch
 from triage.parameters_torch import Parameter, positional
 from triage.passes._axes import AXES, parameter
 from triage.passes._instances import Place, changed, dropped, parsed, places, tensor_name, with_instance
+from triage.passes.instance_values import scalars
 from triage.variants import Variant
 from triage.variants.values import SPECIAL
 from triage.wording import enumerated
@@ -31,6 +32,8 @@ _FILLED = 2
 _MOST_ZEROS = 3
 #: How a title calls a tensor without dimensions, and several.
 SCALAR, SCALARS = "0-D input", "0-D inputs"
+#: How it calls tensors that are broadcast.
+BROADCAST = "inputs of different shapes"
 #: What docstrings call a single size.
 _SIZES = ("size", "sizes", "shape")
 #: What the numbers of a tensor are, by the kind of its dtype.
@@ -50,6 +53,8 @@ def variants(case: Case) -> Iterator[Variant]:
     for filled in full(case):
         yield Variant("value", *_emptiness(instance), (filled,))
     yield from _with_a_dimension(case, instance)
+    yield from _of_one_shape(case, instance)
+    yield from _with_a_batch(case, instance)
     yield from _with_rows(case, instance)
     yield from _with_a_number(case, instance)
     yield from _without_zeros(case, instance)
@@ -206,6 +211,37 @@ def _with_a_dimension(case: Case, instance: Instance) -> Iterator[Variant]:
         longer = tuple(replace(one, shape=(1,)) if one.shape == () else one for one in instance.tensors)
         sentence = f"With one-dimensional {enumerated([f'`x{at}`' for at in scalars])} the same call passes."
         yield Variant("value", SCALARS, sentence, (with_instance(case, replace(instance, tensors=longer)),))
+
+
+def _of_one_shape(case: Case, instance: Instance) -> Iterator[Variant]:
+    """Tensors that are broadcast to a common shape, with that shape; numbers repeat."""
+    shapes = [tensor.shape for tensor in instance.tensors]
+    if len(shapes) < 2 or len(set(shapes)) < 2 or any(0 in shape for shape in shapes):
+        return
+    try:
+        common = np.broadcast_shapes(*shapes)
+    except ValueError:
+        return
+    spread = [
+        (f"`x{at}`", replace(tensor, shape=common, values=scalars(np.broadcast_to(value, common)), low=None, high=None))
+        for at, (tensor, value) in enumerate(zip(instance.tensors, tensors(instance), strict=True))
+        if tensor.shape != common and isinstance(value, np.ndarray) and value.dtype.kind in "biuf"
+    ]
+    changed_ = dict(spread)
+    others = tuple(changed_.get(f"`x{at}`", tensor) for at, tensor in enumerate(instance.tensors))
+    if spread and all(tensor.shape == common for tensor in others):
+        sentence = f"With {enumerated(list(changed_))} of the common shape {common} the same call passes."
+        yield Variant("value", BROADCAST, sentence, (with_instance(case, replace(instance, tensors=others)),))
+
+
+def _with_a_batch(case: Case, instance: Instance) -> Iterator[Variant]:
+    """What a layer is called with, as a batch of one: most layers take both."""
+    tensor = instance.tensors[0] if len(instance.tensors) == 1 and instance.init is not None else None
+    if tensor is not None and tensor.shape and 0 not in tensor.shape:
+        batch = replace(tensor, shape=(1, *tensor.shape))
+        sentence = f"With a batch of one, `x0` of shape {batch.shape}, the same call passes."
+        text = f"{len(tensor.shape)}-D input"
+        yield Variant("value", text, sentence, (with_instance(case, replace(instance, tensors=(batch,))),))
 
 
 def _with_rows(case: Case, instance: Instance) -> Iterator[Variant]:
