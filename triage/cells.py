@@ -28,8 +28,9 @@ _QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
 @dataclass
 class Cell:
     """All failures with the same words. `place` is where they happened; it is decided step by step. `files` are those
-    of the native frames, `compilers` those whose failure it may be. `weight` is how many different reports it stands
-    for: the very same one sent again, to the last number, is no second observation.
+    of the native frames, `compilers` those whose failure it may be, `walks` where in the walk over a program it ended.
+    `weight` is how many different reports it stands for: the very same one sent again, to the last number, is no second
+    observation.
     """
 
     stack: tuple[str, ...]
@@ -48,6 +49,7 @@ class Cell:
     refused: bool = False
     files: frozenset[str] = frozenset()
     compilers: frozenset[str] = frozenset()
+    walks: set[str] = field(default_factory=set)
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
     weight: int = 0
@@ -78,6 +80,7 @@ class Cell:
             self.way,
             self.site,
             "" if self.stack else "+".join(sorted(self.compilers)),
+            "" if self.message else min(self.walks, default=""),
         )
 
 
@@ -100,6 +103,7 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
             each.way,
             each.site,
             "" if each.stack else each.compilers,
+            "" if message else each.walk,
         )
         cell = found.get(key)
         if cell is None:
@@ -108,6 +112,8 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
                 each.stack, message, each.empty, each.exception, symptom, each.operator, each.names_operator,
                 each.cut, each.quoted, each.shared, each.way, each.weak, each.site, each.refused, place=place,
             )  # fmt: skip
+        if each.walk:
+            cell.walks.add(each.walk)
         cell.members += names
         cell.weight += 1
         if not each.files <= cell.files:

@@ -366,3 +366,21 @@ def test_a_place_that_is_printed_once_more_without_its_function_is_no_frame() ->
         "operator": "Pad",
     }
     assert groups(whole, {"frames": [f"{file}:12 _impl_v1", CHECKER], "operator": "Pad"}) == [{0, 1}]
+
+
+def test_frames_of_a_walk_alone_join_the_refusal_of_their_operator() -> None:
+    walk = "tvm/relax/frontend/torch/exported_program_translator.py"
+    frames = [f"{PACKAGES}/{walk}:1460 from_exported_program", f"{PACKAGES}/{walk}:122 _check_unsupported_func_type"]
+    calls = [
+        (f"{PACKAGES}/{walk}", name, f"self.{name}()")
+        for name in ("from_exported_program", "_check_unsupported_func_type")
+    ]
+    lines = [
+        {
+            "message": f"Unsupported function types ['{name}']",
+            "operator": name,
+            "trace": python(*calls, final="AssertionError"),
+        }
+        for name in ("histc.default", "cdist.default")
+    ]
+    assert groups(*lines, {"operator": "aten.histc.default", "frames": frames}) == [{0, 2}, {1}]
