@@ -145,7 +145,10 @@ def _ways(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def _topic(cell: Cell) -> tuple[str, str, str]:
-    """What a failure without any place is about: its message, or the operator where the message does not tell."""
+    """What a failure without any place is about: its message, or the operator where the message does not tell.
+
+    Where nothing at all is said, it is the class of the exception.
+    """
     if cell.weak and (cell.site or cell.operator):
         return (
             cell.symptom,
@@ -154,6 +157,8 @@ def _topic(cell: Cell) -> tuple[str, str, str]:
         )
     if cell.operator and (cell.empty or wrong(cell.symptom)):
         return cell.symptom, "", family(cell.operator)
+    if not cell.message:
+        return cell.symptom, f"an {cell.exception}", ""
     return cell.symptom, cell.message, family(cell.operator) if cell.names_operator else ""
 
 

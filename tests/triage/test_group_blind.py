@@ -384,3 +384,9 @@ def test_frames_of_a_walk_alone_join_the_refusal_of_their_operator() -> None:
         for name in ("histc.default", "cdist.default")
     ]
     assert groups(*lines, {"operator": "aten.histc.default", "frames": frames}) == [{0, 2}, {1}]
+
+
+def test_exceptions_without_a_word_are_told_by_their_class() -> None:
+    silent = {"message": "", "symptom": "crash"}
+    classes = ("AssertionError", "DiagnosticError", "AssertionError")
+    assert groups(*({**silent, "exception": name} for name in classes)) == [{0, 2}, {1}]
