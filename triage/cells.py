@@ -28,8 +28,9 @@ _QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
 @dataclass
 class Cell:
     """All failures with the same words. `place` is where they happened; it is decided step by step. `files` are those
-    of the native frames, `compilers` those whose failure it may be. `weight` is how many different reports it stands
-    for: the very same one sent again, to the last number, is no second observation.
+    of the native frames, `compilers` those whose failure it may be, `walks` where in the walk over a program it ended.
+    `weight` is how many different reports it stands for: the very same one sent again, to the last number, is no second
+    observation.
     """
 
     stack: tuple[str, ...]
@@ -49,6 +50,7 @@ class Cell:
     files: frozenset[str] = frozenset()
     compilers: frozenset[str] = frozenset()
     noted: str = ""
+    walks: set[str] = field(default_factory=set)
     lines: list[int] = field(default_factory=list)
     members: list[str] = field(default_factory=list)
     weight: int = 0
@@ -85,6 +87,7 @@ class Cell:
             self.site,
             self.noted,
             "" if self.stack else "+".join(sorted(self.compilers)),
+            "" if self.message else min(self.walks, default=""),
         )
 
 
@@ -108,6 +111,7 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
             each.site,
             each.noted if each.stack else "",
             "" if each.stack else each.compilers,
+            "" if message else each.walk,
         )
         cell = found.get(key)
         if cell is None:
@@ -117,6 +121,8 @@ def cells(ids: Iterable[Sequence[str]], evidence: Sequence[Evidence]) -> list[Ce
                 each.cut, each.quoted, each.shared, each.way, each.weak, each.site, each.refused,
                 noted=each.noted if each.stack else "", place=place,
             )  # fmt: skip
+        if each.walk:
+            cell.walks.add(each.walk)
         cell.members += names
         cell.weight += 1
         if not each.files <= cell.files:

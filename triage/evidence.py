@@ -41,7 +41,7 @@ class Evidence(NamedTuple):
     `weak` if the language says so of any fault, which `site` tells apart where there is no stack;
     `refused` if it is said that the named operator is not supported; `compilers` are those whose failure it may be, as
     far as frames, exception and words tell; `noted` is the operator that the report names where its message names
-    another.
+    another; `walk` is where in the walk over a program it ended, without a stack.
     """
 
     stack: tuple[str, ...]
@@ -64,6 +64,7 @@ class Evidence(NamedTuple):
     refused: bool = False
     compilers: frozenset[str] = frozenset()
     noted: str = ""
+    walk: str = ""
 
 
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
@@ -125,6 +126,7 @@ def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
         site="" if at.stack else read.site,
         refused=read.refused,
         compilers=read.compilers,
+        walk="" if at.stack else read.walk,
         way=way(read.message) if wrong(read.symptom) or (not at.stack and says_wrong(read.message)) else "",
     )
 

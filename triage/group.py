@@ -24,6 +24,7 @@ from triage.cells import Cell, cells
 from triage.evidence import Report, gather
 from triage.families import family
 from triage.partition import Batch, batch, partition
+from triage.poorer import Walks
 from triage.wrongness import wrong
 
 _LONGEST_QUOTE = 120
@@ -99,7 +100,17 @@ def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[s
             for alike in _ways(of_one):
                 for part in partition(alike, Batch()):
                     joined[_key(part)] = part
-    return joined
+    return _with_silent(joined)
+
+
+def _with_silent(bugs: dict[str, list[Cell]]) -> dict[str, list[Cell]]:
+    """The bugs, those that say nothing with the one that says something of the same."""
+    walks = Walks(bugs)
+    for key, part in list(bugs.items()):
+        found = {walks.bug(cell) for cell in part}
+        if len(found) == 1 and (name := found.pop()):
+            bugs[name] += bugs.pop(key)
+    return bugs
 
 
 def _compilers(cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -134,7 +145,10 @@ def _ways(cells: Sequence[Cell]) -> list[list[Cell]]:
 
 
 def _topic(cell: Cell) -> tuple[str, str, str]:
-    """What a failure without any place is about: its message, or the operator where the message does not tell."""
+    """What a failure without any place is about: its message, or the operator where the message does not tell.
+
+    Where nothing at all is said, it is the class of the exception.
+    """
     if cell.weak and (cell.site or cell.operator):
         return (
             cell.symptom,
@@ -143,6 +157,8 @@ def _topic(cell: Cell) -> tuple[str, str, str]:
         )
     if cell.operator and (cell.empty or wrong(cell.symptom)):
         return cell.symptom, "", family(cell.operator)
+    if not cell.message:
+        return cell.symptom, f"an {cell.exception}", ""
     return cell.symptom, cell.message, family(cell.operator) if cell.names_operator else ""
 
 

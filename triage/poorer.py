@@ -1,6 +1,7 @@
-"""Places of failures that tell less than others do: no caller of a helper, no line of code, no message.
+"""Failures that tell less than others do: no caller of a helper, no line of code, no message.
 
-Such a failure happened where those did whose evidence holds its own and more, if they all did in one place. Pure.
+Such a failure happened where those did whose evidence holds its own and more, if they all did in one place; without any
+place it is the one bug that says something of its operator at the same step of the walk over a program. Pure.
 """
 
 from __future__ import annotations
@@ -61,3 +62,23 @@ def _holds(other: Cell, cell: Cell) -> bool:
     if cell.message != other.message if cell.message else not cell.operator:
         return False
     return list(map(_uncoded, cell.stack[1:])) == list(map(_uncoded, other.stack[1 : len(cell.stack)]))
+
+
+class Walks:
+    """The bugs without a place that say something of an operator, by where in the walk over a program they ended."""
+
+    def __init__(self, bugs: Mapping[str, Sequence[Cell]]) -> None:
+        self._known: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+        for name, found in bugs.items():
+            for cell in found:
+                for walk in cell.walks if cell.message else ():
+                    self._known[cell.symptom, family(cell.operator), walk].add(name)
+
+    def bug(self, cell: Cell) -> str:
+        """The one bug of a cell that says nothing, "" where there is none or more than one."""
+        if cell.message or not cell.operator:
+            return ""
+        found = set().union(
+            *(self._known.get((cell.symptom, family(cell.operator), walk), set()) for walk in cell.walks)
+        )
+        return found.pop() if len(found) == 1 else ""

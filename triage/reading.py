@@ -74,7 +74,8 @@ class Read(NamedTuple):
     blames, where there are no telling frames. `exception` is a bare class name. `clipped` if the message is as long as
     somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
     language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it
-    says that the operator which it names is not supported; `compilers` are those whose failure it may be, where known.
+    says that the operator which it names is not supported; `compilers` are those whose failure it may be, where known;
+    `walk` is where in the walk over a program it ended, where no frame tells more.
     """
 
     named: Mapping[str, Spot]
@@ -98,6 +99,7 @@ class Read(NamedTuple):
     site: str = ""
     refused: bool = False
     compilers: frozenset[str] = frozenset()
+    walk: str = ""
 
 
 def read(report: Report, reverse: bool) -> Read:
@@ -114,8 +116,9 @@ def read(report: Report, reverse: bool) -> Read:
     empty = hollow(bare)
     named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
     weak = value or spoken(bare) or (not normal and exception in _OF_ANY)
-    if not named and (value or (not normal and (report.exception or wrapped))):
-        named = walking(found)
+    walk = {} if named else walking(found)
+    if walk and (value or (not normal and (report.exception or wrapped))):
+        named = walk
     return Read(
         named,
         _foreign(told) and not any("::" in name or not of_python(name) for name in named),
@@ -139,6 +142,7 @@ def read(report: Report, reverse: bool) -> Read:
         bool(spelled) and rules().refusal.search(normal) is not None,
         compilers(named, found, report.exception or wrapped, told if empty else "")
         or rules().owned.accused(compared(message) if wrong(report.symptom) else ""),
+        next(iter(walk), ""),
     )
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.triage.test_group import PACKAGES, groups, native, python
+from tests.triage import synthetic
+from tests.triage.test_group import PACKAGES, groups, native, python, reports
+from triage.group import group
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "grouping"
 
 OPENVINO = (f"{PACKAGES}/openvino/_ov_api.py", "compile_model", "super().compile_model(model)")
 
@@ -366,3 +372,42 @@ def test_a_place_that_is_printed_once_more_without_its_function_is_no_frame() ->
         "operator": "Pad",
     }
     assert groups(whole, {"frames": [f"{file}:12 _impl_v1", CHECKER], "operator": "Pad"}) == [{0, 1}]
+
+
+def test_frames_of_a_walk_alone_join_the_refusal_of_their_operator() -> None:
+    walk = "tvm/relax/frontend/torch/exported_program_translator.py"
+    frames = [f"{PACKAGES}/{walk}:1460 from_exported_program", f"{PACKAGES}/{walk}:122 _check_unsupported_func_type"]
+    calls = [
+        (f"{PACKAGES}/{walk}", name, f"self.{name}()")
+        for name in ("from_exported_program", "_check_unsupported_func_type")
+    ]
+    lines = [
+        {
+            "message": f"Unsupported function types ['{name}']",
+            "operator": name,
+            "trace": python(*calls, final="AssertionError"),
+        }
+        for name in ("histc.default", "cdist.default")
+    ]
+    assert groups(*lines, {"operator": "aten.histc.default", "frames": frames}) == [{0, 2}, {1}]
+
+
+def test_exceptions_without_a_word_are_told_by_their_class() -> None:
+    silent = {"message": "", "symptom": "crash"}
+    classes = ("AssertionError", "DiagnosticError", "AssertionError")
+    assert groups(*({**silent, "exception": name} for name in classes)) == [{0, 2}, {1}]
+
+
+# ------------------------------------------------------------------ the set itself
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_the_failures_of_the_trial_are_grouped_by_their_bugs_however_often_they_are_sent(times: int) -> None:
+    rows = [json.loads(line) for line in (GOLDEN / "blind.jsonl").read_text(encoding="utf-8").splitlines()]
+    labels = [row.pop("label") for row in rows]
+    sent = [{"message": "", **row, "id": f"{at}/{copy}"} for at, row in enumerate(rows) for copy in range(times)]
+    assigned = group(reports([{key: value or "" for key, value in row.items()} for row in sent])).assignment
+    got = [assigned[f"{at}/0"] for at in range(len(rows))]
+    assert synthetic.adjusted_rand(labels, got) >= 0.97
+    joined = {name: {label for label, each in zip(labels, got, strict=True) if each == name} for name in set(got)}
+    assert max(map(len, joined.values())) == 1
