@@ -220,12 +220,24 @@ def is_inner_last(frames: tuple[Frame, ...], usual: bool) -> bool:
 
 
 def _vote(first: Frame, last: Frame) -> int:
-    """How many of the two ends speak for the inner one being last, less those that speak against it."""
-    first_kind, last_kind = (
-        "" if frame.function in _OF_ANYBODY else spot(frame.file, frame.function)[1] for frame in (first, last)
-    )
-    spoken = (first_kind in _OUTER_KINDS or _of_a_script(first)) + (last_kind == "panic")
-    return spoken - (last_kind in _OUTER_KINDS or _of_a_script(last)) - (first_kind == "panic")
+    """How many of the two ends speak for the inner one being last, less those that speak against it.
+
+    The machinery of a compiler stands at the outer end of most lists, but at the inner one where native code is left
+    out of a list: it counts only where nothing else tells.
+    """
+    ends = [first, last]
+    kinds = ["" if each.function in _OF_ANYBODY else spot(each.file, each.function)[1] for each in ends]
+    begins = [_of_a_script(each) or kind == "reporter" for each, kind in zip(ends, kinds, strict=True)]
+    calls = [_calls(first, last), _calls(last, first)]
+    dies = [kind == "panic" for kind in kinds]
+    told = (begins[0] or calls[0]) - (begins[1] or calls[1]) + dies[1] - dies[0]
+    return told or (kinds[0] in _OUTER_KINDS) - (kinds[1] in _OUTER_KINDS)
+
+
+def _calls(one: Frame, other: Frame) -> bool:
+    """Whether a frame is of a program in Python that is no compiler's, and the other of a compiler."""
+    mine, theirs = known(one.file, one.function), known(other.file, other.function)
+    return one.file.endswith(".py") and not mine.compiler and not mine.kind and theirs.compiler != ""
 
 
 def _of_a_script(frame: Frame) -> bool:
