@@ -23,7 +23,7 @@ from triage.prefixes import bare_class, prefixed
 from triage.rules import rules
 from triage.unescaped import unescaped
 from triage.whole import whole
-from triage.wrongness import compared, guilty, plainly_wrong, raising, wrong
+from triage.wrongness import compared, guilty, plainly_wrong, raising, says_wrong, wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
@@ -141,7 +141,7 @@ def read(report: Report, reverse: bool) -> Read:
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
         compilers(named, found, report.exception or wrapped, told if empty else "")
-        or rules().owned.accused(compared(message) if wrong(report.symptom) else ""),
+        or rules().owned.accused(compared(told) if wrong(report.symptom) or says_wrong(told) else ""),
         next(iter(walk), ""),
     )
 

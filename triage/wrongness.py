@@ -32,8 +32,12 @@ _WAYS = (
     ("shape", re.compile(r"(?i)\bshapes? (?:differ|mismatch)\b|\b(?:wrong|other) shapes?\b")),
     ("type", re.compile(r"(?i)\b(?:wrong|other) d?types?\b|\bdtypes? (?:differ|mismatch)\b")),
 )
-#: What is compared with another result stands before this.
-_COMPARED = re.compile(r"(?P<one>[^\n:]{1,60}?) (?:vs\.?|versus|against|differs from|compared (?:to|with)|!=) ")
+#: What is compared with another result stands before this, or in brackets behind a word for it.
+_COMPARED = re.compile(
+    r"^(?P<one>[^\n:]{1,60}?) (?:vs\.?|versus|against|differs from|compared (?:to|with)|!=) "
+    r"|^\w+ ?\[(?P<two>[^\]\n]{1,40})\]",
+    re.MULTILINE,
+)
 #: What runners call it when something raises, by the step in which it did.
 _RAISING = re.compile(
     r"(?:(?:compil\w*|build|conver\w+|import|pars\w+|load\w*|run(?:time)?|infer\w*|execut\w+|unhandled|uncaught|python)"
@@ -98,9 +102,9 @@ def raising(symptom: str) -> bool:
 
 
 def compared(message: str) -> str:
-    """Whose result a message compares with another's, as it says it at its beginning; "" where it does not."""
-    found = _COMPARED.match(message[:_LONGEST])
-    return found["one"] if found else ""
+    """Whose result a message compares with another's, or says in brackets to be wrong; "" where it does not tell."""
+    found = _COMPARED.search(message[:_LONGEST])
+    return (found["one"] or found["two"]) if found else ""
 
 
 def sampled(symptom: str) -> bool:
