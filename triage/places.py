@@ -227,11 +227,16 @@ def _vote(first: Frame, last: Frame) -> int:
     """
     ends = [first, last]
     kinds = ["" if each.function in _OF_ANYBODY else spot(each.file, each.function)[1] for each in ends]
-    begins = [_of_a_script(each) or kind == "reporter" for each, kind in zip(ends, kinds, strict=True)]
+    begins = [kind == "reporter" or _begins(each) for each, kind in zip(ends, kinds, strict=True)]
     calls = [_calls(first, last), _calls(last, first)]
     dies = [kind == "panic" for kind in kinds]
     told = (begins[0] or calls[0]) - (begins[1] or calls[1]) + dies[1] - dies[0]
     return told or (kinds[0] in _OUTER_KINDS) - (kinds[1] in _OUTER_KINDS)
+
+
+def _begins(frame: Frame) -> bool:
+    """Whether a program begins in a frame; what TVM prints of its own files bears that name anywhere in a trace."""
+    return _of_a_script(frame) and not known(frame.file, frame.function).compiler
 
 
 def _calls(one: Frame, other: Frame) -> bool:

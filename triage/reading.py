@@ -46,6 +46,8 @@ _FOREIGN_BELOW = re.compile(r"\n(?:loc\([^\n]*\): )?error: ")
 _OF_PYTHON = re.compile(r"[\w./]*\w+\.pyx?(?: |$)")
 #: Nobody clips messages to less than this.
 _SHORTEST_CLIPPED = 80
+#: What stands between the operators of a model, where a runner notes all of them.
+_LISTED = re.compile(r" ?[,;|+] ?")
 _CLOSING = frozenset(".;!?)]}'\"`")
 
 
@@ -221,7 +223,7 @@ def _symptom(told: str, message: str) -> str:
 
 def _operator(given: str, message: str) -> tuple[str, str, str]:
     """(the operator, how the message spells it, "" where it does not name it, the message with OP in its place)."""
-    operator = given
+    operator = _of_several(given, message)
     if not operator:
         found = next((hit for pattern in rules().operators if (hit := pattern.search(message[:4_000]))), None)
         operator = found["operator"] if found else ""
@@ -232,6 +234,13 @@ def _operator(given: str, message: str) -> tuple[str, str, str]:
     if not found:
         return operator, "", message
     return operator, found[0], pattern.sub("OP", message[:64_000])
+
+
+def _of_several(given: str, message: str) -> str:
+    """The operator, where all of a model are noted the one that the message names; none where it names none of them."""
+    if not (several := _LISTED.split(given))[1:]:
+        return given
+    return next((one for one in several if one and _may_name(message, one) and _spelling(one).search(message)), "")
 
 
 def _converting(message: str) -> str:
