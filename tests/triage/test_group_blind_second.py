@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from tests.triage.test_group import groups
+from tests.triage import synthetic
+from tests.triage.test_group import groups, reports
+from tests.triage.test_group_blind import GOLDEN
 from triage import traces
+from triage.group import group
 from triage.trace_listed import listed
 from triage.wrongness import raising
 
@@ -116,3 +120,24 @@ def test_crashes_are_no_samples() -> None:
         for inner in ("mylib::Rewriter::Fold", "mylib::Modular::Bound")
     ]
     assert groups(*lines) == [{0}, {1}]
+
+
+# ------------------------------------------------------------------ the sets themselves
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "least"),
+    [
+        ("blind_second", "seed1", 0.94),
+        ("blind_second", "seed2", 0.90),
+        ("blind_third", "seed1", 0.93),
+        ("blind_third", "seed2", 0.89),
+    ],
+)
+def test_the_failures_of_the_later_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
+    lines = (GOLDEN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row.pop("part") == part]
+    labels = [row.pop("label") for row in rows]
+    rows = [{**row, "id": str(at)} for at, row in enumerate(rows)]
+    assigned = group(reports(rows)).assignment
+    assert synthetic.adjusted_rand(labels, [assigned[row["id"]] for row in rows]) >= least
