@@ -13,7 +13,17 @@ from onnx import TensorProto, helper
 from fuzz.case import Case
 from fuzz.wire import Value
 from triage.inferring import inferred_types
-from triage.submodel import initializer_names, load, mend, open_shapes, reads, rename, replace_items, value_info
+from triage.submodel import (
+    initializer_names,
+    load,
+    mend,
+    open_shapes,
+    reads,
+    rename,
+    replace_items,
+    value_info,
+    with_model,
+)
 
 _Alike = Callable[[Value, Value], bool]
 _REAL = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
@@ -128,26 +138,28 @@ def _part(
     replace_items(model.graph.output, [info for info in infos if info is not None])
     if detours or free:
         open_shapes(model)
-    if any(_rank(values.get(name)) != _rank(values.get(to)) for name, to in detours.items()):
-        _open_ranks(model)
-    return mend(case, model, values, free)
+    cut = mend(case, model, values, free)
+    turned = any(_rank(values.get(name)) != _rank(values.get(to)) for name, to in detours.items())
+    return _with_open_ranks(cut) if cut is not None and turned else cut
 
 
 def _rank(value: Value) -> int | None:
     return value.ndim if isinstance(value, np.ndarray) else None
 
 
-def _open_ranks(model: onnx.ModelProto) -> None:
-    """Let the outputs have the ranks that follow from the nodes, in place; the checker wants some."""
-    bare = onnx.ModelProto()
-    bare.CopyFrom(model)
-    del bare.graph.output[:]
-    inferred = inferred_types(bare.SerializeToString())
-    for info in model.graph.output:
+def _with_open_ranks(case: Case) -> Case:
+    """The case with the ranks of its outputs that follow from the nodes; the checker wants some."""
+    model = load(case)
+    outputs = list(model.graph.output)
+    del model.graph.output[:]
+    inferred = inferred_types(model.SerializeToString())
+    for info in outputs:
         kind = inferred.get(info.name, info).type.tensor_type
         if kind.HasField("shape"):
             dims = [onnx.TensorShapeProto.Dimension() for _ in kind.shape.dim]
             replace_items(info.type.tensor_type.shape.dim, dims)
+    model.graph.output.extend(outputs)
+    return with_model(case, model)
 
 
 def _declaration(name: str, value: Value, known: onnx.ValueInfoProto | None) -> onnx.ValueInfoProto | None:

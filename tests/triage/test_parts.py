@@ -199,6 +199,16 @@ def test_a_bypass_between_other_ranks_declares_the_rank_that_comes_out() -> None
     assert run(first)[0].shape == (2, 1, 3)
 
 
+def test_it_does_so_where_what_feeds_the_bypass_becomes_an_input_itself() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[1,1,3,3] x) => (float[1,9] y) <float[1,1,1,1] w = {2}>
+        { a = Abs(x) b = Conv(a, w) c = Flatten(b) y = Softmax(c) }"""
+    case = case_of(text, x=np.ones((1, 1, 3, 3), np.float32))
+    first, *_ = parts(case, {1, 3}, record(case))
+    assert [list(node.input) for node in load(first).graph.node] == [["a", "w"], ["b"]]
+    assert len(load(first).graph.output[0].type.tensor_type.shape.dim) == 4
+    assert run(first)[0].shape == (1, 1, 3, 3)
+
+
 def test_what_comes_from_the_inputs_may_take_the_place_of_a_dropped_result_if_asked_for() -> None:
     text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y)
         { a = Exp(x) b = Abs(a) y = Neg(b) }"""
