@@ -38,6 +38,13 @@ _LEAST_HOPE = 0.04
 _FEW = 6
 #: How many runs in a row may be spent on smaller sets that a monotone predicate would refuse.
 _DOUBTS = 10
+#: Nodes of which the second takes back what the first did to the type or the axes: neither can be bypassed alone.
+_THERE_AND_BACK = frozenset(
+    (
+        *(("QuantizeLinear", "DequantizeLinear"), ("Cast", "Cast"), ("Transpose", "Transpose")),
+        *(("Squeeze", "Unsqueeze"), ("Unsqueeze", "Squeeze")),
+    )
+)
 #: After so many parts that no valid model keeps, what they hold is given up as well.
 _PATIENCE = 30
 #: After so many misses in a row, what is bypassed may be what hides the bug.
@@ -287,13 +294,14 @@ class NodeSearch:
                     yield part, way, case
 
     def _doubtful(self) -> Iterator[Kept]:
-        """Without a node that nothing connects to the rest, two or all of one operator, or any one; all sets, if odd.
+        """Without a detour, a node that nothing connects to the rest, two or all of one operator, or any; all, if odd.
 
         A bug that an even number of nodes shows, or that one more node hides, is not monotone, and what takes the
         place of a node can hide a bug. Of two nodes only what was seen to be odd is doubted, or was asked about
         on other values only.
         """
         if len(self.kept) > 2:
+            yield from self._without_detours()
             linked = {node for edge in self._wiring.edges if self.kept.issuperset(edge) for node in edge}
             yield from (self.kept - {node} for node in sorted(self.kept - linked))
             operators = Counter(self._wiring.operators[node] for node in self.kept)
@@ -318,6 +326,16 @@ class NodeSearch:
             tried = [part for part in singles if part in self._tried]
             otherwise = self._barely | self._plainer
             yield from (part for part in tried if part in otherwise or len(self._build(part)) > 1)
+
+    def _without_detours(self) -> Iterator[Kept]:
+        """Without all pairs that go there and back, then without each."""
+        names = self._wiring.operators
+        edges = [edge for edge in self._wiring.edges if self.kept.issuperset(edge)]
+        pairs = [frozenset(edge) for edge in edges if (names[edge[0]], names[edge[1]]) in _THERE_AND_BACK]
+        together = frozenset[int]().union(*pairs)
+        for gone in ([together] if len(pairs) > 1 else []) + pairs:
+            if len(gone) < len(self.kept):
+                yield self.kept - gone
 
     # ------------------------------------------------------------ running
 

@@ -26,6 +26,8 @@ from triage.submodel import (
 )
 
 _Alike = Callable[[Value, Value], bool]
+#: So many values farther up may take the place of a dropped result, where those that it was made of are of other types.
+_MOST_ABOVE = 4
 _REAL = (TensorProto.FLOAT, TensorProto.DOUBLE, TensorProto.FLOAT16)
 #: What tensors that nobody recorded are filled with: of both signs, moderate, and exact in every type.
 _NUMBERS = (0.5, -1.0, 1.5, 2.0, -0.25)
@@ -206,12 +208,16 @@ def _detours(
 ) -> dict[str, str]:
     """For results of dropped nodes: which of the values that are `kept` takes their place."""
     found: dict[str, str] = {}
+    above: dict[str, list[str]] = {}
     for at, node in enumerate(nodes):
         if at in inside:
             continue
-        sources = [found.get(name, name if name in kept else "") for name in node.input]
+        direct = [found.get(name, name if name in kept else "") for name in node.input]
+        farther = [source for name in node.input for source in above.get(name, [])]
+        sources = list(dict.fromkeys([*filter(None, direct), *farther]))
         for name in node.output:
-            fitting = [s for s in sources if s and alike(values.get(s), values.get(name))]
+            above[name] = sources[:_MOST_ABOVE]
+            fitting = [source for source in sources if alike(values.get(source), values.get(name))]
             if name and fitting:
                 found[name] = fitting[0]
     return found

@@ -217,3 +217,11 @@ def test_what_comes_from_the_inputs_may_take_the_place_of_a_dropped_result_if_as
     other, *_ = parts(case, {2}, record(case), from_inputs=True)
     assert list(usual.inputs) == ["b"] and list(other.inputs) == ["x"]
     assert load(other).graph.node[0].input == ["x"]
+
+
+def test_a_bypass_leads_past_other_types_to_the_nearest_value_of_its_own() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y) <float s = {0.5}>
+        { a = Exp(x) q = QuantizeLinear(a, s) d = DequantizeLinear(q, s) y = Neg(d) }"""
+    case = case_of(text, x=np.ones((2, 3), np.float32))
+    first, *_ = parts(case, {0, 3}, record(case))
+    assert [list(node.input) for node in load(first).graph.node] == [["x"], ["a"]]

@@ -647,3 +647,20 @@ def test_what_lies_between_two_nodes_goes_though_the_type_is_another_then() -> N
     assert [node.op_type for node in load(found.case).graph.node] == ["Relu", "Clip"]
     assert load(found.case).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
     assert list(found.case.inputs) == ["x"] and found.runs < 30
+
+
+def test_what_goes_to_another_type_and_comes_back_leaves_a_path_together() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y)
+        <float s = {0.5}, float t = {0.25}> { e = Exp(x) q = QuantizeLinear(e, s) d = DequantizeLinear(q, s) p = QuantizeLinear(d, t)
+          b = DequantizeLinear(p, t) y = Softmax(b) }"""
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.ones((2, 3), np.float32)}, Origin("t"))
+
+    def leads_on(case: Case) -> bool:
+        above: dict[str, set[str]] = {}
+        for node in load(case).graph.node:
+            found = {node.op_type}.union(*(above.get(name, set()) for name in node.input))
+            above |= dict.fromkeys(node.output, found)
+        return any({"Exp", "Softmax"} <= found for found in above.values()) and valid(case)
+
+    found = reduce(case, leads_on, values=record, valid=valid, fed=False, simplifying=4, neighbours=2)
+    assert op_types(found.case) == ["Exp", "Softmax"]
