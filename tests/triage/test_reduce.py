@@ -651,8 +651,9 @@ def test_what_lies_between_two_nodes_goes_though_the_type_is_another_then() -> N
 
 def test_what_goes_to_another_type_and_comes_back_leaves_a_path_together() -> None:
     text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y)
-        <float s = {0.5}, float t = {0.25}> { e = Exp(x) q = QuantizeLinear(e, s) d = DequantizeLinear(q, s) p = QuantizeLinear(d, t)
-          b = DequantizeLinear(p, t) y = Softmax(b) }"""
+        <float s = {0.5}, float t = {0.25}> {
+        e = Exp(x) q = QuantizeLinear(e, s) d = DequantizeLinear(q, s)
+        p = QuantizeLinear(d, t) b = DequantizeLinear(p, t) y = Softmax(b) }"""
     case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.ones((2, 3), np.float32)}, Origin("t"))
 
     def leads_on(case: Case) -> bool:
