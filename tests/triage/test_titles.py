@@ -401,3 +401,21 @@ def test_an_input_of_a_node_that_is_not_named_is_told_with_its_operator() -> Non
     assert titles.subject(case, ["Slice", "Gather"], ends) == "Slice + Gather with non-constant ends"
     indices = (Condition("input", "constant indices", "", True),)
     assert titles.subject(case, ["Gather"], indices) == "Gather with constant indices"
+
+
+def test_a_long_expression_is_cut_where_names_part() -> None:
+    whole = "Converting X fails with E: " + "a" * 60 + "::" + "b" * 80
+    found = titles.title("[Bug]", whole)
+    assert found.endswith("a …") and len(found) <= titles.LONGEST
+
+
+def test_integer_types_that_all_fail_are_named_together() -> None:
+    def subject(text: str, *also: str) -> str:
+        found = Condition("dtype", text, "In float32 the same call passes.", needed=True, also=also)
+        return titles.subject(
+            Case("instance", b'{"library": "torch", "api": "torch.exp"}', {}, Origin("t")), ["torch.exp"], (found,)
+        )
+
+    assert subject("int64", "int32", "uint8", "int8") == "torch.exp (integers)"
+    assert subject("bool", "int64", "uint8") == "torch.exp (bool, also integers)"
+    assert subject("int64", "int32") == "torch.exp (int64, also int32)"
