@@ -16,7 +16,7 @@ import onnx
 from onnx import TypeProto, ValueInfoProto, helper, numpy_helper
 
 from fuzz.case import Case
-from fuzz.operators.graph import bodies, walk
+from fuzz.operators.graph import all_bodies, bodies, walk
 from fuzz.wire import Value
 
 #: What has a list of nodes.
@@ -85,17 +85,12 @@ def rename(model: onnx.ModelProto, names: Mapping[str, str]) -> None:
     for node in walk(graph):
         node.input[:] = [names.get(name, name) for name in node.input]
         node.output[:] = [names.get(name, name) for name in node.output]
-    for inner in [graph, *_all_bodies(graph)]:
+    for inner in [graph, *all_bodies(graph)]:
         for group in (inner.input, inner.output, inner.value_info, inner.initializer):
             for named in group:
                 named.name = names.get(named.name, named.name)
     for sparse in graph.sparse_initializer:
         sparse.values.name = names.get(sparse.values.name, sparse.values.name)
-
-
-def _all_bodies(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    for node in walk(graph):
-        yield from bodies(node)
 
 
 def constant_names(model: onnx.ModelProto) -> set[str]:
@@ -138,7 +133,7 @@ def open_shapes(model: onnx.ModelProto) -> None:
     """Forget every declared size but those of the graph inputs, in place; ranks stay, the checker wants them."""
     del model.graph.value_info[:]
     declared = [*model.graph.output]
-    for body in _all_bodies(model.graph):
+    for body in all_bodies(model.graph):
         declared += [*body.input, *body.output]
         del body.value_info[:]
     for info in declared:

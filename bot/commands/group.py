@@ -36,7 +36,7 @@ def group(failures: Failures, as_json: Json = False) -> None:
     """Group raw failures by bug, and say why.
 
     Lines hold [bold]id[/] (text or number), [bold]message[/] and, where known, symptom, operator, exception, frames
-    (a list of file, line, function or of texts, in one order throughout) and trace (raw text); other keys are ignored.
+    (a list of file, line, function or of texts) and trace (raw text); other keys are ignored.
     """
     found = grouped(list(read(failures)), jobs=len(os.sched_getaffinity(0)))
     if as_json:

@@ -34,6 +34,11 @@ def walk(graph: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeProto
             yield from walk(body)
 
 
+def all_bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
+    """The subgraphs of all nodes, at any depth, outer ones first: a list, so that nodes may go while it is read."""
+    return [body for node in walk(graph) for body in bodies(node)]
+
+
 def attributes(node: onnx.NodeProto) -> dict[str, Any]:
     """The node's attributes that hold values (not graphs), strings decoded."""
     return {

@@ -8,7 +8,7 @@ import onnx
 from onnx import AttributeProto
 
 from fuzz.case import Case
-from fuzz.operators.graph import bodies, walk
+from fuzz.operators.graph import all_bodies, walk
 from fuzz.wire import Value
 from triage.submodel import load, reads, replace_items, with_model
 
@@ -96,7 +96,7 @@ def _swept(body: onnx.GraphProto) -> None:
 
 def without_copies(graph: onnx.GraphProto) -> None:
     """A result that is a copy of the body's input or of a node's result is that value itself, if nothing else is."""
-    for body in _all_bodies(graph):
+    for body in all_bodies(graph):
         own = {info.name for info in body.input} | {name for node in body.node for name in node.output}
         for node in [node for node in body.node if node.op_type == "Identity" and not node.domain]:
             source, result = node.input[0], node.output[0]
@@ -109,13 +109,13 @@ def without_copies(graph: onnx.GraphProto) -> None:
 def _read_instead(body: onnx.GraphProto, result: str, source: str) -> None:
     for node in walk(body):
         node.input[:] = [source if name == result else name for name in node.input]
-    for inner in [body, *(inner for node in walk(body) for inner in bodies(node))]:
+    for inner in [body, *all_bodies(body)]:
         for info in inner.output:
             info.name = source if info.name == result else info.name
 
 
 def _without_constant_nodes(graph: onnx.GraphProto) -> None:
-    for body in _all_bodies(graph):
+    for body in all_bodies(graph):
         for node in [node for node in body.node if node.op_type == "Constant" and not node.domain]:
             if len(node.attribute) == 1 and node.attribute[0].name == "value":
                 tensor = body.initializer.add()
@@ -125,13 +125,9 @@ def _without_constant_nodes(graph: onnx.GraphProto) -> None:
 
 
 def _without_unread_constants(graph: onnx.GraphProto) -> None:
-    for body in _all_bodies(graph):
+    for body in all_bodies(graph):
         read = {info.name for info in body.output}.union(*(reads(node) for node in body.node))
         replace_items(body.initializer, [tensor for tensor in body.initializer if tensor.name in read])
-
-
-def _all_bodies(graph: onnx.GraphProto) -> list[onnx.GraphProto]:
-    return [body for node in walk(graph) for body in bodies(node)]
 
 
 _CHANGES: tuple[Callable[[onnx.GraphProto], None], ...] = (

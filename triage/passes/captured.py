@@ -8,7 +8,7 @@ import onnx
 from onnx import helper
 
 from fuzz.case import Case
-from fuzz.operators.graph import bodies, walk
+from fuzz.operators.graph import all_bodies
 from fuzz.wire import Value
 from triage.submodel import free_names, initializer_names, load, reads, replace_items, with_model
 
@@ -22,19 +22,14 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
     """
     constants = initializer_names(load(case).graph)
     found: dict[str, Case] = {}
-    for at in range(len(list(_bodies(load(case))))):
+    for at in range(len(all_bodies(load(case).graph))):
         for spared in (constants, set()):
             model = load(case)
-            body = list(_bodies(model))[at]
+            body = all_bodies(model.graph)[at]
             if _copied(body, {name for name in free_names(body) if name and name not in spared}):
                 candidate = with_model(case, model)
                 found.setdefault(candidate.id, candidate)
     yield from found.values()
-
-
-def _bodies(model: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
-    for node in walk(model.graph):
-        yield from bodies(node)
 
 
 def _copied(body: onnx.GraphProto, outer: set[str]) -> bool:

@@ -8,7 +8,7 @@ import onnx
 from onnx import helper
 
 from fuzz.case import Case
-from fuzz.operators.graph import bodies, walk
+from fuzz.operators.graph import all_bodies
 from fuzz.wire import Value
 from triage.passes.bodies import without_copies
 from triage.submodel import load, with_model
@@ -29,11 +29,6 @@ def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
 
 def _single(model: onnx.ModelProto) -> list[tuple[onnx.GraphProto, onnx.NodeProto]]:
     """Bodies with the node, of one result, beside which they have none but copies."""
-    inside = [(body, [each for each in body.node if each.op_type != "Identity"]) for body in _bodies(model)]
+    inside = [(body, [each for each in body.node if each.op_type != "Identity"]) for body in all_bodies(model.graph)]
     alone = [(body, nodes[0]) for body, nodes in inside if len(nodes) == 1]
     return [(body, node) for body, node in alone if node.input and len(node.output) == 1]
-
-
-def _bodies(model: onnx.ModelProto) -> Iterator[onnx.GraphProto]:
-    for node in walk(model.graph):
-        yield from bodies(node)
