@@ -25,7 +25,7 @@ from triage.near import (
 )
 from triage.operators import node_count
 from triage.simplify import tells_nothing
-from triage.trials import Answer, Trials
+from triage.trials import Answer, Trials, structure
 
 #: With at most so many runs to spend, the likeliest neighbour comes first, not the largest.
 _DEAR = 3
@@ -61,6 +61,8 @@ class Neighbourhood:
         None with `smaller` set when a smaller failing case came to light instead.
         """
         self.smaller = None
+        if self._fails_alone(case):
+            return None
         free = [other for other in self._offered if self._passes(other) and _single(case, other)]
         largest = max(free, key=lambda other: (node_count(other), len(other.model)), default=None)
         if largest is not None and self._tells(largest):
@@ -78,6 +80,18 @@ class Neighbourhood:
                 self.smaller = other
                 return None
         return self._told(case, largest) if largest is not None else None
+
+    def _fails_alone(self, case: Case) -> bool:
+        """Whether one of two nodes is enough that was never asked about alone, since larger parts without the other
+        passed; of a bug that is not monotone that tells little. What passes is a neighbour."""
+        alone = self._unasked_first(without_a_node(case, self._values(case)) if _pair(case) else [])
+        unasked = (other for other in alone[:1] if structure(other) not in self._trials.structures)
+        for other in filter(self._valid, unasked):
+            if self._trials.ask([other], "neighbour")[0]:
+                self.smaller = other
+                return True
+            self.offer([other])
+        return False
 
     def _tells(self, case: Case) -> bool:
         """Whether the result of a call is other than zero, which many mistakes give; models are not asked."""
@@ -109,7 +123,7 @@ class Neighbourhood:
     def _variants(self, case: Case, dear: bool) -> Iterator[Case]:
         """What people would try first; where runs are dear, what a change of the structure is likelier to flip."""
         if dear:
-            yield from without_a_node(case, self._values(case))
+            yield from self._unasked_first(without_a_node(case, self._values(case)))
             yield from other_operator(case)
         yield from other_attributes(case)
         yield from given_otherwise(case)
@@ -118,6 +132,14 @@ class Neighbourhood:
         yield from other_values(case)
         yield from other_shapes(case)
         yield from other_operator(case)
+
+    def _unasked_first(self, cases: Iterable[Case]) -> list[Case]:
+        """First those of whose structure nobody knows anything yet: of bugs that are not monotone one may fail."""
+        return sorted(cases, key=lambda case: structure(case) in self._trials.structures)
+
+
+def _pair(case: Case) -> bool:
+    return case.kind == "onnx" and len(structure(case)) == node_count(case) == 2
 
 
 def _single(case: Case, other: Case) -> list[str]:

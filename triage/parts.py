@@ -12,6 +12,7 @@ from onnx import TensorProto, helper
 
 from fuzz.case import Case
 from fuzz.wire import Value
+from triage.fitting import fitted
 from triage.inferring import inferred_types
 from triage.submodel import (
     initializer_names,
@@ -141,12 +142,12 @@ def _part(
     if detours or free:
         open_shapes(model)
     cut = mend(case, model, values, free)
-    turned = any(_rank(values.get(name)) != _rank(values.get(to)) for name, to in detours.items())
-    return _with_open_ranks(cut) if cut is not None and turned else cut
+    turned = any(_shape(values.get(name)) != _shape(values.get(to)) for name, to in detours.items())
+    return _with_open_ranks(fitted(cut) or cut) if cut is not None and turned else cut
 
 
-def _rank(value: Value) -> int | None:
-    return value.ndim if isinstance(value, np.ndarray) else None
+def _shape(value: Value) -> tuple[int, ...] | None:
+    return value.shape if isinstance(value, np.ndarray) else None
 
 
 def _with_open_ranks(case: Case) -> Case:
@@ -206,11 +207,16 @@ def _detours(
     alike: _Alike,
     kept: Collection[str],
 ) -> dict[str, str]:
-    """For results of dropped nodes: which of the values that are `kept` takes their place."""
+    """For results of dropped nodes: which of the values that are `kept` takes their place.
+
+    Of several one that no kept node has read so far: nothing else would keep the path through what makes it.
+    """
     found: dict[str, str] = {}
+    read: set[str] = set()
     above: dict[str, list[str]] = {}
     for at, node in enumerate(nodes):
         if at in inside:
+            read |= {found.get(name, name) for name in reads(node)}
             continue
         direct = [found.get(name, name if name in kept else "") for name in node.input]
         farther = [source for name in node.input for source in above.get(name, [])]
@@ -219,5 +225,5 @@ def _detours(
             above[name] = sources[:_MOST_ABOVE]
             fitting = [source for source in sources if alike(values.get(source), values.get(name))]
             if name and fitting:
-                found[name] = fitting[0]
+                found[name] = next((source for source in fitting if source not in read), fitting[0])
     return found

@@ -110,6 +110,7 @@ class Trials:
         self._progress = progress or (lambda name, runs: None)
         self.answers: dict[str, Answer] = dict(journal.answers) if journal else {}
         self._refused: dict[str, Answer] = {}
+        self.structures: set[tuple[str, ...]] = set()  # of all that was asked about, see `structure`
         self.runs = journal.runs if journal else 0
 
     def first(self, case: Case) -> bool:
@@ -121,6 +122,7 @@ class Trials:
     def ask(self, cases: Sequence[Case], name: str) -> list[bool]:
         """Whether each case is interesting. Raises Over when the time or the runs are spent before one is known."""
         self.check()
+        self.structures.update(map(structure, cases))
         fresh = [case for case in {case.id: case for case in cases}.values() if self.known(case) is None]
         for start in range(0, len(fresh), self.jobs):
             if self.over():
@@ -180,6 +182,13 @@ def _answer(said: Answer | bool) -> Answer:
     if isinstance(said, Answer):
         return said
     return Answer.SAME if said else Answer.PASSES
+
+
+def structure(case: Case) -> tuple[str, ...]:
+    """The operators of a model's main graph in order; nothing for other kinds of case."""
+    if case.kind != "onnx":
+        return ()
+    return tuple(node.op_type for node in onnx.load_model_from_string(case.model).graph.node)
 
 
 def content(case: Case) -> str:

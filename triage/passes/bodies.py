@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import onnx
 from onnx import AttributeProto
@@ -115,13 +115,23 @@ def _read_instead(body: onnx.GraphProto, result: str, source: str) -> None:
 
 
 def _without_constant_nodes(graph: onnx.GraphProto) -> None:
+    """Those that are no results, which are left to `triage.passes.returned`."""
     for body in all_bodies(graph):
-        for node in [node for node in body.node if node.op_type == "Constant" and not node.domain]:
-            if len(node.attribute) == 1 and node.attribute[0].name == "value":
-                tensor = body.initializer.add()
-                tensor.CopyFrom(node.attribute[0].t)
-                tensor.name = node.output[0]
-                body.node.remove(node)
+        as_initializers(body, [node for node in body.node if not _gives_back(body, node)])
+
+
+def as_initializers(body: onnx.GraphProto, nodes: Iterable[onnx.NodeProto]) -> None:
+    """Those of the nodes that are constants as initializers of the body, in place."""
+    for node in nodes:
+        if node.op_type == "Constant" and not node.domain and [each.name for each in node.attribute] == ["value"]:
+            tensor = body.initializer.add()
+            tensor.CopyFrom(node.attribute[0].t)
+            tensor.name = node.output[0]
+            body.node.remove(node)
+
+
+def _gives_back(body: onnx.GraphProto, node: onnx.NodeProto) -> bool:
+    return any(info.name in node.output for info in body.output)
 
 
 def _without_unread_constants(graph: onnx.GraphProto) -> None:

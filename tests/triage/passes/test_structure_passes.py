@@ -190,6 +190,19 @@ def test_a_source_becomes_a_constant_where_an_input_would_hide_the_bug() -> None
     assert op_types(found.case) == ["Round", "Sign"]
 
 
+def test_what_is_computed_from_constants_becomes_an_input_where_a_constant_would_hide_the_bug() -> None:
+    """A scalar that is no constant: a Cast of a constant stayed, since a cut gives its result as a constant."""
+    text = "g (float[2,2] x) => (float[2,2] z) <int64 two = {2}> { s = Cast<to = 1>(two) r = Sqrt(s) z = Div(x, r) }"
+
+    def computed(case: Case) -> bool:
+        graph = load(case).graph
+        constants = {tensor.name for tensor in graph.initializer}
+        return any(node.op_type == "Sqrt" and node.input[0] not in constants for node in graph.node)
+
+    found = reduce(case_of(text, x=ramp(2, 2)), computed, values=record, valid=valid, fed=False)
+    assert op_types(found.case) == ["Sqrt"] and list(found.case.inputs) == ["s"]
+
+
 def test_two_nodes_are_not_asked_whether_one_could_be_a_constant() -> None:
     assert propose("sources", case_of("g (float[2] x) => (float[2] y) { a = Sin(x) y = Neg(a) }", x=X)) == []
 
