@@ -6,8 +6,8 @@ tell: which end of a bare list of frames is the inner one, which frames are on e
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import nsmallest
@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from fuzz.case import Frame
 from triage import traces
-from triage.families import family
+from triage.families import OF_NO_OPERATOR, family
+from triage.frame_order import Order
 from triage.hollow import hollow
-from triage.places import Place, Spot, inner_last, often_shared, on_every_path, place
-from triage.reading import Read, Report, of_python, read
+from triage.places import Place, Spot, often_shared, on_every_path, place
+from triage.reading import OF_A_NODE, Read, Report, of_python, read
 from triage.rules import rules
 from triage.spread import spread
 from triage.wrongness import says_wrong, way, wrong
@@ -70,11 +71,13 @@ class Evidence(NamedTuple):
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
     """The evidence of each report, in order; a large batch is read in up to `jobs` processes."""
     rules()  # before processes are started, each of which needs them
-    reverse = inner_last([report.frames for report in reports], lambda: _traced(reports))
-    found = spread(partial(_read, reverse=reverse), reports, jobs)
+    order = Order([report.frames for report in reports], lambda: _traced(reports))
+    found = spread(partial(_read, order=order), reports, jobs)
     stacks = [each.named for each in found]
     usual = _Usual(on_every_path(map(tuple, stacks)) | _callers(found), often_shared(stacks))
-    evidence = [_evidence(report, each, usual) for report, each in zip(reports, found, strict=True)]
+    places = [_place(each, usual, _died(each)) for each in found]
+    broad = _of_no_operator(found, places)
+    evidence = [_evidence(each, at, broad) for each, at in zip(found, places, strict=True)]
     known = _with_operators(evidence)
     return [_recognised(each, known) for each in evidence]
 
@@ -92,8 +95,8 @@ def _callers(found: Sequence[Read]) -> frozenset[str]:
     return frozenset(name for name, times in calling.items() if times >= ending[name])
 
 
-def _read(reports: Sequence[Report], reverse: bool) -> list[Read]:
-    return [read(report, reverse) for report in reports]
+def _read(reports: Sequence[Report], order: Order) -> list[Read]:
+    return [read(report, order) for report in reports]
 
 
 @dataclass(frozen=True)
@@ -104,16 +107,28 @@ class _Usual:
     helpers: frozenset[str]
 
 
-def _evidence(report: Report, read: Read, usual: _Usual) -> Evidence:
-    at = _place(read, usual, _died(read))
+def _of_no_operator(found: Sequence[Read], places: Sequence[Place]) -> frozenset[tuple[str, str]]:
+    """The places that many conversions reach, or none, with the words that so many operators meet there that they are
+    about no operator, though each is told to have been at work."""
+    met: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for each, at in zip(found, places, strict=True):
+        if each.converting and each.normal.startswith(OF_A_NODE) and not each.refused and (at.shared or not at.stack):
+            met[at.stack[0] if at.stack else "", each.normal].add(family(each.operator))
+    return frozenset(key for key, operators in met.items() if len(operators) >= OF_NO_OPERATOR)
+
+
+def _evidence(read: Read, at: Place, broad: Collection[tuple[str, str]]) -> Evidence:
     bare = read.empty and at.stack
+    own = (at.stack[0] if at.stack else "", read.normal) not in broad
     return Evidence(
-        stack=(f"{at.stack[0]} for {read.operator}", *at.stack[1:]) if at.shared and read.converting else at.stack,
+        stack=(f"{at.stack[0]} for {read.operator}", *at.stack[1:])
+        if at.shared and read.converting and own
+        else at.stack,
         line=at.line,
         message="" if bare else read.normal,
         plain="" if bare else read.plain,
         empty=read.empty,
-        names_operator=read.names_operator,
+        names_operator=read.names_operator and own,
         exception=read.exception,
         symptom=read.symptom,
         operator=read.operator,
@@ -145,6 +160,8 @@ def _place(read: Read, usual: _Usual, dead: bool) -> Place:
     """Where it happened. Of a wrong result without frames, the pass that is blamed for it."""
     if read.blamed and (wrong(read.symptom) or not read.symptom):
         return Place((f"pass {read.blamed}",))
+    if read.compared:
+        return Place()  # what compares numbers is none of the compiler
     if read.foreign:
         return place({}, read.quoted, usual.wide, usual.helpers, dead)
     wide = frozenset[str]() if read.value else usual.wide

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+#: What operators of as many families meet alike, in words that name none of them, is about no operator.
+OF_NO_OPERATOR = 4
+
 _DIMENSION = re.compile(r"(?<=[a-z])[123]d(?=_|$)")
 #: The same within a name (Conv2DTranspose), and the version of an operator of ONNX behind it.
 _BETWEEN = re.compile(r"(?<=[a-z])[123]D(?=[A-Z])|-\d+$")

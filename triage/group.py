@@ -25,6 +25,7 @@ from triage.evidence import Report, gather
 from triage.families import family
 from triage.partition import Batch, batch, partition
 from triage.poorer import Walks
+from triage.wrappers import unwrapped
 from triage.wrongness import wrong
 
 _LONGEST_QUOTE = 120
@@ -57,7 +58,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _group(reports: Sequence[Report], jobs: int) -> Grouping:
-    copies = _copies(reports)
+    copies = _copies(unwrapped(reports))
     found = cells([[each.id for each in alike] for alike in copies], gather([alike[0] for alike in copies], jobs))
     complete(found)
     bugs = _placed([cell for cell in found if cell.place])

@@ -84,9 +84,10 @@ class Neighbourhood:
     def _fails_alone(self, case: Case) -> bool:
         """Whether one of two nodes is enough that was never asked about alone, since larger parts without the other
         passed; of a bug that is not monotone that tells little. What passes is a neighbour."""
-        alone = self._unasked_first(without_a_node(case, self._values(case)) if _pair(case) else [])
-        unasked = (other for other in alone[:1] if structure(other) not in self._trials.structures)
-        for other in filter(self._valid, unasked):
+        alone = without_a_node(case, self._values(case)) if _pair(case) else ()
+        for other in alone:
+            if structure(other) in self._trials.structures or not self._valid(other):
+                continue
             if self._trials.ask([other], "neighbour")[0]:
                 self.smaller = other
                 return True
@@ -139,7 +140,7 @@ class Neighbourhood:
 
 
 def _pair(case: Case) -> bool:
-    return case.kind == "onnx" and len(structure(case)) == node_count(case) == 2
+    return case.kind == "onnx" and len(structure(case)) == 2
 
 
 def _single(case: Case, other: Case) -> list[str]:

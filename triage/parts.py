@@ -94,6 +94,8 @@ def _never(one: Value, other: Value) -> bool:
 
 
 def _same_dtype(one: Value, other: Value) -> bool:
+    if isinstance(one, list) and isinstance(other, list):
+        return True
     return isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.dtype == other.dtype
 
 

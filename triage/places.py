@@ -5,8 +5,8 @@ Pure.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -22,10 +22,6 @@ _MANY_PLACES, _PART_OF_PLACES = 5, 0.05
 MOST_FRAMES = 2_000
 #: What a message holds that names a place in native code; far quicker to see than the place itself.
 _ENDINGS = (".c", ".h", ".rs:", ".inl:", ".m:", ".mm:", ".swift:", ".go:", ".zig:", ".kt:", ".java:")
-#: Frames that stand at the outer end.
-_OUTER_KINDS = ("framework", "reporter")
-#: What a reporter's own function may be called as well as a helper that only checks: no end of a list is told by it.
-_OF_ANYBODY = frozenset(("check", "verify", "validate", "ensure", "require"))
 
 
 class Place(NamedTuple):
@@ -75,8 +71,13 @@ def telling(found: tuple[Frame, ...], often: int = 0) -> dict[str, Spot]:
 
 
 def _told_with_its_function(frame: Frame, found: tuple[Frame, ...]) -> bool:
-    """Whether a place without a function is that of another frame, which native code prints once more."""
-    return any(each.function and each.line == frame.line and each.file == frame.file for each in found)
+    """Whether a place without a function is that of another frame, which native code prints once more; so it is where
+    functions of native code are printed without their places."""
+    return any(
+        each.function
+        and ((each.line == frame.line and each.file == frame.file) or (not each.file and "::" in each.function))
+        for each in found
+    )
 
 
 def _cycling(found: tuple[Frame, ...], often: int) -> dict[str, Spot]:
@@ -164,7 +165,7 @@ def place(
         (
             at
             for at, (name, each) in enumerate(zip(names, spots, strict=True))
-            if not each.shared and name not in helpers
+            if not each.shared and name not in helpers and (not at or not _without_a_function(name))
         ),
         -1,
     )
@@ -176,7 +177,7 @@ def place(
 
 def _without_the_script(found: tuple[Frame, ...]) -> Iterable[Frame]:
     """Frames without those of the file that the traceback begins in: it calls the compiler and is none of it."""
-    script = found[-1].file if found and _of_a_script(found[-1]) else ""
+    script = found[-1].file if found and of_a_script(found[-1]) else ""
     return (frame for frame in found if frame.file != script) if script else found
 
 
@@ -193,64 +194,11 @@ def quoted_places(message: str) -> dict[str, Spot]:
     return places
 
 
-def inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable[tuple[Frame, ...]]] = tuple) -> bool:
-    """Whether the lists of frames of a batch end with the innermost one.
-
-    What kind of frame stands at the ends tells: a program dies at the inner end and begins at the outer one. Otherwise
-    traces of the same batch tell (`traced`, innermost frame first): what is innermost there is so in a list. Otherwise
-    the outer ends are alike, since every failure comes through the same few calls, and the inner ones differ.
-    """
-    several = [frames for frames in lists if len(frames) > 1]
-    votes = sum(_vote(frames[0], frames[-1]) for frames in several)
-    if votes:
-        return votes > 0
-    first = Counter(_telling(frames[:MOST_FRAMES]) for frames in several)
-    last = Counter(_telling(frames[: -MOST_FRAMES - 1 : -1]) for frames in several)
-    innermost = {_telling(frames) for frames in traced()} - {""} if several else set[str]()
-    seen = sum(last[name] - first[name] for name in innermost)
-    if seen:
-        return seen > 0
-    return sum(count**2 for count in last.values()) <= sum(count**2 for count in first.values())
+def _without_a_function(name: str) -> bool:
+    """Whether a frame of native code is named by its file alone: some tools print so where the one before it is."""
+    return "/" in name and "::" not in name and " " not in name
 
 
-def is_inner_last(frames: tuple[Frame, ...], usual: bool) -> bool:
-    """Whether one list ends with the innermost frame: its own ends tell, or else what is `usual` in its batch."""
-    vote = _vote(frames[0], frames[-1]) if len(frames) > 1 else 0
-    return vote > 0 if vote else usual
-
-
-def _vote(first: Frame, last: Frame) -> int:
-    """How many of the two ends speak for the inner one being last, less those that speak against it.
-
-    The machinery of a compiler stands at the outer end of most lists, but at the inner one where native code is left
-    out of a list: it counts only where nothing else tells.
-    """
-    ends = [first, last]
-    kinds = ["" if each.function in _OF_ANYBODY else spot(each.file, each.function)[1] for each in ends]
-    begins = [kind == "reporter" or _begins(each) for each, kind in zip(ends, kinds, strict=True)]
-    calls = [_calls(first, last), _calls(last, first)]
-    dies = [kind == "panic" for kind in kinds]
-    told = (begins[0] or calls[0]) - (begins[1] or calls[1]) + dies[1] - dies[0]
-    return told or (kinds[0] in _OUTER_KINDS) - (kinds[1] in _OUTER_KINDS)
-
-
-def _begins(frame: Frame) -> bool:
-    """Whether a program begins in a frame; what TVM prints of its own files bears that name anywhere in a trace."""
-    return _of_a_script(frame) and not known(frame.file, frame.function).compiler
-
-
-def _calls(one: Frame, other: Frame) -> bool:
-    """Whether a frame is of a program in Python that is no compiler's, and the other of a compiler."""
-    mine, theirs = known(one.file, one.function), known(other.file, other.function)
-    return one.file.endswith(".py") and not mine.compiler and not mine.kind and theirs.compiler != ""
-
-
-def _of_a_script(frame: Frame) -> bool:
+def of_a_script(frame: Frame) -> bool:
     """Whether a frame is the body of a file of Python, in which a program begins; native code has such names, too."""
     return frame.function == "<module>" and (not frame.file or frame.file.endswith((".py", ">")))
-
-
-def _telling(found: Sequence[Frame]) -> str:
-    """The first frame that tells something, "" if none does."""
-    spots = (spot(frame.file, frame.function) for frame in found)
-    return next((name for name, kind in spots if name and not kind), "")

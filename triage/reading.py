@@ -13,16 +13,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fuzz.case import Frame
-from triage import recursion, traces
+from triage import recursion, testcase, trace_lines, traces
 from triage.caller import without_the_caller
+from triage.frame_order import Order
 from triage.hollow import hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
 from triage.ownership import compilers
-from triage.places import MOST_FRAMES, Spot, calling, is_inner_last, quoted_places, telling, walking
+from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.prefixes import bare_class, prefixed
 from triage.rules import rules
 from triage.unescaped import unescaped
-from triage.whole import whole
+from triage.whole import told_by, whole
 from triage.wrongness import compared, guilty, plainly_wrong, raising, says_wrong, wrong
 
 #: So far into a message is read what was being converted.
@@ -32,7 +33,7 @@ _TRACED = re.compile(r"File \"|(?i:trace)|\.py:\d|0x[0-9a-f]{6}")
 #: A message that is nothing but a key that was not found, or another value: only the place can tell.
 _VALUE = re.compile(r"(?:\w+: )?(?:'[^']*'|\"[^\"]*\"|N)")
 #: What goes before the words of a kernel, which may be nobody's.
-_OF_A_NODE = "OP node. "
+OF_A_NODE = "OP node. "
 #: What is said of any fault: that an assertion does not hold, that a key is missing.
 _OF_ANY = frozenset(("AssertionError", "KeyError"))
 #: What only native code says: a diagnosis, a status, a check.
@@ -48,6 +49,12 @@ _OF_PYTHON = re.compile(r"[\w./]*\w+\.pyx?(?: |$)")
 _SHORTEST_CLIPPED = 80
 #: What stands between the operators of a model, where a runner notes all of them.
 _LISTED = re.compile(r" ?[,;|+] ?")
+#: How a program ended that was not killed.
+_GAVE_UP = re.compile(
+    r"(?i)\b(?:exit(?:ed)?|return(?:ed)?|fail(?:ed|ure)?)\b.{0,40}?(?<![-\d])(?:[1-9]\d?|1[01]\d)\b(?!\d)"
+    r"|\bcase failed\b"
+)
+_LONGEST_STATUS = 120
 _CLOSING = frozenset(".;!?)]}'\"`")
 
 
@@ -77,7 +84,7 @@ class Read(NamedTuple):
     somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
     language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it
     says that the operator which it names is not supported; `compilers` are those whose failure it may be, where known;
-    `walk` is where in the walk over a program it ended, where no frame tells more.
+    `walk` is where in the walk over a program it ended, where no frame tells more; `compared` if it is a wrong result.
     """
 
     named: Mapping[str, Spot]
@@ -102,19 +109,25 @@ class Read(NamedTuple):
     refused: bool = False
     compilers: frozenset[str] = frozenset()
     walk: str = ""
+    compared: bool = False
 
 
-def read(report: Report, reverse: bool) -> Read:
-    """What a report says; `reverse` if the lists of frames of its batch end with the innermost one."""
-    every, told, cut = _frames_and_message(report, reverse)
+def read(report: Report, order: Order) -> Read:
+    """What a report says; `order` tells which end of a list of frames is the inner one."""
+    every, told, cut = _frames_and_message(report, order)
     found = without_the_caller(every)
     message, wrapped, site, body = prefixed(told)
     converting = _converting(message)
-    operator, spelled, masked = _operator(converting or report.operator, message)
+    tested = (
+        testcase.named(report.message, report.trace) if says_wrong(told) or wrong(report.symptom) else testcase.NONE
+    )
+    operator, spelled, masked = _operator(converting or report.operator or tested.operator, message)
+    if converting and not spelled:  # its name is a word of messages as well
+        masked = re.sub(rf"\b{re.escape(converting)}(?= (?:node|op|operator)\b)", "OP", masked, count=1)
     normal = worded(masked)
     value = _VALUE.fullmatch(normal) is not None
     exception = next(filter(None, map(bare_class, (report.exception, wrapped))), "")
-    bare = normal.removeprefix(_OF_A_NODE)
+    bare = normal.removeprefix(OF_A_NODE)
     empty = hollow(bare)
     named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
     weak = value or spoken(bare) or (not normal and exception in _OF_ANY)
@@ -143,8 +156,10 @@ def read(report: Report, reverse: bool) -> Read:
         site if weak else "",
         bool(spelled) and rules().refusal.search(normal) is not None,
         compilers(named, found, report.exception or wrapped, told if empty else "")
-        or rules().owned.accused(compared(told) if wrong(report.symptom) or says_wrong(told) else ""),
+        or rules().owned.accused(compared(told) if wrong(report.symptom) or says_wrong(told) else "")
+        or rules().owned.accused(tested.subject),
         next(iter(walk), ""),
+        wrong(report.symptom) or (not report.symptom and says_wrong(told)),
     )
 
 
@@ -165,7 +180,7 @@ def _clipped(text: str) -> bool:
     return length >= _SHORTEST_CLIPPED and of_round and text[-1] not in _CLOSING
 
 
-def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...], str, bool]:
+def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...], str, bool]:
     """The frames, innermost first, the message, and whether the innermost frames are lost."""
     trace = traces.read(report.trace) if report.trace else traces.Trace()
     words = unescaped(report.message)
@@ -179,12 +194,18 @@ def _frames_and_message(report: Report, reverse: bool) -> tuple[tuple[Frame, ...
             message = _without_chatter(words)
     elif words and trace.said:
         message = whole(words, trace)
+    if trace.said and _status(message):
+        message = told_by(trace) or message
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
-    reverse = is_inner_last(report.frames, reverse)
-    given = report.frames[: -MOST_FRAMES - 1 : -1] if reverse else report.frames[:MOST_FRAMES]
+    given = report.frames[: -MOST_FRAMES - 1 : -1] if order.inner_last(report.frames) else report.frames[:MOST_FRAMES]
     cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
     return _together(given, trace.frames), message, cut and not report.frames
+
+
+def _status(message: str) -> bool:
+    """Whether a message says no more than that a program gave up, which it has told the reason of itself."""
+    return len(message) < _LONGEST_STATUS and hollow(said(message)) and _GAVE_UP.search(message) is not None
 
 
 def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
@@ -200,7 +221,10 @@ def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
 def _without_chatter(message: str) -> str:
     """A message of several lines without those of a log that tell of no failure; unchanged where none is left."""
     chatter = rules().chatter
-    told = "\n".join(line for line in message.splitlines() if not chatter.match(line.strip()))
+    lines = message.splitlines()
+    bare = [line.strip() for line in trace_lines.lines(message)]
+    bare = bare if len(bare) == len(lines) else [line.strip() for line in lines]
+    told = "\n".join(line for line, said in zip(lines, bare, strict=True) if not chatter.match(said))
     return told if told.strip() else message
 
 

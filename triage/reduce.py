@@ -230,7 +230,7 @@ class _Search:
         at = 0
         while at < len(places := inner_places(self.best)):
             self._nodes(places[at], last=at == len(places) - 1)
-            if len(places[at].find(load(self.best)).node) > 1:
+            if places[at].size(self.best) > 1:
                 at += 1  # else it is no longer among the places, and the next one has moved up
 
     def _large_bodies(self) -> bool:
@@ -243,7 +243,7 @@ class _Search:
             return False
         self._searched.add(before)
         for place in inner_places(self.best):
-            if len(place.find(load(self.best)).node) >= MANY_LEFT:
+            if place.size(self.best) >= MANY_LEFT:
                 self._nodes(place, last=False)
                 if node_count(self.best) < before:
                     return True

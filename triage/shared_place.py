@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from triage.cells import Cell, unquoted
-from triage.families import family
+from triage.families import OF_NO_OPERATOR, family
 
 #: An operator counts that is met so often, and not this much less often than the commonest.
 _SEEN, _NOISE = 2, 0.2
@@ -30,6 +30,8 @@ def _by_operator(cells: Sequence[Cell]) -> list[list[Cell]]:
     operators: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         operators[family(cell.converted)].append(cell)
+    if len(operators.keys() - {""}) >= OF_NO_OPERATOR and not any("OP" in cell.message.split() for cell in cells):
+        return [list(cells)]
     weights = {name: sum(cell.weight for cell in found) for name, found in operators.items()}
     least = max(_SEEN, _NOISE * max(weights.values()))
     ordered = sorted(operators, key=lambda name: (-weights[name], name))

@@ -19,7 +19,7 @@ _FAULTHANDLER = re.compile(r'^  File "(?P<file>[^"]+)", line (?P<line>\d+) in (?
 _SITE = re.compile(
     r"(?<![\w./+\\-])(?P<file>[\w./+\\-]+\.(?:cpp|cc|cxx|c|hpp|hxx|h|cu|cuh|inl|rs|mm|m|swift|go|zig|kt|java)):(?P<line>\d++)"
     r"(?!(?::\d+)?: (?:fatal )?(?:error|warning|note):)"  # what a C++ compiler says of generated code
-    r"(?P<signature> (?:[\w:<>*&~]+ ){0,3}[\w:<>~]+\()?"
+    r"(?P<signature> (?:[\w:<>*&~]+ ){0,3}[\w:<>~]+\(| (?:[A-Za-z_]\w*::)+~?\w+(?= ))?"
 )
 #: The same as TensorRT writes it: file, function, line; or the function in words.
 _SITE_TOO = re.compile(

@@ -30,9 +30,11 @@ _STAMP = re.compile(
     r"(?:std(?:out|err) [FP] )?"  # containers
     r"|#\d+ \d+\.\d{1,3} "  # the steps of a build
     r"|\[\d\d:\d\d:\d\d(?:\.\d+)?\] "
-    r"|E {2,6}(?=\S)"  # pytest
+    r"|E {2,12}(?=\S)|E {0,12}$"  # pytest
     r"|\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ [VDIWEF] [^:]*: )"  # Android
 )
+#: What glog writes that is no error keeps its level, by which it is told.
+_LOGGED = re.compile(r"[IW]\d{4} \d\d:\d\d:\d\d\.")
 #: A place that a notebook made a link of.
 _LINK = re.compile(r"\[(?P<place>[^\[\]\n]+:\d+)\]\(https?://[^()\n]*\)")
 #: The box that Rich draws around a traceback, and the program's lines in it.
@@ -40,7 +42,9 @@ _BOX = re.compile(r"^[ \t]*[│┃] ?|[ \t]*[│┃][ \t]*$", re.MULTILINE)
 _DRAWN = re.compile(r"^[ \t]*[╭╰┏┗][─━][^\n]*(?:\n|\Z)|^[ \t]*(?:❱ *)?\d+ [│┃][^\n]*(?:\n|\Z)", re.MULTILINE)
 #: Where a prefix may end, and what cannot be one: the marks of frames.
 _END = re.compile(r"(?:[:|\])]|\+-+) ")
-_NO_PREFIX = re.compile(r"#|@|\bat\b|\bin\b|File|\[bt\]|\[ ?7\]|^\(?7[):]|0x|!|::|Error|^\w+: |[/\\](?!.*:7\] $)")
+_NO_PREFIX = re.compile(
+    r"#|@|\bat\b|\bin\b|File|\[bt\]|(?<!\w)\[ ?7\]|^\(?7[):]|0x|!|::|Error|^\w+: |[/\\](?!.*:7\] $)"
+)
 #: What all lines may begin with, the same number included: quoting, the number of a test, a name in brackets.
 _SAME = re.compile(r"(?:[>|:]|\d+:|\[[^\[\]]{1,40}\]:?|[\w.-]{1,40} *\|) ")
 #: A text of which each line is indented may be a list of frames, which are; and what begins a line of its own.
@@ -110,7 +114,9 @@ def _unmarked(line: str) -> str:
     if line.startswith("=="):
         return _PROCESS.sub("", line, count=1)
     found = _STAMP.match(line)
-    return line[found.end() :] if found else line
+    if found is None or _LOGGED.match(line):
+        return line
+    return line[found.end() :]
 
 
 def _common(found: Sequence[str]) -> str:
@@ -139,11 +145,11 @@ def _levelled(line: str) -> str:
 
 
 def _without(line: str, prefix: str) -> str:
-    """The line behind the prefix, wherever its numbers end."""
+    """The line behind the prefix, wherever its numbers end; nothing of one that is no more than the prefix."""
     at = 0
-    for sign in prefix:
+    for number, sign in enumerate(prefix):
         if at == len(line):
-            return line
+            return line if prefix[number:].strip() else ""
         if sign == "7" and line[at].isdigit():
             while at < len(line) and line[at].isdigit():
                 at += 1

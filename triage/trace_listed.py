@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from fuzz.case import Frame
+from triage.frame_order import OuterFirst
 from triage.trace_native import NUMBERED, native, unnumbered
 
 _LONGEST_LINE = 1_500
+_NUMBER = re.compile(r"\s*(?:\* )?(?:frame )?#(\d{1,7})\b")
 _PYTHON = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)(?:,? in (?P<function>.+))?')
 #: What Python calls the file of a program that was given as text.
 _STRING = r"<[^<>\s]+>"
@@ -41,8 +43,16 @@ def listed(found: object) -> tuple[Frame, ...]:
     if not isinstance(items, list):
         raise ValueError("frames is not a list")
     result = tuple(_frame(item) for item in items)
-    numbered = bool(items) and isinstance(items[0], str) and re.match(r"\s*(?:frame )?#0\b", items[0]) is not None
-    return result[::-1] if numbered else result
+    numbers = [number for item in items if (number := _number(item)) is not None]
+    if len(numbers) < max(2, len(items)) or numbers[0] == numbers[-1]:
+        return result
+    return OuterFirst(result[::-1] if numbers[0] < numbers[-1] else result)
+
+
+def _number(item: object) -> int | None:
+    """The number that a line of text begins with, nought for the innermost frame; None where there is none."""
+    found = _NUMBER.match(item) if isinstance(item, str) else None
+    return int(found[1]) if found else None
 
 
 def _frame(item: object) -> Frame:

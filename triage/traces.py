@@ -54,6 +54,8 @@ _BEGINS = ("Traceback (most recent", "Current thread", "Thread 0x")
 #: Rust's chain of reasons, which goes without numbers where there is one.
 _REASON = re.compile(r"\d+: (?!.*::\w+$)")
 _SIGNAL = "<signal handler called>"
+#: What a logger puts before a place, which is no frame then.
+_LEVEL = re.compile(r"[IWVE]\d{0,4} |\[")
 
 
 @dataclass(frozen=True)
@@ -163,11 +165,14 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         return
     if line[0] in ".…[<(" and _CUT.match(line):
         reading.skipped = True
+    raised = not reading.ended and bool(reading.python[-1]) and not indented and _FINAL.match(line)
+    if _LEVEL.match(line) and rules().chatter.match(line):
+        return
     if _other(reading, line) or _chained(reading, line):
         return
     if line.startswith("--") and _pointed_at(reading, line):
         return
-    if rules().chatter.match(line):
+    if not raised and rules().chatter.match(line):
         return
     if rules().end.match(line):
         reading.aside = reading.ended = True

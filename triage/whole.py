@@ -34,6 +34,14 @@ def whole(message: str, trace: traces.Trace) -> str:
     return trace.said[at:] if goes_on else message
 
 
+def told_by(trace: traces.Trace) -> str:
+    """What a trace tells of the failure: its last exception, or else the first line that announces one and what
+    follows; "" where neither says anything."""
+    lines = trace.text.splitlines()
+    found = (trace.closing, *("\n".join(lines[at:]) for at, line in enumerate(lines) if announces(line)))
+    return next((text for text in found if text and not hollow(said(text))), "")
+
+
 def _goes_on(told: str, begun: str) -> bool:
     """Whether a text begins so and goes on with further lines, where these are needed: what was begun announces more
     or says nothing, or they tell of a failure, which what a log says afterwards does not."""

@@ -10,7 +10,7 @@ import onnx
 from onnx import TypeProto, helper, numpy_helper, shape_inference
 
 from fuzz.case import Case
-from fuzz.operators.graph import bodies
+from fuzz.operators.graph import bodies, walk
 from fuzz.wire import Value
 from triage.nodesearch import Kept
 from triage.parts import parts
@@ -24,6 +24,13 @@ class Place:
 
     find: Callable[[onnx.ModelProto], Part]
     cut: Callable[[Case, Kept, Mapping[str, Value]], list[Case]]
+
+    def size(self, case: Case) -> int:
+        """How many nodes it has in a case; none where it is gone."""
+        try:
+            return len(self.find(load(case)).node)
+        except IndexError:
+            return 0
 
 
 def wiring(part: Part) -> Wiring:
@@ -44,10 +51,29 @@ MAIN = Place(lambda model: model.graph, lambda case, kept, values: parts(case, k
 
 
 def inner_places(case: Case) -> list[Place]:
-    """Every body and every function of the model with more than one node, outer bodies first."""
+    """Every body and every function that is called with more than one node, outer bodies first."""
     model = load(case)
+    called = _called(model)
     found = [_body(at) for at, body in enumerate(_bodies(model)) if len(body.node) > 1]
-    found += [_function(at) for at, function in enumerate(model.functions) if len(function.node) > 1]
+    found += [
+        _function(at)
+        for at, function in enumerate(model.functions)
+        if len(function.node) > 1 and (function.domain, function.name) in called
+    ]
+    return found
+
+
+def _called(model: onnx.ModelProto) -> set[tuple[str, str]]:
+    """The functions that the main graph calls, by whatever others."""
+    functions = {(each.domain, each.name): each for each in model.functions}
+    found: set[tuple[str, str]] = set()
+    waiting: list[Part] = [model.graph]
+    while waiting:
+        for node in walk(waiting.pop()):
+            key = (node.domain, node.op_type)
+            if key in functions and key not in found:
+                found.add(key)
+                waiting.append(functions[key])
     return found
 
 

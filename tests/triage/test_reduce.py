@@ -665,3 +665,62 @@ def test_what_goes_to_another_type_and_comes_back_leaves_a_path_together() -> No
 
     found = reduce(case, leads_on, values=record, valid=valid, fed=False, simplifying=4, neighbours=2)
     assert op_types(found.case) == ["Exp", "Softmax"]
+
+
+FUNCTIONS = """<ir_version: 10, opset_import: ["": 21, "own": 1]> g (float[2,3] x) => (float[2,3] y) {
+    a = own.idle (x) b = own.guilty (a) y = own.last (b) }
+    <domain: "own", opset_import: ["": 21]> idle (p) => (r) { q = Neg (p) r = Exp (q) }
+    <domain: "own", opset_import: ["": 21]> guilty (p) => (t) { q = Abs (p) r = Celu (q) s = Sinh (r) t = Atan (s) }
+    <domain: "own", opset_import: ["": 21]> last (p) => (r) { q = Relu (p) r = Tanh (q) }"""
+
+
+def test_functions_that_nothing_calls_any_more_cost_no_run() -> None:
+    """Their nodes were searched one function after the other; then they were gone, and the search ended in an error."""
+    case = Case(
+        "onnx", parser.parse_model(FUNCTIONS).SerializeToString(), {"x": np.ones((2, 3), np.float32)}, Origin("t")
+    )
+    searched = []
+
+    def pair_in_a_function(case: Case) -> bool:
+        model = load(case)
+        searched.append({function.name: len(function.node) for function in model.functions})
+        called = {node.op_type for node in model.graph.node}
+        return any(
+            {"Celu", "Sinh"} <= {node.op_type for node in function.node} and function.name in called
+            for function in model.functions
+        )
+
+    found = reduce(case, pair_in_a_function, values=record, valid=valid)
+    [function] = load(found.case).functions
+    assert [node.op_type for node in function.node] == ["Celu", "Sinh"]
+    assert all(sizes.get("idle", 2) == sizes.get("last", 2) == 2 for sizes in searched)
+
+
+def test_of_two_nodes_each_is_asked_about_alone_whatever_larger_parts_told() -> None:
+    """More of one operator than of another: parts that hold both, or neither, say nothing of the one alone."""
+    nodes = "a = Neg(x) b = Relu(a) c = Sqrt(b) d = Relu(c) e = Relu(d) f = Neg(e) y = Relu(f)"
+    text = f'<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y) {{ {nodes} }}'
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.ones((2, 3), np.float32)}, Origin("t"))
+
+    def more(case: Case) -> bool:
+        operators = op_types(case)
+        return operators.count("Relu") > operators.count("Neg")
+
+    assert op_types(reduce(case, more, values=record, valid=valid).case) == ["Relu"]
+
+
+def test_a_sequence_takes_the_place_of_a_dropped_one() -> None:
+    text = """<ir_version: 10, opset_import: ["": 21]> g (float[2,3] x) => (float[2,3] y) <int64 first = {0}> {
+        a = Abs(x) s = SequenceConstruct(a) t = SequenceInsert(s, x) y = SequenceAt(t, first) }"""
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.ones((2, 3), np.float32)}, Origin("t"))
+
+    def leads_on(case: Case) -> bool:
+        made: set[str] = set()
+        for node in load(case).graph.node:
+            if node.op_type == "SequenceConstruct" or made.intersection(node.input):
+                made.update(node.output)
+                if node.op_type == "SequenceAt":
+                    return True
+        return False
+
+    assert op_types(reduce(case, leads_on, values=record, valid=valid).case) == ["SequenceConstruct", "SequenceAt"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from triage.frame_order import Order
 from triage.reading import Report, read
 from triage.traces import Trace
 from triage.traces import read as trace
@@ -39,8 +40,8 @@ def test_a_trace_is_read_as_it_was(written: str) -> None:
 
 def test_a_message_is_read_as_it_was() -> None:
     assert (
-        read(Report("1", "Ramp&lt;float&gt; is bad"), False).normal
-        == read(Report("1", "Ramp<float> is bad"), False).normal
+        read(Report("1", "Ramp&lt;float&gt; is bad"), Order([])).normal
+        == read(Report("1", "Ramp<float> is bad"), Order([])).normal
     )
 
 

@@ -19,7 +19,7 @@ KINDS = ("onnx",)
 def candidates(case: Case, values: Mapping[str, Value]) -> Iterator[Case]:
     """All of them at once."""
     model = load(case)
-    for body in all_bodies(model.graph):
+    for body in (body for part in (model.graph, *model.functions) for body in all_bodies(part)):
         as_initializers(body, list(body.node))
     if model.SerializeToString() != load(case).SerializeToString():
         yield with_model(case, model)

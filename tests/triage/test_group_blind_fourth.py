@@ -1,0 +1,275 @@
+"""What a fourth blind trial of the grouping taught: wrappers, logs, statuses, who calls whom, noted operators."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from fuzz.case import Frame
+from tests.triage import synthetic
+from tests.triage.test_group import PACKAGES, groups, native, python, reports
+from tests.triage.test_group_blind import GOLDEN
+from triage.frame_order import Order
+from triage.group import group
+from triage.testcase import named
+from triage.trace_listed import listed
+from triage.unescaped import unescaped
+from triage.wrappers import unwrapped
+
+MODEL = "/onnxruntime_src/onnxruntime/core/graph/model.cc"
+
+# ------------------------------------------------------------------ what runners write
+
+
+def messages(*said: str) -> list[str]:
+    """The messages without what only runners wrote."""
+    found = unwrapped(reports([{"id": str(at), "message": each} for at, each in enumerate(said)]))
+    return [report.message for report in found]
+
+
+def test_what_goes_before_different_messages_that_are_met_bare_is_a_wrapper() -> None:
+    said = ("no kernel for this node", "the shape is not static")
+    wrapped = [f"{words}{message}" for words in ("step compile failed: ", "Oops: ", "") for message in said]
+    assert messages(*wrapped) == list(said) * 3
+
+
+def test_a_wrapper_in_a_wrapper_goes_and_the_class_of_an_exception_stays() -> None:
+    said = ("no kernel for this node", "the shape is not static")
+    wrapped = [f"HarnessError: backend error: in a process:\n{message}" for message in said]
+    classed = f"ValueError: {said[0]}"
+    assert messages(*wrapped, *said, classed) == [*said, *said, classed]
+
+
+def test_what_goes_before_one_message_alone_is_part_of_it() -> None:
+    said = ["Gather: the axis is negative", "the axis is negative", "Gather: another thing altogether"]
+    assert messages(*said) == said
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"Check 'a' failed at x.hpp:95:\nWhile validating 'y'", "Check 'a' failed at x.hpp:95:\nWhile validating 'y'"),
+        ("RuntimeError('it\\'s no\\nshape')", "RuntimeError: it's no\nshape"),
+        ('onnx.Fail("C:\\\\\\\\new\\\\\\\\node.cc:7 is bad")', "onnx.Fail: C:\\\\new\\\\node.cc:7 is bad"),
+        (r"D:\a\onnxruntime\core\node.cc failed", r"D:\a\onnxruntime\core\node.cc failed"),
+        ("R.add(x, y)", "R.add(x, y)"),
+    ],
+)  # fmt: skip
+def test_a_message_that_python_shows_within_something_is_read_as_it_was(written: str, meant: str) -> None:
+    assert unescaped(written) == meant
+
+
+def test_what_is_left_of_a_log_behind_a_message_is_no_part_of_it() -> None:
+    said = f"{MODEL}:163 onnxruntime::Model::Model Unsupported model IR version: 13"
+    stamped = [f"2026-08-03 07:35:2{at}.69 ERROR worker[26{at}]" for at in range(4)]
+    logged = f"{stamped[0]} Traceback\n{stamped[1]}   a\n{stamped[2]} ValueError: {said}\n{stamped[3]} "
+    tested = f"E       ValueError: {said}\nE       \n======== 1 failed, 31 passed in 570.22s ========"
+    lines = [{"message": said, "trace": trace} for trace in ("", logged, tested)]
+    assert groups(*lines) == [{0, 1, 2}]
+
+
+CHATTER = [
+    "2026-06-24 09:04:15.333507: I tensorflow/core/platform/cpu_feature_guard.cc:210] This TensorFlow binary is fast.",
+    "E0000 00:00:1767183.133   918518 cuda_dnn.cc:8310] Unable to register cuDNN factory: one has been registered",
+    "I0000 00:00:1767679.230   3613813 cuda_executor.cc:1015] successful NUMA node read",
+    "OMP: Info #276: omp_set_nested routine deprecated",
+    "DeprecationWarning: builtin type SwigPyPacked has no __module__ attribute",
+    "[W:onnxruntime:, graph.cc:473 MergeShapeInfo] Error merging shape info for output.",
+    "+ python -X faulthandler case_204.py --seed 74",
+]
+
+
+@pytest.mark.parametrize("line", CHATTER)
+def test_what_libraries_log_of_themselves_is_neither_message_nor_place(line: str) -> None:
+    said = "RuntimeError: no such layout: Blocked"
+    call = (f"{PACKAGES}/tvm/relax/build.py", "build", "return lower(mod)")
+    lines = [{"message": f"{line}\n{said}"}, {"message": said}, {"message": "", "trace": f"{line}\n{said}"}]
+    assert groups(*lines) == [{0, 1, 2}]
+    traced = python(call, final=said)
+    assert groups({"message": "", "trace": f"{line}\n{traced}"}, {"message": "", "trace": traced}) == [{0, 1}]
+
+
+def test_a_warning_that_is_raised_is_an_exception() -> None:
+    call = (f"{PACKAGES}/tvm/relax/build.py", "build", "warn(text)")
+    warned, other = (python(call, final=f"UserWarning: {text}") for text in ("no schedule", "a slow one"))
+    both = group(reports([{"message": "", "trace": warned, "id": 1}, {"message": "", "trace": other, "id": 2}]))
+    assert all("no schedule" in why or "a slow one" in why for why in both.groups.values())
+
+
+def test_a_status_says_nothing_where_the_trace_tells_the_reason() -> None:
+    said = ("the shape is not static", "no kernel for this node")
+    calls = (f"{PACKAGES}/tvm/relax/build.py", "build", "raise error")
+    lines: list[dict[str, Any]] = [
+        {"message": "subprocess exited with code 1", "trace": python(calls, final=f"ValueError: {text}")}
+        for text in said * 2
+    ]
+    bare = [{"message": f"ValueError: {text}"} for text in said]
+    found = groups(*lines, *bare)
+    assert any({0, 2, 4} <= together for together in found) and any({1, 3, 5} <= together for together in found)
+
+
+# ------------------------------------------------------------------ frames
+
+INNER, OUTER = "ns::Binding::check", "ns::Binding::update"
+
+
+def test_numbers_tell_which_end_of_a_list_is_the_inner_one() -> None:
+    rising = [f"#{at} 0x7f12ab in {name}" for at, name in enumerate((INNER, OUTER, "ns::run"))]
+    order = Order([])
+    for written in (rising, rising[::-1]):
+        frames = listed(written)
+        assert order.inner_last(frames) and frames[-1].function == INNER
+
+
+def test_lists_without_numbers_follow_those_that_tell_who_calls_whom() -> None:
+    numbered = [f"#{at} 0x7f12ab in {name}" for at, name in enumerate((INNER, OUTER, "ns::run"))]
+    lines: list[dict[str, Any]] = [
+        {"message": "not equal", "frames": numbered},
+        {"message": "not equal", "frames": [INNER, OUTER, "ns::run"]},
+        {"message": "not equal", "frames": ["ns::run", OUTER, INNER]},
+        {"message": "not equal", "frames": [OUTER, INNER]},
+    ]
+    assert groups(*lines) == [{0, 1, 2, 3}]
+
+
+def test_a_list_of_one_frame_and_an_empty_one_go_by_what_is_usual() -> None:
+    order = Order([listed([INNER]), ()])
+    assert order.inner_last(()) == order.inner_last((Frame("", 0, INNER),))
+
+
+def test_a_place_without_a_function_is_nobodys_caller() -> None:
+    listed_below = "  1: tvm::codegen::Build\n  0: tvm::tir::Verify()\n"
+    lines = [
+        {"message": "", "trace": f"Traceback (most recent call last):\n{listed_below}{more}ValueError: not bound"}
+        for more in ("", '  File "/opt/tvm/src/tir/verify.cc", line 211\n')
+    ]
+    assert groups(*lines) == [{0, 1}]
+
+
+# ------------------------------------------------------------------ operators
+
+
+def at_a_helper(*operators: str, said: str = "the axis is out of range") -> list[dict[str, Any]]:
+    return [
+        {"message": said, "trace": native("tvm::relax::NormalizeAxis", "TVMFuncCall", line=at), "operator": operator}
+        for at, operator in enumerate(operators)
+    ]
+
+
+def test_what_many_operators_meet_alike_is_about_none_of_them() -> None:
+    many = [operator for operator in ("Add", "Conv", "Softmax", "Gather") for _ in range(3)]
+    assert len(groups(*at_a_helper(*many))) == 1
+
+
+def test_what_a_few_operators_meet_alike_at_a_helper_is_a_bug_of_each() -> None:
+    few = [operator for operator in ("Add", "Conv", "Softmax") for _ in range(3)]
+    assert len(groups(*at_a_helper(*few))) == 3
+
+
+def test_what_names_the_operator_is_about_it_however_many_there_are() -> None:
+    lines = [
+        line
+        for operator in ("Gather", "Conv", "Softmax", "Expand", "Concat")
+        for line in at_a_helper(operator, operator, said=f"{operator} is out of range")
+    ]
+    assert len(groups(*lines)) == 5
+
+
+def test_the_node_that_ran_out_of_memory_is_noise() -> None:
+    lines = [
+        {
+            "symptom": "oom",
+            "message": f"[ONNXRuntimeError] : 1 : FAIL : Non-zero status code returned while running {operator} node. "
+            f"Name:'n{at}' Status Message: /onnxruntime_src/onnxruntime/core/framework/bfc_arena.cc:{at} "
+            f"onnxruntime::BFCArena::AllocateRawInternal Failed to allocate memory for requested buffer of size 9{at}",
+        }
+        for at, operator in enumerate(("Max", "Tile", "Pad", "Conv", "Expand"))
+    ]
+    assert groups(*lines) == [{0, 1, 2, 3, 4}]
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        "NotImplementedError: The following operators are not implemented: ['aten::{}']",
+        "error: failed to legalize operation 'torch.aten.{}' that was explicitly marked illegal",
+        "error: 'tf.{}' op is neither a custom op nor a flex op",
+        "No conversion rule found for operations: aten::{}",
+    ],
+)
+def test_each_operator_that_is_refused_is_a_bug(refusal: str) -> None:
+    call = (f"{PACKAGES}/tvm/relay/pytorch.py", "report", "raise NotImplementedError(text)")
+    lines = [
+        {"message": refusal.format(name), "trace": python(call, final=refusal.format(name))}
+        for name in ("Bincount", "Histc") * 2
+    ]
+    assert groups(*lines) == [{0, 2}, {1, 3}]
+
+
+def test_a_wrong_result_is_told_by_the_id_of_its_test() -> None:
+    lines = [
+        {
+            "message": f"FAILED tests/test_ops.py::test_{compiler}[{operator}-float16-shape{at}] - AssertionError: "
+            f"Not equal to tolerance rtol=1e-0{at}, atol=1e-05",
+            "trace": python(("/builds/qa/compare.py", "compare", "assert_allclose(x, y)"), final="AssertionError: "),
+        }
+        for at, (compiler, operator) in enumerate(
+            [("onnxruntime", "Pow"), ("onnxruntime", "LayerNormalization"), ("tvm", "Pow"), ("onnxruntime", "Pow")]
+        )
+    ]
+    assert groups(*lines) == [{0, 3}, {1}, {2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "subject", "operator"),
+    [
+        ("FAILED a.py::test_inductor[avg_pool2d-float32-shape3]", "inductor", "avg_pool2d"),
+        ("test_ort[float16-3x4-Gemm]", "ort", "Gemm"),
+        ("test_case[0-f32-cpu]", "case", ""),
+        ("the latest[Conv]", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_parameters_that_are_no_settings_are_operators(text: str, subject: str, operator: str) -> None:
+    assert named(text) == (subject, operator)
+
+
+# ------------------------------------------------------------------ wordings
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            f"{MODEL}:163 onnxruntime::Model::Model(onnx::ModelProto&&, const Options&) Unsupported version: 13",
+            "D:\\a\\onnxruntime\\core\\graph\\model.cc:70 onnxruntime::Model::Model Unsupported version: 9",
+        ),
+        ("Check failed: (n.defined()) is false: no node", "Check failed: n.defined(): no node"),
+        (
+            "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.0 GiB.",
+            "CUDA out of memory. Tried to allocate 1.5 GiB (GPU 0; 15.5 GiB total capacity; 1 GiB free)",
+        ),
+    ],
+)
+def test_two_versions_tell_one_thing_in_their_own_words(one: str, other: str) -> None:
+    assert groups({"message": one}, {"message": other}) == [{0, 1}]
+
+
+# ------------------------------------------------------------------ the set itself
+
+
+def _given(row: dict[str, Any]) -> dict[str, Any]:
+    """What a line of a file says: null is not said."""
+    return {key: value for key, value in row.items() if value is not None}
+
+
+@pytest.mark.parametrize(("part", "least"), [("seed1", 0.93), ("seed2", 0.91), ("seed3", 0.93)])
+def test_the_failures_of_the_fourth_trial_are_grouped_by_their_bugs(part: str, least: float) -> None:
+    lines = (GOLDEN / "blind_fourth.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row.pop("part") == part]
+    labels = [row.pop("label") for row in rows]
+    rows = [{"message": "", **_given(row), "id": str(at)} for at, row in enumerate(rows)]
+    assigned = group(reports(rows)).assignment
+    assert synthetic.adjusted_rand(labels, [assigned[row["id"]] for row in rows]) >= least
