@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from heapq import nsmallest
 from itertools import pairwise
+from zlib import crc32
 
 from fuzz.case import Frame
 from triage.places import MOST_FRAMES, of_a_script
@@ -16,7 +16,7 @@ _OUTER_KINDS = ("framework", "reporter")
 #: What a reporter's own function may be called as well as a helper that only checks: no end of a list is told by it.
 _OF_ANYBODY = frozenset(("check", "verify", "validate", "ensure", "require"))
 #: So many lists show who calls whom.
-_MOST_LISTS = 4_000
+_MOST_LISTS = 1_000
 
 
 class OuterFirst(tuple[Frame, ...]):
@@ -34,18 +34,24 @@ class Order:
         self, lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable[tuple[Frame, ...]]] = tuple
     ) -> None:
         """`traced` gives frames of traces of the same batch, innermost first."""
-        self._usual = _usually_inner_last(lists, traced)
-        several = {frames: self._own(frames) for frames in lists if len(frames) > 1}
-        told = {_names(frames if last else frames[::-1]) for frames, last in several.items() if last is not None}
-        some = nsmallest(_MOST_LISTS, told) if len(told) < len(several) or None in several.values() else []
-        self._calls = Counter(pair for names in some for pair in pairwise(names))
+        several = [frames for frames in lists if len(frames) > 1]
+        votes = [(_sure_vote(frames[0], frames[-1]), frames) for frames in several]
+        self._usual = _usually_inner_last(votes, traced)
+        self._calls: Counter[tuple[str, str]] = Counter()
+        told = [
+            frames if vote > 0 or isinstance(frames, OuterFirst) else frames[::-1]
+            for vote, frames in votes
+            if vote or isinstance(frames, OuterFirst)
+        ]
+        if len(told) < len(several):
+            self._calls.update(pair for frames in _some(told) for pair in pairwise(_names(frames)))
 
     def inner_last(self, frames: tuple[Frame, ...]) -> bool:
         """Whether a list ends with the innermost frame."""
         if len(frames) < 2:
             return self._usual
         own = self._own(frames)
-        if own is None:
+        if own is None and self._calls:
             pairs = list(pairwise(_names(frames)))
             seen = sum(self._calls[one, other] - self._calls[other, one] for one, other in pairs)
             own = seen > 0 if seen else None
@@ -62,22 +68,30 @@ class Order:
         return vote > 0 if vote else None
 
 
+def _some(lists: Sequence[tuple[Frame, ...]]) -> Sequence[tuple[Frame, ...]]:
+    """As many of them as are needed, the same in whatever order they come."""
+    parts = len(lists) // _MOST_LISTS + 1
+    return [each for each in lists if not crc32(f"{each[0]}{each[-1]}".encode("utf-8", "surrogatepass")) % parts]
+
+
 def _names(frames: Sequence[Frame]) -> tuple[str, ...]:
     """The names of frames, of which the inner end of a long list is enough."""
     return tuple(name for frame in frames[-40:] if (name := spot(frame.file, frame.function)[0]))
 
 
-def _usually_inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[], Iterable[tuple[Frame, ...]]]) -> bool:
-    """Whether the lists of frames of a batch end with the innermost one.
+def _usually_inner_last(
+    votes: Sequence[tuple[int, tuple[Frame, ...]]], traced: Callable[[], Iterable[tuple[Frame, ...]]]
+) -> bool:
+    """Whether the lists of frames of a batch, each with its own sure vote, end with the innermost one.
 
     What kind of frame stands at the ends tells: a program dies at the inner end and begins at the outer one. Otherwise
     traces of the same batch tell: what is innermost there is so in a list. Otherwise the outer ends are alike, since
     every failure comes through the same few calls, and the inner ones differ.
     """
-    several = [frames for frames in lists if len(frames) > 1]
-    votes = sum(_vote(frames[0], frames[-1]) for frames in several)
-    if votes:
-        return votes > 0
+    total = sum(vote or _weak_vote(frames[0], frames[-1]) for vote, frames in votes)
+    if total:
+        return total > 0
+    several = [frames for _, frames in votes]
     first = Counter(_telling(frames[:MOST_FRAMES]) for frames in several)
     last = Counter(_telling(frames[: -MOST_FRAMES - 1 : -1]) for frames in several)
     innermost = {_telling(frames) for frames in traced()} - {""} if several else set[str]()
@@ -85,11 +99,6 @@ def _usually_inner_last(lists: Sequence[tuple[Frame, ...]], traced: Callable[[],
     if seen:
         return seen > 0
     return sum(count**2 for count in last.values()) <= sum(count**2 for count in first.values())
-
-
-def _vote(first: Frame, last: Frame) -> int:
-    """How many of the two ends speak for the inner one being last, less those that speak against it."""
-    return _sure_vote(first, last) or _weak_vote(first, last)
 
 
 def _kinds(first: Frame, last: Frame) -> list[str]:

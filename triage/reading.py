@@ -118,9 +118,8 @@ def read(report: Report, order: Order) -> Read:
     found = without_the_caller(every)
     message, wrapped, site, body = prefixed(told)
     converting = _converting(message)
-    tested = (
-        testcase.named(report.message, report.trace) if says_wrong(told) or wrong(report.symptom) else testcase.NONE
-    )
+    compares = wrong(report.symptom) if report.symptom else says_wrong(told)
+    tested = testcase.named(report.message, report.trace) if compares else testcase.NONE
     operator, spelled, masked = _operator(converting or report.operator or tested.operator, message)
     if converting and not spelled:  # its name is a word of messages as well
         masked = re.sub(rf"\b{re.escape(converting)}(?= (?:node|op|operator)\b)", "OP", masked, count=1)
@@ -159,7 +158,7 @@ def read(report: Report, order: Order) -> Read:
         or rules().owned.accused(compared(told) if wrong(report.symptom) or says_wrong(told) else "")
         or rules().owned.accused(tested.subject),
         next(iter(walk), ""),
-        wrong(report.symptom) or (not report.symptom and says_wrong(told)),
+        compares,
     )
 
 

@@ -97,6 +97,12 @@ class Ignored:
         return self.function(name) or self.file(path) or self.pair(path, name)
 
 
+@lru_cache(maxsize=1 << 14)
+def _owner(files: re.Pattern[str], path: str) -> str:
+    found = files.search(path)
+    return (found and found.lastgroup) or ""
+
+
 @dataclass(frozen=True, eq=False)
 class Owned:
     """Whose a frame, an exception or a word is: patterns with a group for each compiler."""
@@ -108,8 +114,8 @@ class Owned:
 
     def compiler(self, path: str, name: str) -> str:
         """The compiler of a frame or, without a path, of an exception; "" where nobody's can be told."""
-        found = self.names.search(name) or (self.files.search(path) if path else None)
-        return (found and found.lastgroup) or ""
+        found = self.names.match(name)  # all begin with ^, which a search would try at every place
+        return (found.lastgroup if found else _owner(self.files, path) if path else "") or ""
 
     def compilers(self, text: str) -> frozenset[str]:
         """The compilers that words name."""

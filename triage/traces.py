@@ -56,6 +56,7 @@ _REASON = re.compile(r"\d+: (?!.*::\w+$)")
 _SIGNAL = "<signal handler called>"
 #: What a logger puts before a place, which is no frame then.
 _LEVEL = re.compile(r"[IWVE]\d{0,4} |\[")
+_LEVELS = frozenset("IWVE[")
 
 
 @dataclass(frozen=True)
@@ -165,14 +166,13 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         return
     if line[0] in ".…[<(" and _CUT.match(line):
         reading.skipped = True
-    raised = not reading.ended and bool(reading.python[-1]) and not indented and _FINAL.match(line)
-    if _LEVEL.match(line) and rules().chatter.match(line):
+    if line[0] in _LEVELS and _LEVEL.match(line) and rules().chatter.match(line):
         return
     if _other(reading, line) or _chained(reading, line):
         return
     if line.startswith("--") and _pointed_at(reading, line):
         return
-    if not raised and rules().chatter.match(line):
+    if rules().chatter.match(line) and not _raised(reading, line, indented):
         return
     if rules().end.match(line):
         reading.aside = reading.ended = True
@@ -187,6 +187,11 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         reading.ended |= _FINAL.match(line) is not None
     if not (indented and reading.python[-1] and not reading.ended) and len(reading.text) < _MOST_READ:
         reading.text.append(line)
+
+
+def _raised(reading: _Reading, line: str, indented: bool) -> bool:
+    """Whether a line ends a traceback, as the exception that was raised: a warning may be one."""
+    return not reading.ended and bool(reading.python[-1]) and not indented and _FINAL.match(line) is not None
 
 
 def _headed(reading: _Reading, line: str) -> bool:

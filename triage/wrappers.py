@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from zlib import crc32
 
 from triage.reading import Report
 
@@ -22,32 +23,47 @@ _DIGITS = re.compile(r"\d+")
 _LEAST = 2
 #: A message is known by this much of its beginning; less says too little.
 _HEAD, _SHORTEST = 32, 8
+#: No colon that ends a wrapper or a class comes later.
+_FARTHEST = 70
+#: A wrapper is met in so many messages, if in any.
+_MANY = 3_000
 #: A wrapper may be wrapped.
 _MOST = 3
 
 
 def unwrapped(reports: Sequence[Report]) -> list[Report]:
     """The reports without what only their runners wrote."""
-    usual = _wrappers({report.message for report in reports if report.message})
+    usual = _wrappers(_some({report.message for report in reports if report.message}))
     return [_without(report, usual) if report.message else report for report in reports] if usual else list(reports)
 
 
-def _wrappers(messages: Iterable[str]) -> frozenset[str]:
-    bare: set[str] = set()
+def _some(messages: Collection[str]) -> Collection[str]:
+    """As many of them as are needed, the same in whatever order they come."""
+    parts = len(messages) // _MANY
+    if not parts:
+        return messages
+    return [each for each in messages if not crc32(each.encode("utf-8", "surrogatepass")) % (parts + 1)]
+
+
+def _wrappers(messages: Collection[str]) -> frozenset[str]:
     behind: defaultdict[str, set[str]] = defaultdict(set)
     for message in messages:
-        bare.add(_head(_without_class(message)))
         peeled = list(_peeled(message))
         for at, (words, _) in enumerate(peeled):
-            behind[words].update(_head(_without_class(rest)) for _, rest in peeled[at:])
-    return frozenset(
-        words for words, heads in behind.items() if sum(len(head) >= _SHORTEST for head in heads & bare) >= _LEAST
-    )
+            behind[words].update(rest for _, rest in peeled[at:])
+    likely = {words: heads for words, rests in behind.items() if len(heads := _heads(rests)) >= _LEAST}
+    bare = _heads(messages) if likely else set()
+    return frozenset(words for words, heads in likely.items() if len(heads & bare) >= _LEAST)
+
+
+def _heads(messages: Iterable[str]) -> set[str]:
+    """The beginnings of messages that say enough to be known again."""
+    return {head for message in messages if len(head := _head(_without_class(message))) >= _SHORTEST}
 
 
 def _peeled(message: str) -> Iterator[tuple[str, str]]:
     """What may be wrappers, the outer ones first, each with what stands behind it."""
-    for _ in range(_MOST):
+    for _ in range(_MOST if ":" in message[:_FARTHEST] else 0):
         message = _without_class(message)
         found = _BEGUN.match(message[:200])
         if found is None:
@@ -57,7 +73,7 @@ def _peeled(message: str) -> Iterator[tuple[str, str]]:
 
 
 def _without_class(message: str) -> str:
-    found = _BEGUN.match(message[:200])
+    found = _BEGUN.match(message[:200]) if ":" in message[:_FARTHEST] else None
     while found is not None and _CLASS.fullmatch(found["words"]):
         message = message[found.end() :]
         found = _BEGUN.match(message[:200])
