@@ -11,7 +11,7 @@ from itertools import islice
 
 from triage.evidence import Evidence
 from triage.families import family
-from triage.wrongness import says_wrong, wrong
+from triage.wrongness import sampled, says_wrong, wrong
 
 #: With more different names than these in its quotes, a message is about any name.
 _MOST_QUOTED = 4
@@ -262,7 +262,8 @@ def _symptoms(evidence: Sequence[Evidence]) -> Iterator[str]:
     known: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     told = {(each.symptom, each.stack[:1], each.message, each.way): each for each in evidence if each.symptom}
     for each in told.values():
-        for key in _company(each):
+        near = _company(each)
+        for key in near[:1] if sampled(each.symptom) else near:  # that one hangs says nothing of others
             known[key].add(each.symptom)
     for each in evidence:
         yield each.symptom or _symptom_of_company(each, known)

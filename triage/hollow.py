@@ -27,6 +27,7 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]{0,60}\)|<[^<>]{0,60}>")
 _SIGNAL = re.compile(r"SIG[A-Z]{3,5}|std|bad_alloc")
 _LATE = re.compile(
     r"(?i)\b(?:time(?:d)? ?out|time limit|hang|hangs|hung|no progress|did not (?:end|finish)|took longer)\b"
+    r"|\b(?:exceeded|after|within|over) (?:the )?(?:N|\d+) ?(?:s|sec|secs|seconds?|min|mins|minutes?)\b"
 )
 #: How a program ended; its name, of so many words, may stand beside.
 _ENDED = re.compile(r"(?i)\b(?:exit (?:code|status)|exited|crashed|signal|killed|terminated|died)\b")

@@ -147,7 +147,7 @@ def read(report: Report, order: Order) -> Read:
         bool(spelled),
         bool(converting),
         exception,
-        _symptom(report.symptom, normal),
+        "wrong result" if compares and not report.symptom else _symptom(report.symptom, normal),
         operator,
         told is report.message and _clipped(told),
         calling(every[len(found) :]) if len(found) < len(every) else frozenset(),

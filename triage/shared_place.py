@@ -30,7 +30,9 @@ def _by_operator(cells: Sequence[Cell]) -> list[list[Cell]]:
     operators: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         operators[family(cell.converted)].append(cell)
-    if len(operators.keys() - {""}) >= OF_NO_OPERATOR and not any("OP" in cell.message.split() for cell in cells):
+    if len(operators.keys() - {""}) >= OF_NO_OPERATOR and not any(
+        cell.names_operator and "OP" in cell.message.split() for cell in cells
+    ):
         return [list(cells)]
     weights = {name: sum(cell.weight for cell in found) for name, found in operators.items()}
     least = max(_SEEN, _NOISE * max(weights.values()))
