@@ -55,6 +55,10 @@ _GAVE_UP = re.compile(
     r"|\bcase failed\b"
 )
 _LONGEST_STATUS = 120
+#: How a page of issues marks code, headings and what is folded away.
+_ISSUE = re.compile(r"^(?:> ?)*(?:`{3}|~{3}|#{2,4} [A-Z]|<details>|\*\*[\w ]+\*\*:)", re.MULTILINE)
+#: What is longer is no title; so much of a message is found again in a trace that holds it.
+_LONGEST_TITLE, _HEAD = 160, 24
 _CLOSING = frozenset(".;!?)]}'\"`")
 
 
@@ -124,6 +128,8 @@ def read(report: Report, order: Order) -> Read:
     if converting and not spelled:  # its name is a word of messages as well
         masked = re.sub(rf"\b{re.escape(converting)}(?= (?:node|op|operator)\b)", "OP", masked, count=1)
     normal = worded(masked)
+    if lacking := rules().environment.search(normal):
+        found, normal, operator, spelled = (), lacking[0], "", ""
     value = _VALUE.fullmatch(normal) is not None
     exception = next(filter(None, map(bare_class, (report.exception, wrapped))), "")
     bare = normal.removeprefix(OF_A_NODE)
@@ -136,7 +142,7 @@ def read(report: Report, order: Order) -> Read:
     return Read(
         named,
         _foreign(told) and not any("::" in name or not of_python(name) for name in named),
-        quoted_places(body),
+        {} if lacking else quoted_places(body),
         told,
         value,
         cut,
@@ -193,7 +199,7 @@ def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...]
             message = _without_chatter(words)
     elif words and trace.said:
         message = whole(words, trace)
-    if trace.said and _status(message):
+    if trace.said and (_status(message) or _titled(message, report.trace)):
         message = told_by(trace) or message
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
@@ -205,6 +211,14 @@ def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...]
 def _status(message: str) -> bool:
     """Whether a message says no more than that a program gave up, which it has told the reason of itself."""
     return len(message) < _LONGEST_STATUS and hollow(said(message)) and _GAVE_UP.search(message) is not None
+
+
+def _titled(message: str, trace: str) -> bool:
+    """Whether a message is the title that a person wrote above an issue, whose log does not hold its words."""
+    if not _ISSUE.search(trace):
+        return False
+    line = message.strip().partition("\n")[0]
+    return len(line) < _LONGEST_TITLE and prefixed(line)[0][:_HEAD] not in trace
 
 
 def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:

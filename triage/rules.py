@@ -17,6 +17,7 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[empty]]``     normalised messages that say no more than that something failed
 ``[[spoken]]``    normalised messages that a language or its standard library has for a fault in anybody's code
 ``[[refusal]]``   where a normalised message says that the operator which it names (OP) is not supported
+``[[environment]]``  what a normalised message says the machine lacks: whoever asks for it, and for what, is chance
 ``[[chatter]]``   lines of a trace that are neither frames nor about the failure: headlines, warnings, logs
 ``[[ignore]]``    frames that tell nothing, by `file` or `function`, which are alternatives unless both are given;
                   `kind` is panic (how it died), runtime (the language's own), framework (on every path) or reporter
@@ -142,6 +143,7 @@ class Rules:
     empty: re.Pattern[str]
     spoken: re.Pattern[str]
     refusal: re.Pattern[str]
+    environment: re.Pattern[str]
     chatter: re.Pattern[str]
     end: re.Pattern[str]
     namesakes: re.Pattern[str]
@@ -188,6 +190,7 @@ def read(folder: Path) -> Rules:
         empty=re.compile(alternatives("empty"), re.IGNORECASE),
         spoken=re.compile(alternatives("spoken")),
         refusal=re.compile(alternatives("refusal"), re.IGNORECASE),
+        environment=re.compile(alternatives("environment")),
         chatter=re.compile(alternatives("chatter")),
         namesakes=re.compile(alternatives("namesake")),
         end=re.compile(alternatives("end")),
@@ -199,8 +202,8 @@ def read(folder: Path) -> Rules:
 
 _TABLES = frozenset(
     """
-    drop mask wording prefix passing converting part operator empty spoken refusal chatter ignore shared namesake own
-    end
+    drop mask wording prefix passing converting part operator empty spoken refusal environment chatter ignore shared
+    namesake own end
     """.split()  # noqa: SIM905
 )
 
