@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 from onnx import AttributeProto, helper
 from onnx.defs import OpSchema
 
@@ -11,7 +12,7 @@ from fuzz.case import Case
 from triage.bits import identical
 from triage.inquiry import Condition, Inquiry
 from triage.schemas import attribute_text, schema_of
-from triage.submodel import load
+from triage.submodel import load, replace_items
 from triage.variants import neighbour
 from triage.wording import enumerated
 
@@ -24,21 +25,50 @@ def ignored_beside(inquiry: Inquiry, ignored: Condition) -> Condition | None:
     """The attributes, akin by their names to the `ignored` one, that the compiler ignores as well; None where none is.
 
     Each is given alone, in the place of the other: the right result changes, the compiler's is the same to the bit.
+    Where the right result does not change either, so it is with the opposites of the inputs.
     """
     case, name = inquiry.failure.case, ignored.text.partition("=")[0]
     texts = {}
     for akin, other in _akin(case, name) if case.kind == "onnx" else ():
-        if akin not in texts and not inquiry.over():
-            verdict = inquiry.verdict(other)
-            failure = verdict.failure if verdict else None
-            if failure is not None and identical(failure.outcome, inquiry.failure.outcome):
-                given = load(other).graph.node[0].attribute
-                texts[akin] = attribute_text(next(one for one in given if one.name == akin))
+        if akin not in texts and not inquiry.over() and _is_ignored(inquiry, other, akin):
+            given = load(other).graph.node[0].attribute
+            texts[akin] = attribute_text(next(one for one in given if one.name == akin))
     if not texts:
         return None
     told = enumerated([f"`{text}`" for text in texts.values()])
     sentence = f"With {told} in its place the result is wrong as well, and the compiler's stays the same to the bit."
     return Condition(KIND, enumerated(list(texts)), sentence, needed=False)
+
+
+def _is_ignored(inquiry: Inquiry, other: Case, akin: str) -> bool:
+    """Whether the compiler gives the same with the attribute, on the inputs or on their opposites: an attribute about
+    one sign tells nothing of numbers of the other."""
+    verdict = inquiry.verdict(other)
+    if verdict and verdict.failure:
+        return identical(verdict.failure.outcome, inquiry.failure.outcome)
+    turned = opposite(other)
+    told = inquiry.verdict(turned) if turned and not inquiry.over() else None
+    if turned is None or told is None or told.failure is None:
+        return False
+    plain = inquiry.verdict(_without(turned, akin))
+    return plain is not None and plain.outcome is not None and identical(told.failure.outcome, plain.outcome)
+
+
+def opposite(case: Case) -> Case | None:
+    """The case with the opposite of each real input; None where there is no other sign, or no real input."""
+    real = {
+        name: value for name, value in case.inputs.items() if isinstance(value, np.ndarray) and value.dtype.kind == "f"
+    }
+    return (
+        neighbour(case, load(case), {**case.inputs, **{name: -value for name, value in real.items()}}) if real else None
+    )
+
+
+def _without(case: Case, name: str) -> Case:
+    model = load(case)
+    node = model.graph.node[0]
+    replace_items(node.attribute, [one for one in node.attribute if one.name != name])
+    return neighbour(case, model)
 
 
 def _akin(case: Case, name: str) -> Iterator[tuple[str, Case]]:

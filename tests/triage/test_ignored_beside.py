@@ -41,6 +41,23 @@ def test_the_other_side_of_a_window_is_told_where_it_is_ignored_as_well() -> Non
     assert akin.sentence.startswith("With `right_window_size=0` in its place the result is wrong as well")
 
 
+def test_an_attribute_about_the_other_sign_is_asked_about_on_the_other_sign() -> None:
+    """TVM's IsInf looks at neither; of an input without -inf `detect_negative=0` changes nothing."""
+    pytest.importorskip("tvm")
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])
+    y = helper.make_tensor_value_info("y", TensorProto.BOOL, [3])
+    graph = helper.make_graph([helper.make_node("IsInf", ["x"], ["y"], detect_positive=0)], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    fed = {"x": np.array([np.inf, 1, 2], np.float32)}
+    case = Case("onnx", model.SerializeToString(), fed, Origin("test", "isinf"))
+    with Runner(jobs=1) as runner:
+        judge = Judge(runner, catalogue.target("reference"))
+        failure = judge.examine(case, catalogue.target("tvm")).failure
+        assert failure is not None, "the compiler no longer has this bug: find another for the test"
+        found = conditions(judge, failure)
+    assert titles.subject(case, ["IsInf"], found) == "IsInf ignores detect_positive=0 and detect_negative"
+
+
 def test_titles_that_ignore_one_thing_in_common_are_known_by_it() -> None:
     both, one = "left_window_size=1 and right_window_size", "right_window_size=0"
     assert _ignored(both) & _ignored(one) == {"right_window_size"}
