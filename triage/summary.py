@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.case import Status
-from triage import extent, likeness
+from triage import extent, keys, likeness
 from triage.behaviour import compared_with
 from triage.facts import Facts
 from triage.operators import node_count
@@ -51,7 +51,7 @@ def _sentences(facts: Facts, happening: str) -> Iterator[str]:
     name = project(facts.target.backend)
     yield f"With {name} {facts.target.revision.version}{f' ({ways})' if ways else ''}: {happening}."
     yield _reference(facts)
-    yield _sentence(facts.detail) if facts.outcome.status is not Status.WRONG else ""
+    yield _detail(facts)
     yield next((one.sentence for one in facts.conditions if one.needed), "")
     yield from (one.sentence for one in facts.conditions if one.kind in _WIDER)
     yield _origin(facts)
@@ -66,6 +66,18 @@ def _reference(facts: Facts) -> str:
     if facts.target.backend == "reference":
         return "Two other implementations run the same model and agree on the result."
     return f"{headed(by)} runs the same model."
+
+
+def _detail(facts: Facts) -> str:
+    """What was said beyond the class of an exception; a key alone is no sentence."""
+    if facts.outcome.status is Status.WRONG:
+        return ""
+    error = facts.outcome.error
+    name = error.type.rpartition(".")[2] if error else ""
+    key = keys.key_of(error, name) if error else ""
+    if error is None or not key:
+        return _sentence(facts.detail)
+    return f"The key that is not found is `{key}`{keys.told(facts.case, error, name)}."
 
 
 def _sentence(text: str) -> str:

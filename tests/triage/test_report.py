@@ -33,6 +33,7 @@ from triage.localize import Part
 from triage.regression import Regression
 from triage.report import LONGEST_BODY, Draft, draft, title
 from triage.script import confirms
+from triage.summary import summary
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "reports"
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -645,3 +646,16 @@ def test_values_that_are_others_in_every_run_are_no_part_of_a_title() -> None:
     unsteady = dataclasses.replace(facts, judgement=Judgement(Ruling.COMPILER_BUG, "", (repeats,)))
     assert draft(unsteady).title.endswith("Relu returns other values in every run instead of 1")
     assert draft(facts).title.endswith("Relu returns 7e-23 instead of 1")
+
+
+def test_a_key_that_a_converter_does_not_find_is_told_in_a_sentence() -> None:
+    """`'num_heads'.` had stood in the first paragraph by itself."""
+    error = Error("builtins.KeyError", "'alpha_'")
+    failed = dataclasses.replace(
+        facts_of("Elu", "tvm", {"x": X}, {"y": X}),
+        outcome=Outcome(Status.EXCEPTION, Stage.CONVERT, error=error),
+        symptom="exception:KeyError",
+        detail="'alpha_'",
+    )
+    told = summary(failed, "Converting Elu fails with KeyError")
+    assert "The key that is not found is `alpha_`, no attribute of Elu-" in told and "'alpha_'." not in told
