@@ -116,11 +116,65 @@ class Read(NamedTuple):
     compared: bool = False
 
 
+class _Words(NamedTuple):
+    """What the words say: the operator, how it is spelled in them, what is said without it, whose conversion or run
+    failed, whether numbers are compared and by which test, and whether the machine lacks something."""
+
+    operator: str
+    spelled: str
+    normal: str
+    converting: str
+    compares: bool
+    subject: str
+    lacking: bool
+
+
 def read(report: Report, order: Order) -> Read:
     """What a report says; `order` tells which end of a list of frames is the inner one."""
     every, told, cut = _frames_and_message(report, order)
-    found = without_the_caller(every)
     message, wrapped, site, body = prefixed(told)
+    words = _words(report, message, told)
+    found = () if words.lacking else without_the_caller(every)
+    value = _VALUE.fullmatch(words.normal) is not None
+    exception = next(filter(None, map(bare_class, (report.exception, wrapped))), "")
+    bare = words.normal.removeprefix(OF_A_NODE)
+    empty = hollow(bare)
+    named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
+    weak = value or spoken(bare) or (not words.normal and exception in _OF_ANY)
+    walk = {} if named else walking(found)
+    if walk and (value or (not words.normal and (report.exception or wrapped))):
+        named = walk
+    return Read(
+        named=named,
+        foreign=_foreign(told) and not any("::" in name or not of_python(name) for name in named),
+        quoted={} if words.lacking else quoted_places(body),
+        message=told,
+        value=value,
+        cut=cut,
+        blamed="" if named else guilty(told),
+        normal=words.normal,
+        plain=words.normal.replace("OP", said(words.spelled)) if words.spelled else words.normal,
+        empty=empty,
+        names_operator=bool(words.spelled),
+        converting=bool(words.converting),
+        exception=exception,
+        symptom=_symptom(report.symptom, words),
+        operator=words.operator,
+        clipped=told is report.message and _clipped(told),
+        callers=calling(every[len(found) :]) if found and len(found) < len(every) else frozenset(),
+        weak=weak,
+        site=site if weak else "",
+        refused=bool(words.spelled) and rules().refusal.search(words.normal) is not None,
+        compilers=compilers(named, found, report.exception or wrapped, told if empty else "")
+        or rules().owned.accused(compared(told) if wrong(report.symptom) or says_wrong(told) else "")
+        or rules().owned.accused(words.subject),
+        walk=next(iter(walk), ""),
+        compared=words.compares,
+    )
+
+
+def _words(report: Report, message: str, told: str) -> _Words:
+    """What is said in a message without the exceptions before it; `told` has them."""
     converting = _converting(message)
     compares = wrong(report.symptom) if report.symptom else says_wrong(told)
     tested = testcase.named(report.message, report.trace) if compares else testcase.NONE
@@ -129,43 +183,8 @@ def read(report: Report, order: Order) -> Read:
         masked = re.sub(rf"\b{re.escape(converting)}(?= (?:node|op|operator)\b)", "OP", masked, count=1)
     normal = worded(masked)
     if lacking := rules().environment.search(normal):
-        found, normal, operator, spelled = (), lacking[0], "", ""
-    value = _VALUE.fullmatch(normal) is not None
-    exception = next(filter(None, map(bare_class, (report.exception, wrapped))), "")
-    bare = normal.removeprefix(OF_A_NODE)
-    empty = hollow(bare)
-    named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
-    weak = value or spoken(bare) or (not normal and exception in _OF_ANY)
-    walk = {} if named else walking(found)
-    if walk and (value or (not normal and (report.exception or wrapped))):
-        named = walk
-    return Read(
-        named,
-        _foreign(told) and not any("::" in name or not of_python(name) for name in named),
-        {} if lacking else quoted_places(body),
-        told,
-        value,
-        cut,
-        "" if named else guilty(told),
-        normal,
-        normal.replace("OP", said(spelled)) if spelled else normal,
-        empty,
-        bool(spelled),
-        bool(converting),
-        exception,
-        "wrong result" if compares and not report.symptom else _symptom(report.symptom, normal),
-        operator,
-        told is report.message and _clipped(told),
-        calling(every[len(found) :]) if len(found) < len(every) else frozenset(),
-        weak,
-        site if weak else "",
-        bool(spelled) and rules().refusal.search(normal) is not None,
-        compilers(named, found, report.exception or wrapped, told if empty else "")
-        or rules().owned.accused(compared(told) if wrong(report.symptom) or says_wrong(told) else "")
-        or rules().owned.accused(tested.subject),
-        next(iter(walk), ""),
-        compares,
-    )
+        return _Words("", "", lacking[0], converting, compares, "", lacking=True)
+    return _Words(operator, spelled, normal, converting, compares, tested.subject, lacking=False)
 
 
 def of_python(name: str) -> bool:
@@ -248,9 +267,11 @@ def _together(given: tuple[Frame, ...], traced: tuple[Frame, ...]) -> tuple[Fram
     return (*given, *traced)
 
 
-def _symptom(told: str, message: str) -> str:
-    """What was noted, in small letters; a program that does not end is told by its message as well."""
-    noted = " ".join(told.lower().split())
+def _symptom(told: str, words: _Words) -> str:
+    """What was noted, in small letters; a wrong result and a program that does not end are told by words as well."""
+    if words.compares and not told:
+        return "wrong result"
+    noted, message = " ".join(told.lower().split()), words.normal
     if plainly_wrong(noted):
         return "wrong result"  # one symptom, however a runner spells it
     if raising(noted):
