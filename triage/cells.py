@@ -11,6 +11,7 @@ from itertools import islice
 
 from triage.evidence import Evidence
 from triage.families import family
+from triage.hollow import ended
 from triage.wrongness import sampled, says_wrong, wrong
 
 #: With more different names than these in its quotes, a message is about any name.
@@ -259,6 +260,7 @@ def _with_name(each: Evidence, named: Mapping[str, str]) -> Evidence:
 
 def _symptoms(evidence: Sequence[Evidence]) -> Iterator[str]:
     """The symptom of each, and where it is not told that of the others in its place or with its message, if one."""
+    evidence = _raised(evidence)
     known: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     told = {(each.symptom, each.stack[:1], each.message, each.way): each for each in evidence if each.symptom}
     for each in told.values():
@@ -267,6 +269,23 @@ def _symptoms(evidence: Sequence[Evidence]) -> Iterator[str]:
             known[key].add(each.symptom)
     for each in evidence:
         yield each.symptom or _symptom_of_company(each, known)
+
+
+#: What is noted of failures that raise, and of what dies.
+_RAISED, _DIED = "exception", "crash"
+
+
+def _raised(evidence: Sequence[Evidence]) -> Sequence[Evidence]:
+    """Where some runners of a batch tell what raises from what dies, others that call both a crash are corrected: what
+    brings an exception and says something has not died."""
+    if not any(each.symptom == _RAISED for each in evidence):
+        return evidence
+    return [
+        each._replace(symptom=_RAISED)
+        if each.symptom == _DIED and each.exception and not each.empty and not ended(each.message)
+        else each
+        for each in evidence
+    ]
 
 
 def _symptom_of_company(each: Evidence, known: Mapping[tuple[str, ...], set[str]]) -> str:

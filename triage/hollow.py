@@ -31,6 +31,10 @@ _LATE = re.compile(
 )
 #: How a program ended; its name, of so many words, may stand beside.
 _ENDED = re.compile(r"(?i)\b(?:exit (?:code|status)|exited|crashed|signal|killed|terminated|died)\b")
+_KILLED = re.compile(
+    r"\bSIG[A-Z]{3,5}\b|(?i:\b(?:segmentation fault|core dumped|abort(?:ed)?|fatal (?:python )?error|stack smashing)\b)"
+    r"|\b(?:malloc|free|realloc|munmap_chunk)\(\)|\bdouble free\b|\bcorrupt|\w+Sanitizer\b"
+)
 _MOST_STRANGE = 2
 #: Longer messages than this say something.
 _LONGEST = 300
@@ -46,6 +50,12 @@ def hollow(message: str) -> bool:
     told = [word for word in _WORD.findall(_QUOTED.sub(" ", message)) if word not in _VALUES]
     strange = [word for word in told if word.lower() not in _WORDS and not _SIGNAL.fullmatch(word)]
     return bool(told) and (not strange or (len(strange) <= _MOST_STRANGE and _ENDED.search(message) is not None))
+
+
+@lru_cache(maxsize=1 << 14)
+def ended(message: str) -> bool:
+    """Whether a message tells that a program died: its end, a signal, or a heap that is found damaged."""
+    return (_ENDED.search(message) or _KILLED.search(message)) is not None
 
 
 @lru_cache(maxsize=1 << 14)

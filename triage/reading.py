@@ -24,7 +24,7 @@ from triage.prefixes import bare_class, prefixed
 from triage.rules import rules
 from triage.unescaped import unescaped
 from triage.whole import told_by, whole
-from triage.wrongness import compared, guilty, plainly_wrong, raising, says_wrong, wrong
+from triage.wrongness import compared, died, guilty, plainly_wrong, raising, says_wrong, wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
@@ -142,7 +142,7 @@ def read(report: Report, order: Order) -> Read:
     named = telling(found, recursion.SAID if recursion.endless(told) else recursion.DIED if empty else 0)
     weak = value or spoken(bare) or (not words.normal and exception in _OF_ANY)
     walk = {} if named else walking(found)
-    if walk and (value or (not words.normal and (report.exception or wrapped))):
+    if walk and (weak or (not words.normal and (report.exception or wrapped))):
         named = walk
     return Read(
         named=named,
@@ -276,6 +276,8 @@ def _symptom(told: str, words: _Words) -> str:
         return "wrong result"  # one symptom, however a runner spells it
     if raising(noted):
         return "exception"  # the same, in whichever step it is told to have come
+    if died(noted):
+        return "crash"  # the same, however a death is called
     return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
 
 

@@ -15,7 +15,11 @@ _GUILTY = re.compile(
     r"(?:the )?(?:(?:pass|optimi[sz]er) )?"
     r"[\"'`]?(?P<three>[A-Z][\w.:]*)[\"'`]?(?: pass| optimi[sz]er)? (?:is |are )?(?:off|disabled|skipped|switched off)"
 )
-_SPECIAL = ("nan", "infinite")
+_SPECIAL = ("nan", "infinite", "shape", "type")
+#: Elements of two results were compared, so these have the same shape.
+_COUNTED = re.compile(
+    r"(?i)\bmismatched elements\b|\bmax(?:imum)?[ _](?:abs|rel)\w*|\bvalues differ\b|\bwrong values\b"
+)
 #: Ways of being wrong, the surest first.
 _WAYS = (
     ("nan", re.compile(r"(?i)\bnans?\b")),
@@ -29,19 +33,30 @@ _WAYS = (
         "factor",
         re.compile(r"(?i)\b(?:constant|fixed) (?:factor|ratio|offset)\b|\bratio\b.{0,40}\bconstant\b|\bscaled by\b"),
     ),
-    ("shape", re.compile(r"(?i)\bshapes? (?:differ|mismatch)\b|\b(?:wrong|other) shapes?\b")),
+    (
+        "shape",
+        re.compile(
+            r"(?i)\bshapes? (?:differs?|mismatch)\b|\b(?:wrong|other) shapes?\b|\bshapes? [^\n]{0,80}\bmismatch"
+        ),
+    ),
     ("type", re.compile(r"(?i)\b(?:wrong|other) d?types?\b|\bdtypes? (?:differ|mismatch)\b")),
 )
 #: What is compared with another result stands before this, or in brackets behind a word for it.
 _COMPARED = re.compile(
     r"^(?P<one>[^\n:]{1,60}?) (?:vs\.?|versus|against|differs from|compared (?:to|with)|!=) "
-    r"|^\w+ ?\[(?P<two>[^\]\n]{1,40})\]",
+    r"|^\w+ ?\[(?P<two>[^\]\n]{1,40})\]"
+    r"|^(?P<three>[^\n:]{1,60}?): (?:wrong|incorrect|mismatch|(?:values?|outputs?|results?) (?:differ|mismatch|wrong))",
     re.MULTILINE,
 )
 #: What runners call it when something raises, by the step in which it did.
 _RAISING = re.compile(
     r"(?:(?:compil\w*|build|conver\w+|import|pars\w+|load\w*|run(?:time)?|infer\w*|execut\w+|unhandled|uncaught|python)"
     r"[ _-]*)?(?:errors?|exceptions?|fail(?:ure|ed|s)?|raise[sd]?)"
+)
+#: What runners call it when a program dies.
+_DIED = re.compile(
+    r"(?:(?:native|process|worker|hard|fatal|compiler|python)[ _-]*)?"
+    r"(?:crash(?:ed|es)?|abort(?:ed)?|seg(?:mentation)?[ _-]?fault|segv|sig[a-z]{3,4}|died|death|core[ _-]?dump(?:ed)?)"
 )
 #: Numbers that came out are shown, and none of them is special.
 _SHOWN = re.compile(r"(?i)\b(?:got|actual|returned|computed)\b[: ]*(?:array)?\(?\[[^\]]*\d")
@@ -78,7 +93,7 @@ def way(message: str) -> str:
     name = next((name for name, pattern in _WAYS if pattern.search(told)), "")
     if name in _SPECIAL:
         return name
-    return f"finite {name}" if name else "finite" if _SHOWN.search(told) else ""
+    return f"finite {name}" if name else "finite" if _SHOWN.search(told) or _COUNTED.search(message[:_LONGEST]) else ""
 
 
 def says_wrong(message: str) -> bool:
@@ -101,10 +116,15 @@ def raising(symptom: str) -> bool:
     return _RAISING.fullmatch(symptom) is not None
 
 
+def died(symptom: str) -> bool:
+    """Whether a symptom says that a program died, however that is called."""
+    return _DIED.fullmatch(symptom) is not None
+
+
 def compared(message: str) -> str:
     """Whose result a message compares with another's, or says in brackets to be wrong; "" where it does not tell."""
     found = _COMPARED.search(message[:_LONGEST])
-    return (found["one"] or found["two"]) if found else ""
+    return (found["one"] or found["two"] or found["three"]) if found else ""
 
 
 def sampled(symptom: str) -> bool:
