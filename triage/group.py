@@ -26,7 +26,7 @@ from triage.families import family
 from triage.partition import Batch, batch, partition
 from triage.poorer import Walks
 from triage.wrappers import unwrapped
-from triage.wrongness import wrong
+from triage.wrongness import VALUED, wrong
 
 _LONGEST_QUOTE = 120
 
@@ -137,12 +137,20 @@ def _ways(cells: Sequence[Cell]) -> list[list[Cell]]:
     ways: defaultdict[str, list[Cell]] = defaultdict(list)
     for cell in cells:
         ways[cell.way].append(cell)
-    for vague in ("finite", ""):
-        told = [way for way in ways if way != vague and way.startswith(vague)]
+    for vague, of in (("finite", _finite), (VALUED, _of_elements), ("", bool)):
+        told = [way for way in ways if way != vague and of(way)]
         if vague in ways and told:
             most = max(told, key=lambda way: (_weight(ways[way]), way))
             ways[most] += ways.pop(vague)
     return [ways[way] for way in sorted(ways)]
+
+
+def _finite(way: str) -> bool:
+    return way.startswith("finite")
+
+
+def _of_elements(way: str) -> bool:
+    return way not in ("", "shape", "type")
 
 
 def _topic(cell: Cell) -> tuple[str, str, str]:

@@ -16,6 +16,8 @@ _GUILTY = re.compile(
     r"[\"'`]?(?P<three>[A-Z][\w.:]*)[\"'`]?(?: pass| optimi[sz]er)? (?:is |are )?(?:off|disabled|skipped|switched off)"
 )
 _SPECIAL = ("nan", "infinite", "shape", "type")
+#: Elements differ, in whatever way.
+VALUED = "valued"
 #: Elements of two results were compared, so these have the same shape.
 _COUNTED = re.compile(
     r"(?i)\bmismatched elements\b|\bmax(?:imum)?[ _](?:abs|rel)\w*|\bvalues differ\b|\bwrong values\b"
@@ -87,13 +89,16 @@ def guilty(message: str) -> str:
 
 
 def way(message: str) -> str:
-    """In what way the numbers are wrong, as far as the message says: ``nan``, ``infinite``, ``finite`` or ``finite``
-    with what is known besides, such as ``finite tail``; "" where it does not."""
+    """In what way the numbers are wrong, as far as the message says: ``nan``, ``infinite``, ``shape``, ``type``,
+    ``finite`` or ``finite`` with what is known besides, such as ``finite tail``; `VALUED` where no more is told than
+    that elements were compared, "" where nothing is."""
     told = _RELATIVE.sub(" ", _EXPECTED.sub(" ", message[:_LONGEST]))
     name = next((name for name, pattern in _WAYS if pattern.search(told)), "")
     if name in _SPECIAL:
         return name
-    return f"finite {name}" if name else "finite" if _SHOWN.search(told) or _COUNTED.search(message[:_LONGEST]) else ""
+    if name or _SHOWN.search(told):
+        return f"finite {name}".rstrip()
+    return VALUED if _COUNTED.search(message[:_LONGEST]) else ""
 
 
 def says_wrong(message: str) -> bool:

@@ -30,7 +30,7 @@ def test_the_pass_that_a_comparison_blames_is_found(message: str, name: str) -> 
         ("got [inf, 2.], expected [nan, 2]", "infinite"),
         ("max abs diff nan, max rel diff nan; got [1, 2], expected [3, 4]", "finite"),
         ("got [1, 2], expected [3, 4]; class: tail only", "finite tail"),
-        ("Mismatched elements: 3 / 4", ""),
+        ("Mismatched elements: 3 / 4", "valued"),
     ],
 )
 def test_special_values_count_where_they_came_out_and_not_where_they_were_wanted(message: str, how: str) -> None:
