@@ -198,6 +198,8 @@ def _neighbours(inquiry: Inquiry, makers: Sequence[_Maker]) -> tuple[dict[Key, C
         key = (variant.kind, variant.text)
         if key in found or key in denied:
             continue
+        if variant.text == arguments.BROADCAST and not inquiry.gives_the_same(variant.cases[0]):
+            continue  # it is no call that broadcasts: of other shapes it computes something else
         answer = _answer(inquiry, variant) or _resized(inquiry, variant) or _spelled_out(inquiry, variant)
         if variant.kind == "value" and any(inquiry.passes(one) is False for one in variant.cases):
             denied.add(key)  # another way to do without it may pass by coincidence

@@ -107,6 +107,16 @@ class Inquiry:
         same = found is not None and found.symptom == self.failure.symptom and words(found) == words(self.failure)
         return False if same and found is not None and self._of_the_same_output(found) else None
 
+    def gives_the_same(self, neighbour: Case) -> bool:
+        """Whether the reference computes of a case what it computes of the failing one, to the shape."""
+        mine, outcome = self.failure.reference, self.judge.runner.run(neighbour, self.judge.reference)
+        if mine is None or outcome.status is not Status.OK:
+            return False
+        pairs = list(zip(values(mine), values(outcome), strict=False))
+        return len(values(mine)) == len(values(outcome)) and all(
+            differential.compare([other], [one]) is None for one, other in pairs
+        )
+
     def _of_the_same_output(self, found: Failure) -> bool:
         """Whether one result at least is wrong in both: another operator's may be wrong for reasons of its own."""
         wrong, other = wrong_outputs(self.failure), wrong_outputs(found)

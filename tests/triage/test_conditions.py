@@ -965,3 +965,22 @@ def test_a_model_without_nodes_is_asked_about_like_any_other(judge: Judge, tmp_p
     failure = judge.examine(case, catalogue.target(str(backend))).failure
     assert failure is not None and failure.symptom.startswith("wrong:")
     assert not any(one.needed for one in conditions(judge, failure) if one.kind != "value")
+
+
+def test_other_shapes_are_a_condition_of_a_call_that_broadcasts_alone(judge: Judge) -> None:
+    """`index_fill` takes positions of any shape: with a longer `x0` it gives another result, so that tells nothing."""
+    pytest.importorskip("tvm")
+    pytest.importorskip("openvino")
+
+    def told(api: str, backend: str, *tensors: tuple[str, list[int], list[Any]], more: list[Any]) -> list[str]:
+        described = [{"dtype": kind, "shape": shape, "values": numbers} for kind, shape, numbers in tensors]
+        call = {"library": "torch", "api": api, "args": more, "tensors": described}
+        case = Case("instance", json.dumps(call).encode(), {}, Origin("test"))
+        return [one.text for one in conditions(judge, failure_of(judge, case, backend)) if one.needed]
+
+    positions = [{"tensor": 0}, 0, {"tensor": 1}, 1.0]
+    filled = told("torch.index_fill", "openvino", ("float32", [], [1.0]), ("int64", [1], [0]), more=positions)
+    assert arguments.SCALAR in filled and arguments.BROADCAST not in filled
+    both = [{"tensor": 0}, {"tensor": 1}]
+    mask = ("bool", [2], [True, False])
+    assert arguments.BROADCAST in told("torch.masked_select", "tvm", ("float32", [1], [1.0]), mask, more=both)
