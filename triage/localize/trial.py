@@ -19,6 +19,9 @@ COSTLY = frozenset({Status.TIMEOUT, Status.OOM})
 #: Words with a digit, types without one, and what numbers made of other words.
 _NUMBERED = re.compile(r"[\w.]*\d[\w.]*|\b(?:[A-Z]\.)?(?:DTYPE|bool|boolean|float|double|half)\b")
 
+#: So many characters of a message may tell that another, which holds them, is of the same failure.
+_TELLING = 6
+
 
 def words(failure: Failure | None) -> str:
     """What an exception says, without numbers, shapes, names and types, which may differ between cases; else ""."""
@@ -28,11 +31,23 @@ def words(failure: Failure | None) -> str:
     return _NUMBERED.sub("#", normalise(core(error.message), value_names(failure.case)))
 
 
+def _retold(found: Failure, failure: Failure) -> bool:
+    """Whether one says word for word what the other says, and more: of the same case, which has the same numbers.
+
+    torch.compile's eager backend adds the node at which an assertion fails, inductor's code tells its expression alone.
+    """
+    one, other = found.outcome.error, failure.outcome.error
+    if one is None or other is None or found.case.id != failure.case.id:
+        return False
+    less, more = sorted((core(one.message).strip(), core(other.message).strip()), key=len)
+    return len(less) >= _TELLING and re.search(rf"(?<![\w.]){re.escape(less)}(?![\w.])", more) is not None
+
+
 class Answer(StrEnum):
     """What became of the failure."""
 
     PASSES = "passes"
-    SAME = "same"  # fails with the same symptom, an exception with the same words
+    SAME = "same"  # fails with the same symptom, an exception with the same words, of the same case with some around it
     OTHER = "other"  # fails otherwise, is refused, or cannot be judged
 
 
@@ -69,8 +84,8 @@ class Trial:
     def _answer(self, case: Case, target: Target, fresh: bool) -> Answer:
         verdict = self.judge.examine(case, target, fresh=fresh)
         if verdict.failure is not None:
-            same = verdict.failure.symptom == self.failure.symptom and words(verdict.failure) == words(self.failure)
-            return Answer.SAME if same else Answer.OTHER
+            same = words(verdict.failure) == words(self.failure) or _retold(verdict.failure, self.failure)
+            return Answer.SAME if same and verdict.failure.symptom == self.failure.symptom else Answer.OTHER
         return Answer.PASSES if verdict.status is Status.OK else Answer.OTHER
 
     def flips(self, off: Target, on: Target | None = None, case: Case | None = None) -> bool:

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, parser
 
 from fuzz import catalogue
-from fuzz.case import Case, Failure, Origin, Stage, Status, Target
+from fuzz.case import Case, Error, Failure, Origin, Stage, Status, Target
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.runner import Runner
@@ -106,6 +106,48 @@ def test_of_inductors_passes_those_that_tell_more_are_asked_about_first() -> Non
     behind = switches._ordered("inductor", names, Location(stage=Part.BEHIND))
     assert behind == ["fusion", "lowerings exp", "joint_graph_passes noop"]
     assert switches._ordered("inductor", names, Location(stage=Part.FRONTEND)) == ["decomposition aten.elu"]
+
+
+def test_what_fails_in_eager_with_more_words_is_not_laid_on_inductor(judge: Judge) -> None:
+    """inductor's code raises "u0 <= 4"; backend="eager" says of the same "Runtime assertion failed for ... on node"."""
+    pytest.importorskip("torch")
+    tensors = [
+        {"dtype": "float32", "shape": [2, 1, 2], "values": [1.0] * 4},
+        {"dtype": "bool", "shape": [2, 2], "values": [True] * 4},
+    ]
+    both = [{"tensor": 0}, {"tensor": 1}]
+    call = {"library": "torch", "api": "torch.masked_select", "args": both, "tensors": tensors}
+    case = Case("instance", json.dumps(call).encode(), {}, Origin("test"))
+    found = located(judge, case, catalogue.target("inductor"))
+    assert found.stage is Part.FRONTEND
+    assert 'backend="eager" fails as well: Dynamo\'s capture of the graph is at fault' in found.evidence
+
+
+@pytest.mark.parametrize(
+    ("message", "answer"),
+    [
+        ("u0 <= 100", Answer.SAME),
+        ("Assertion failed for u0 <= 100 on node 'le'", Answer.SAME),
+        ("Assertion failed for u0 <= 1000", Answer.OTHER),
+        ("<=", Answer.OTHER),
+        ("no kernel for this type", Answer.OTHER),
+    ],
+)
+def test_a_message_within_another_of_the_same_case_is_the_same_failure(
+    judge: Judge, monkeypatch: pytest.MonkeyPatch, message: str, answer: Answer
+) -> None:
+    def raising(words: str) -> Failure:
+        outcome = replace(failure.outcome, error=Error("RuntimeError", words))
+        return replace(failure, oracle="crash", symptom="exception:RuntimeError", outcome=outcome)
+
+    failure = failing(judge, chain("Sinh"), catalogue.target(PASSES))
+    trial = Trial(judge, raising("u0 <= 100"))
+    verdict = replace(judge.examine(failure.case, failure.target), failure=raising(message))
+    monkeypatch.setattr(Judge, "examine", lambda *_, **__: verdict)
+    assert trial.ask() is answer
+    other = chain("Sinh", "Sinh")  # another case has numbers of its own
+    verdict = replace(verdict, failure=replace(raising(message), case=other))
+    assert trial.ask(other) is (answer if message == "u0 <= 100" else Answer.OTHER)
 
 
 def test_a_pass_that_only_checks_is_not_asked_about(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
