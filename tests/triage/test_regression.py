@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 from fuzz import catalogue, registry
 from fuzz.case import Case, Error, Failure, Origin, Outcome, Stage, Status
@@ -319,6 +319,24 @@ def test_tvm_has_tests_on_its_own_helpers(judge: Judge) -> None:
         assert reproducer.reproduces(failure.symptom, "", found) and "1 failed, 1 passed" in found.output, found.output
     [alone] = idiomatic(failure, "IsInf ignores detect_positive=0")  # where ONNX Runtime is wrong, nothing is compared
     assert alone.code == written.code
+
+
+def test_small_floats_are_not_compared_with_the_bytes_that_onnxruntime_gives(judge: Judge) -> None:
+    """`check_correctness` compares its uint8 with TVM's float8, so that such a test fails whatever TVM computes."""
+    pytest.importorskip("tvm")
+    node = helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT8E4M3FN)
+    infos = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])]
+    outs = [helper.make_tensor_value_info("y", TensorProto.FLOAT8E4M3FN, [2])]
+    model = helper.make_model(
+        helper.make_graph([node], "g", infos, outs), opset_imports=[helper.make_opsetid("", 21)], ir_version=10
+    )
+    case = Case("onnx", model.SerializeToString(), {"x": float32(1, np.nan)}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("tvm")).failure
+    assert failure is not None, "the compiler no longer has this bug: find another for the test"
+    [test] = idiomatic(failure, "Cast (float32 to float8e4m3fn) with NaN x", ["onnxruntime"])
+    assert "run_in_tvm(" in test.code and "check_correctness" not in test.code
+    found = reproducer.rerun(test.probe, runner=test.runner, support=support(test.probe))
+    assert reproducer.reproduces(failure.symptom, "", found) and "1 failed, 1 passed" in found.output, found.output
 
 
 def test_a_helper_that_takes_another_road_fails_its_probe(judge: Judge) -> None:
