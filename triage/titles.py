@@ -38,6 +38,7 @@ _LONGEST_WORD = 30
 _PARTING = re.compile(r"::|\.|->|[(\[{,]")
 #: Where all that were tried of a call's integer types fail, which is some of both kinds, they are named together.
 _SIGNED, _UNSIGNED, _INTEGERS = ("int64", "int32", "int8"), ("uint8",), "integers"
+_LONG_AND_SHORT, _ALL_OTHERS = ("float64", "float16"), "types other than float32"
 #: How much of it an exception's message may take.
 _MESSAGE = 80
 #: How each project marks the component: (backend, case kind) -> prefix.
@@ -362,6 +363,8 @@ def _with_kin(plain: str, also: Sequence[str]) -> str:
     if not plain or not also:
         return plain
     own = plain.strip(" ()")
+    if {own, *also} >= {_SIGNED[0], *_LONG_AND_SHORT}:
+        return plain.replace(own, _ALL_OTHERS)
     if {own, *also} >= {*_SIGNED, *_UNSIGNED}:
         return plain.replace(own, _INTEGERS)
     if own not in (*_SIGNED, *_UNSIGNED) and set(also) == {_SIGNED[0], *_UNSIGNED}:

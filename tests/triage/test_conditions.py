@@ -481,7 +481,8 @@ def test_numbers_that_another_type_of_the_kin_does_not_hold_become_small() -> No
     tensor = b'{"dtype": "int64", "shape": [2], "values": [2147483649, 5]}'
     call = Case("instance", b'{"api": "torch.neg", "args": [%s]}' % tensor, {}, Origin("test"))
     found = {name: instance.parse(case.model).tensors[0].values for name, case in call_types.kin(call, "int64")}
-    assert found == {"int32": (1, 2), "uint8": (1, 2), "int8": (1, 2)}
+    kept = (2147483649, 5)
+    assert found == {"int32": (1, 2), "uint8": (1, 2), "int8": (1, 2), "float64": kept, "float16": (1, 2)}
 
 
 def test_a_truth_is_no_axis_whatever_the_described_overload_has_in_its_place() -> None:
@@ -984,3 +985,20 @@ def test_other_shapes_are_a_condition_of_a_call_that_broadcasts_alone(judge: Jud
     both = [{"tensor": 0}, {"tensor": 1}]
     mask = ("bool", [2], [True, False])
     assert arguments.BROADCAST in told("torch.masked_select", "tvm", ("float32", [1], [1.0]), mask, more=both)
+
+
+def test_what_fails_in_every_type_but_one_is_not_told_of_integers(judge: Judge) -> None:
+    """TVM adds the bias to a convolution that it makes float32 whatever it is of."""
+    pytest.importorskip("tvm")
+    tensors = [{"dtype": "int64", "shape": shape, "values": [3]} for shape in ([1, 1, 1], [1, 1, 1], [1])]
+    arguments_ = [{"tensor": at} for at in range(3)]
+    call = {"library": "torch", "api": "torch.nn.functional.conv1d", "args": arguments_, "tensors": tensors}
+    case = Case("instance", json.dumps(call).encode(), {}, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "tvm"))
+    [types] = [one for one in found if one.kind == "dtype" and one.needed]
+    assert types.sentence == (
+        "In float32 instead of int64 the same call passes; "
+        "with int32, uint8, int8, float64 and float16 in the place of int64 it fails as well."
+    )
+    words = titles.subject(case, ["torch.nn.functional.conv1d"], found)
+    assert words == "torch.nn.functional.conv1d (types other than float32; also conv2d and conv3d)"

@@ -419,3 +419,7 @@ def test_integer_types_that_all_fail_are_named_together() -> None:
     assert subject("int64", "int32", "uint8", "int8") == "torch.exp (integers)"
     assert subject("bool", "int64", "uint8") == "torch.exp (bool, also integers)"
     assert subject("int64", "int32") == "torch.exp (int64, also int32)"
+    others = "torch.exp (types other than float32)"
+    assert subject("int64", "int32", "uint8", "int8", "float64", "float16") == others
+    assert subject("float64", "float16", "bfloat16", "int64") == others
+    assert subject("float64", "float16", "bfloat16") == "torch.exp (float64, also float16 and bfloat16)"

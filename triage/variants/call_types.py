@@ -23,8 +23,10 @@ _UNUSUAL = (
 _MOST_WRITTEN = 64
 #: Types that are handled alike, so that a failure in one is to be expected in the others.
 _INTEGERS, _FLOATS = ("int64", "int32", "uint8", "int8"), ("float16", "bfloat16", "float64")
+#: Those of the other kind are asked too: a failure in all of them is of every type that is not float32.
+_ACROSS = ((_INTEGERS, ("float64", "float16")), (_FLOATS, ("int64",)))
 _KIN: Mapping[str, tuple[str, ...]] = {
-    **{one: tuple(other for other in kind if other != one) for kind in (_INTEGERS, _FLOATS) for one in kind},
+    **{one: (*(other for other in kind if other != one), *across) for kind, across in _ACROSS for one in kind},
     "bool": ("int64", "uint8"),
     "float32": ("int64", "uint8"),
 }
@@ -80,13 +82,22 @@ def _as_positions(case: Case, instance: Instance) -> Iterator[Variant]:
 
 
 def _in_kin(tensor: Tensor, dtype: str) -> Tensor:
-    """A tensor in another type; whole numbers that it does not hold become small ones."""
-    if "int" not in dtype or not tensor.values:
+    """A tensor in another type; of whole numbers, before or after, those that it does not hold become small ones."""
+    if "int" not in f"{dtype} {tensor.dtype}" or dtype == "bfloat16" or not tensor.values:
         return replace(tensor, dtype=dtype)
-    limits = np.iinfo(dtype)
-    fit = all(isinstance(one, int | float) and limits.min <= one <= limits.max for one in tensor.values)
-    values = tensor.values if fit else tuple(at % 3 + 1 for at in range(len(tensor.values)))
+    values = tensor.values
+    if not all(_holds(dtype, one) for one in values):
+        values = tuple(at % 3 + 1 for at in range(len(values)))
     return replace(tensor, dtype=dtype, values=values)
+
+
+def _holds(dtype: str, number: Any) -> bool:
+    """Whether a type of NumPy's holds a number that is written as such."""
+    if not isinstance(number, int | float):
+        return False
+    whole = "int" in dtype
+    limits = np.iinfo(dtype) if whole else np.finfo(dtype)
+    return float(limits.min) <= number <= float(limits.max) and (not whole or float(number).is_integer())
 
 
 def _in_float32(tensor: Tensor, value: Any) -> Tensor:

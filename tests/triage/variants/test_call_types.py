@@ -14,3 +14,11 @@ def test_truths_that_were_drawn_are_the_same_in_float32() -> None:
     [found] = list(call_types.variants(case))
     [other] = instance.tensors(instance.parse(found.cases[0].model))
     assert other.dtype == "float32" and other.tolist() == drawn.tolist()
+
+
+def test_fractions_become_small_whole_numbers_in_a_type_of_integers() -> None:
+    text = b'{"api": "torch.neg", "args": [{"tensor": 0}], "tensors": [%s]}'
+    tensor = b'{"dtype": "float64", "shape": [2], "values": [0.5, 2.0]}'
+    case = Case("instance", text % tensor, {}, Origin("test"))
+    found = {name: instance.parse(other.model).tensors[0].values for name, other in call_types.kin(case, "float64")}
+    assert found == {"float16": (0.5, 2.0), "bfloat16": (0.5, 2.0), "int64": (1, 2)}
