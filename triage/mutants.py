@@ -138,6 +138,7 @@ def rearranged(case: Case, name: str) -> Iterator[Mutant]:
         found = (
             np.full_like(array, array.max()),
             array[::-1] if array.ndim else array,
+            _neutral_first(array),
             array + 1,
             array - 1,
             array + 2,
@@ -147,6 +148,13 @@ def rearranged(case: Case, name: str) -> Iterator[Mutant]:
         if not any(np.array_equal(other, one, equal_nan=array.dtype.kind == "f") for one in seen):
             seen.append(other)
             yield _renumbered(case, name, other)
+
+
+def _neutral_first(array: Array) -> Array:
+    """Whole numbers of which the first half are ones: repeats, strides and sizes that leave those axes alone."""
+    if array.dtype.kind == "f" or array.ndim != 1:
+        return array
+    return np.where(np.arange(array.size) < array.size // 2, 1, array)
 
 
 def moved_on(case: Case, name: str) -> Case | None:

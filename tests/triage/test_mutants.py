@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, parser
 
 from fuzz.case import Case, Origin
 from triage.mutants import mutants, rearranged, sizes
@@ -109,6 +109,15 @@ def test_the_numbers_of_a_shape_stay_near_their_own() -> None:
     found = [given(one.case, "scales").tolist() for one in rearranged(resize(), "scales")]
     assert found == [[2, 2, 2, 2], [2, 2, 1, 1], [2, 2, 3, 3], [0, 0, 1, 1], [3, 3, 4, 4]]
     assert not list(rearranged(resize(), "no such tensor"))
+
+
+def test_whole_numbers_of_a_small_tensor_leave_half_of_the_axes_alone() -> None:
+    """OpenVINO repeats two axes rightly and four wrongly, which the same number for all of them never shows."""
+    text = '<ir_version: 7, opset_import: ["": 13]> f (float[1,1,1,2] x, int64[4] n) => (float z) { z = Tile (x, n) }'
+    inputs = {"x": np.ones((1, 1, 1, 2), np.float32), "n": np.full(4, 2, np.int64)}
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), inputs, Origin("test"))
+    found = [given(one.case, "n").tolist() for one in rearranged(case, "n")]
+    assert found == [[1, 1, 2, 2], [3, 3, 3, 3], [1, 1, 1, 1], [4, 4, 4, 4]]
 
 
 def test_numbers_of_a_small_tensor_are_told_as_they_are() -> None:
