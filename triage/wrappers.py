@@ -15,7 +15,9 @@ from zlib import crc32
 from triage.reading import Report
 
 #: Words that end in a colon, before more.
-_BEGUN = re.compile(r"\s*(?P<words>[A-Za-z][\w .='\"/-]{2,60}?):(?: +|\n)(?=\S)")
+_BEGUN = re.compile(r"\s*(?P<words>(?:\[[a-z][\w -]{2,40}\] ?)?[A-Za-z][\w .='\"/-]{2,60}?):(?: +|\n)(?=\S)")
+#: What differs between two of the same wrapper: ``case=a73bb4ca seed=256628``.
+_GIVEN = re.compile(r"=[\w.-]+")
 #: The class of an exception is no wrapper: it tells.
 _CLASS = re.compile(r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Failure|Fail|Fault|Interrupt|Warning)")
 _DIGITS = re.compile(r"\d+")
@@ -24,7 +26,7 @@ _LEAST = 2
 #: A message is known by this much of its beginning; less says too little.
 _HEAD, _SHORTEST = 32, 8
 #: No colon that ends a wrapper or a class comes later.
-_FARTHEST = 70
+_FARTHEST = 110
 #: A wrapper is met in so many messages, if in any.
 _MANY = 3_000
 #: A wrapper may be wrapped.
@@ -69,7 +71,7 @@ def _peeled(message: str) -> Iterator[tuple[str, str]]:
         if found is None:
             return
         message = message[found.end() :]
-        yield found["words"], message
+        yield _GIVEN.sub("=", found["words"]), message
 
 
 def _without_class(message: str) -> str:

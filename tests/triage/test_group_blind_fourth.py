@@ -35,6 +35,12 @@ def test_what_goes_before_different_messages_that_are_met_bare_is_a_wrapper() ->
     assert messages(*wrapped) == list(said) * 3
 
 
+def test_a_wrapper_that_tells_of_its_case_is_one_whatever_it_tells() -> None:
+    said = ("no memory for this tensor", "no kernel for this type")
+    tags = ("[compile stage failed] case=a73bb4ca seed=256628", "[compile stage failed] case=e73d0208 seed=403305")
+    assert messages(*said, *(f"{tag}: {each}" for tag, each in zip(tags, said, strict=True))) == [*said, *said]
+
+
 def test_a_wrapper_in_a_wrapper_goes_and_the_class_of_an_exception_stays() -> None:
     said = ("no kernel for this node", "the shape is not static")
     wrapped = [f"HarnessError: backend error: in a process:\n{message}" for message in said]
@@ -401,6 +407,8 @@ def _given(row: dict[str, Any]) -> dict[str, Any]:
         ("blind_fifth", "seed3", 0.79),
         ("blind_sixth", "seed1", 0.94),
         ("blind_sixth", "seed2", 0.87),
+        ("blind_seventh", "seed1", 0.90),
+        ("blind_seventh", "seed2", 0.77),
     ],
 )
 def test_the_failures_of_the_last_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
