@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from zlib import crc32
 
 from fuzz.case import Frame
 from triage.places import MOST_FRAMES, of_a_script
+from triage.portion import portion
 from triage.stack import known, spot
 
 #: Frames that stand at the outer end.
@@ -44,7 +44,8 @@ class Order:
             if vote or isinstance(frames, OuterFirst)
         ]
         if len(told) < len(several):
-            self._calls.update(pair for frames in _some(told) for pair in pairwise(_names(frames)))
+            some = portion(told, _MOST_LISTS, lambda frames: f"{frames[0]}{frames[-1]}")
+            self._calls.update(pair for frames in some for pair in pairwise(_names(frames)))
 
     def inner_last(self, frames: tuple[Frame, ...]) -> bool:
         """Whether a list ends with the innermost frame."""
@@ -66,12 +67,6 @@ class Order:
             return True
         vote = _sure_vote(frames[0], frames[-1])
         return vote > 0 if vote else None
-
-
-def _some(lists: Sequence[tuple[Frame, ...]]) -> Sequence[tuple[Frame, ...]]:
-    """As many of them as are needed, the same in whatever order they come."""
-    parts = len(lists) // _MOST_LISTS + 1
-    return [each for each in lists if not crc32(f"{each[0]}{each[-1]}".encode("utf-8", "surrogatepass")) % parts]
 
 
 def _names(frames: Sequence[Frame]) -> tuple[str, ...]:

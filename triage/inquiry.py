@@ -112,10 +112,7 @@ class Inquiry:
         mine, outcome = self.failure.reference, self.judge.runner.run(neighbour, self.judge.reference)
         if mine is None or outcome.status is not Status.OK:
             return False
-        pairs = list(zip(values(mine), values(outcome), strict=False))
-        return len(values(mine)) == len(values(outcome)) and all(
-            differential.compare([other], [one]) is None for one, other in pairs
-        )
+        return differential.compare(values(outcome), values(mine)) is None
 
     def _of_the_same_output(self, found: Failure) -> bool:
         """Whether one result at least is wrong in both: another operator's may be wrong for reasons of its own."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from fuzz.case import Case, Outcome, Status
 from fuzz.oracles import differential
-from fuzz.wire import Raw
+from fuzz.wire import Raw, Value
 from triage.checks import checks
 from triage.construct_meaning import parsed
 from triage.construct_torch import module_and_inputs
@@ -63,7 +63,7 @@ class Failing:
 def layer_tests(failing: Failing) -> Iterator[Regression]:
     """Tests on OpenVINO's `PytorchLayerTest`: as its suite runs by default, and by torch.export with fixed shapes."""
     module, inputs = module_and_inputs(failing.case.model)
-    if any(not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1 for value in inputs):
+    if not all(isinstance(value, np.ndarray) and _in_numpy(value) for value in inputs):
         return  # its helper feeds numpy arrays
     values = {
         **failing.names,
@@ -86,20 +86,22 @@ def relax_onnx_tests(failing: Failing) -> Iterator[Regression]:
     run = _CALL.sub(f"run_in_tvm({arguments})", call)
     wrong = failing.outcome.status is Status.WRONG
     probe = [run, failing.mirrored.expected(run)] if wrong else []
-    if "onnxruntime" in failing.agreeing and _in_numpy(failing):
+    if "onnxruntime" in failing.agreeing and _fed_as_they_are(failing):
         dtypes = ", check_dtypes=True" if failing.symptom == differential.DTYPE else ""
         yield _relax_onnx(failing, "check_correctness", [f"check_correctness({arguments}{dtypes})"], probe)
     if failing.reference is not None and failing.reference.status is Status.OK:
         yield _relax_onnx(failing, "run_in_tvm", [run, failing.expected(run)], probe)
 
 
-def _in_numpy(failing: Failing) -> bool:
+def _fed_as_they_are(failing: Failing) -> bool:
     """Whether NumPy has the types of all inputs and results: ONNX Runtime takes and gives the others as their bytes."""
     results = [value for _, value in failing.reference.outputs] if failing.reference else []
-    values = [*failing.case.inputs.values(), *results]
-    return not any(
-        isinstance(value, Raw) or (isinstance(value, np.ndarray) and value.dtype.isbuiltin != 1) for value in values
-    )
+    return all(map(_in_numpy, [*failing.case.inputs.values(), *results]))
+
+
+def _in_numpy(value: Value) -> bool:
+    """Whether NumPy has a value's type, or it is no tensor."""
+    return not isinstance(value, Raw) and (not isinstance(value, np.ndarray) or value.dtype.isbuiltin == 1)
 
 
 def _relax_onnx(failing: Failing, helper: str, lines: list[str], probe: list[str]) -> Regression:

@@ -24,9 +24,9 @@ the text of one compiler may quote another's. In the order in which they are app
                   (the script that calls the compiler)
 ``[[shared]]``    frames that many conversions reach, by `file` or `function`: they tell only with who called them
 ``[[namesake]]``  functions of Python whose name many in one file share: the line of code tells them apart
-``[[own]]``       what shows that a frame is of the compiler whose file of rules this is: its `file`, or the `name` of
-                  its function, as that of an exception does; `words` of a message that says nothing else; and what
-                  it is `called` where its result is compared with another's
+``[[own]]``       what shows that a frame is of the compiler whose file of rules this is: its `file`, or how the
+                  `name` of its function begins, as that of an exception does; `words` of a message that says
+                  nothing else; and what it is `called` where its result is compared with another's
 ``[[end]]``       lines after which a trace shows something else than the compiler's own calls
 """
 
@@ -115,7 +115,7 @@ class Owned:
 
     def compiler(self, path: str, name: str) -> str:
         """The compiler of a frame or, without a path, of an exception; "" where nobody's can be told."""
-        found = self.names.match(name)  # all begin with ^, which a search would try at every place
+        found = self.names.match(name)  # its beginning: a search would try every place
         return (found.lastgroup if found else _owner(self.files, path) if path else "") or ""
 
     def compilers(self, text: str) -> frozenset[str]:

@@ -36,7 +36,8 @@ _ROOM = 60
 _LONGEST_WORD = 30
 #: Where it may be cut.
 _PARTING = re.compile(r"::|\.|->|[(\[{,]")
-#: Where all that were tried of a call's integer types fail, which is some of both kinds, they are named together.
+#: Where all that were tried of a call's integer types fail, which is some of both kinds, they are named together;
+#: so are all that are not float32, where the other floats fail as well.
 _SIGNED, _UNSIGNED, _INTEGERS = ("int64", "int32", "int8"), ("uint8",), "integers"
 _LONG_AND_SHORT, _ALL_OTHERS = ("float64", "float16"), "types other than float32"
 #: How much of it an exception's message may take.

@@ -10,8 +10,8 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from zlib import crc32
 
+from triage.portion import portion
 from triage.reading import Report
 
 #: Words that end in a colon, before more.
@@ -35,16 +35,8 @@ _MOST = 3
 
 def unwrapped(reports: Sequence[Report]) -> list[Report]:
     """The reports without what only their runners wrote."""
-    usual = _wrappers(_some({report.message for report in reports if report.message}))
+    usual = _wrappers(portion({report.message for report in reports if report.message}, _MANY))
     return [_without(report, usual) if report.message else report for report in reports] if usual else list(reports)
-
-
-def _some(messages: Collection[str]) -> Collection[str]:
-    """As many of them as are needed, the same in whatever order they come."""
-    parts = len(messages) // _MANY
-    if not parts:
-        return messages
-    return [each for each in messages if not crc32(each.encode("utf-8", "surrogatepass")) % (parts + 1)]
 
 
 def _wrappers(messages: Collection[str]) -> frozenset[str]:

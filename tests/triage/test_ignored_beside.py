@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
@@ -11,7 +13,7 @@ from fuzz.case import Case, Origin
 from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage import titles
-from triage.conditions import conditions
+from triage.conditions import Condition, conditions
 from triage.twins import _ignored
 
 
@@ -27,15 +29,19 @@ def attention(**attributes: int) -> Case:
     return Case("onnx", model.SerializeToString(), fed, Origin("test", "attention"))
 
 
+def conditions_of(case: Case, backend: str) -> list[Condition]:
+    with Runner(jobs=1) as runner:
+        judge = Judge(runner, catalogue.target("reference"))
+        failure = judge.examine(case, catalogue.target(backend)).failure
+        assert failure is not None, "the compiler no longer has this bug: find another for the test"
+        return list(conditions(judge, failure))
+
+
 def test_the_other_side_of_a_window_is_told_where_it_is_ignored_as_well() -> None:
     """OpenVINO 2026.4 looks at neither."""
     pytest.importorskip("openvino")
     case = attention(left_window_size=0)
-    with Runner(jobs=1) as runner:
-        judge = Judge(runner, catalogue.target("reference"))
-        failure = judge.examine(case, catalogue.target("openvino")).failure
-        assert failure is not None, "the compiler no longer has this bug: find another for the test"
-        found = conditions(judge, failure)
+    found = conditions_of(case, "openvino")
     assert titles.subject(case, ["Attention"], found) == "Attention ignores left_window_size and right_window_size"
     [akin] = [one for one in found if one.kind == "ignored beside"]
     assert akin.sentence.startswith("With `right_window_size=0` in its place the result is wrong as well")
@@ -50,12 +56,10 @@ def test_an_attribute_about_the_other_sign_is_asked_about_on_the_other_sign() ->
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
     fed = {"x": np.array([np.inf, 1, 2], np.float32)}
     case = Case("onnx", model.SerializeToString(), fed, Origin("test", "isinf"))
-    with Runner(jobs=1) as runner:
-        judge = Judge(runner, catalogue.target("reference"))
-        failure = judge.examine(case, catalogue.target("tvm")).failure
-        assert failure is not None, "the compiler no longer has this bug: find another for the test"
-        found = conditions(judge, failure)
-    assert titles.subject(case, ["IsInf"], found) == "IsInf ignores detect_positive=0 and detect_negative"
+    found = conditions_of(case, "tvm")
+    subject = titles.subject(case, ["IsInf"], found)
+    assert subject == "IsInf ignores detect_positive=0 and detect_negative"
+    assert f"{subject}: returns" in (Path(__file__).parents[2] / "README.md").read_text()  # the report that is shown
 
 
 def test_titles_that_ignore_one_thing_in_common_are_known_by_it() -> None:

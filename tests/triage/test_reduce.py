@@ -620,6 +620,21 @@ def test_numbers_of_an_instance_that_need_each_other_become_simple_together() ->
     assert reduced["args"] == [{"tensor": 0}, 1] and "kwargs" not in reduced
 
 
+def leading(first: str, last: str) -> Callable[[Case], bool]:
+    """Whether a path of a model leads from one operator to another."""
+
+    def leads(case: Case) -> bool:
+        behind: set[str] = set()
+        for node in load(case).graph.node:
+            if node.op_type == first or behind.intersection(node.input):
+                behind.update(node.output)
+                if node.op_type == last:
+                    return True
+        return False
+
+    return leads
+
+
 def test_what_lies_between_two_nodes_goes_though_the_type_is_another_then() -> None:
     """A Clip of integers behind a comparison needs neither: of floating-point numbers it fails as well."""
     model = parser.parse_model("""
@@ -634,16 +649,7 @@ def test_what_lies_between_two_nodes_goes_though_the_type_is_another_then() -> N
     given = {"x": np.arange(6, dtype=np.float32).reshape(2, 3), "y": np.ones(1, np.float32)}
     case = Case("onnx", model.SerializeToString(), given, Origin("test"))
 
-    def clips_what_relu_gives(candidate: Case) -> bool:
-        behind: set[str] = set()
-        for node in load(candidate).graph.node:
-            if node.op_type == "Relu" or behind.intersection(node.input):
-                behind.update(node.output)
-                if node.op_type == "Clip":
-                    return True
-        return False
-
-    found = reduce(case, clips_what_relu_gives, values=record, valid=valid)
+    found = reduce(case, leading("Relu", "Clip"), values=record, valid=valid)
     assert [node.op_type for node in load(found.case).graph.node] == ["Relu", "Clip"]
     assert load(found.case).graph.output[0].type.tensor_type.elem_type == TensorProto.FLOAT
     assert list(found.case.inputs) == ["x"] and found.runs < 30
@@ -656,14 +662,16 @@ def test_what_goes_to_another_type_and_comes_back_leaves_a_path_together() -> No
         p = QuantizeLinear(d, t) b = DequantizeLinear(p, t) y = Softmax(b) }"""
     case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.ones((2, 3), np.float32)}, Origin("t"))
 
-    def leads_on(case: Case) -> bool:
-        above: dict[str, set[str]] = {}
-        for node in load(case).graph.node:
-            found = {node.op_type}.union(*(above.get(name, set()) for name in node.input))
-            above |= dict.fromkeys(node.output, found)
-        return any({"Exp", "Softmax"} <= found for found in above.values()) and valid(case)
-
-    found = reduce(case, leads_on, values=record, valid=valid, fed=False, simplifying=4, neighbours=2)
+    leads = leading("Exp", "Softmax")
+    found = reduce(
+        case,
+        lambda case: leads(case) and valid(case),
+        values=record,
+        valid=valid,
+        fed=False,
+        simplifying=4,
+        neighbours=2,
+    )
     assert op_types(found.case) == ["Exp", "Softmax"]
 
 
@@ -714,13 +722,5 @@ def test_a_sequence_takes_the_place_of_a_dropped_one() -> None:
         a = Abs(x) s = SequenceConstruct(a) t = SequenceInsert(s, x) y = SequenceAt(t, first) }"""
     case = Case("onnx", parser.parse_model(text).SerializeToString(), {"x": np.ones((2, 3), np.float32)}, Origin("t"))
 
-    def leads_on(case: Case) -> bool:
-        made: set[str] = set()
-        for node in load(case).graph.node:
-            if node.op_type == "SequenceConstruct" or made.intersection(node.input):
-                made.update(node.output)
-                if node.op_type == "SequenceAt":
-                    return True
-        return False
-
-    assert op_types(reduce(case, leads_on, values=record, valid=valid).case) == ["SequenceConstruct", "SequenceAt"]
+    found = reduce(case, leading("SequenceConstruct", "SequenceAt"), values=record, valid=valid)
+    assert op_types(found.case) == ["SequenceConstruct", "SequenceAt"]
