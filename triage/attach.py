@@ -13,6 +13,7 @@ from triage.cells import Cell
 from triage.families import family
 from triage.partition import alike
 from triage.poorer import fuller
+from triage.reading import of_python
 from triage.sampled import one_loop
 from triage.wrongness import wrong
 
@@ -94,7 +95,7 @@ def _with_frames(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:
     filed: defaultdict[tuple[str, str], list[Cell]] = defaultdict(list)
     named: defaultdict[tuple[str, str, str], Counter[str]] = defaultdict(Counter)
     for cell in cells:
-        if cell.place and not cell.quoted and "::" in cell.place:
+        if cell.place and not cell.quoted and not of_python(cell.place):
             framed[cell.symptom, cell.message][cell.place] += cell.weight
             for file in cell.files:
                 filed[cell.symptom, file].append(cell)

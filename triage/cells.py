@@ -11,7 +11,7 @@ from itertools import islice
 
 from triage.evidence import Evidence
 from triage.families import family
-from triage.hollow import ended
+from triage.hollow import deadly, ended
 from triage.wrongness import sampled, says_wrong, wrong
 
 #: With more different names than these in its quotes, a message is about any name.
@@ -282,7 +282,9 @@ def _raised(evidence: Sequence[Evidence]) -> Sequence[Evidence]:
         return evidence
     return [
         each._replace(symptom=_RAISED)
-        if each.symptom == _DIED and each.exception and not each.empty and not ended(each.message)
+        if each.symptom == _DIED
+        and each.exception
+        and not (each.empty or deadly(each.exception) or ended(each.message))
         else each
         for each in evidence
     ]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from triage.evidence import Report, gather
 from triage.families import family
 from triage.partition import Batch, batch, partition
 from triage.poorer import Walks
+from triage.sentences import sentences
 from triage.wrappers import unwrapped
 from triage.wrongness import VALUED, wrong
 
@@ -91,17 +92,35 @@ def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[s
     index = Index(bugs)
     joined = {key: list(part) for key, part in bugs.items()}
     left: defaultdict[tuple[str, str, str], list[Cell]] = defaultdict(list)
+    told = _told(found)
     for cell in found:
         if key := index.bug(cell):
             joined[key].append(cell)
         else:
-            left[_topic(cell)].append(cell)
+            left[told.get(cell.key) or _topic(cell)].append(cell)
     for _, together in sorted(left.items()):
         for of_one in _compilers(together):
             for alike in _ways(of_one):
                 for part in partition(alike, Batch()):
                     joined[_key(part)] = part
     return _with_silent(joined)
+
+
+def _told(found: Sequence[Cell]) -> dict[tuple[object, ...], tuple[str, str, str]]:
+    """What wrong results are about that a harness has told in words, with what it said less of the same operator."""
+    wrongs = [cell for cell in found if wrong(cell.symptom)]
+    said = sentences(wrongs)
+    of: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for cell in wrongs:
+        if cell.key in said and cell.operator:
+            of[cell.symptom, family(cell.operator)][said[cell.key]] += cell.weight
+    topics = {}
+    for cell in wrongs:
+        usual = of.get((cell.symptom, family(cell.operator)))
+        sentence = said.get(cell.key) or (max(usual, key=lambda each: (usual[each], each)) if usual else "")
+        if sentence:
+            topics[cell.key] = (cell.symptom, f"words: {sentence}", "")
+    return topics
 
 
 def _with_silent(bugs: dict[str, list[Cell]]) -> dict[str, list[Cell]]:

@@ -35,6 +35,7 @@ _KILLED = re.compile(
     r"\bSIG[A-Z]{3,5}\b|(?i:\b(?:segmentation fault|core dumped|abort(?:ed)?|fatal (?:python )?error|stack smashing)\b)"
     r"|\b(?:malloc|free|realloc|munmap_chunk)\(\)|\bdouble free\b|\bcorrupt|\w+Sanitizer\b"
 )
+_DEADLY = re.compile(r"SIG[A-Z]{3,5}|\w*Sanitizer")
 _MOST_STRANGE = 2
 #: Longer messages than this say something.
 _LONGEST = 300
@@ -56,6 +57,11 @@ def hollow(message: str) -> bool:
 def ended(message: str) -> bool:
     """Whether a message tells that a program died: its end, a signal, or a heap that is found damaged."""
     return (_ENDED.search(message) or _KILLED.search(message)) is not None
+
+
+def deadly(exception: str) -> bool:
+    """Whether what a runner noted as the exception is how a program died: a signal, a sanitizer's stop."""
+    return _DEADLY.fullmatch(exception) is not None
 
 
 @lru_cache(maxsize=1 << 14)

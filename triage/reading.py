@@ -16,7 +16,7 @@ from fuzz.case import Frame
 from triage import recursion, testcase, trace_lines, traces
 from triage.caller import without_the_caller
 from triage.frame_order import Order
-from triage.hollow import hollow, late, spoken
+from triage.hollow import deadly, hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
 from triage.ownership import compilers
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
@@ -158,7 +158,7 @@ def read(report: Report, order: Order) -> Read:
         names_operator=bool(words.spelled),
         converting=bool(words.converting),
         exception=exception,
-        symptom=_symptom(report.symptom, words),
+        symptom=_symptom(report.symptom, exception, words),
         operator=words.operator,
         clipped=told is report.message and _clipped(told),
         callers=calling(every[len(found) :]) if found and len(found) < len(every) else frozenset(),
@@ -178,7 +178,7 @@ def _words(report: Report, message: str, told: str) -> _Words:
     converting = _converting(message)
     compares = wrong(report.symptom) if report.symptom else says_wrong(told)
     tested = testcase.named(report.message, report.trace) if compares else testcase.NONE
-    operator, spelled, masked = _operator(converting or report.operator or tested.operator, message)
+    operator, spelled, masked = _operator(converting or testcase.tested(report.operator) or tested.operator, message)
     if converting and not spelled:  # its name is a word of messages as well
         masked = re.sub(rf"\b{re.escape(converting)}(?= (?:node|op|operator)\b)", "OP", masked, count=1)
     normal = worded(masked)
@@ -267,15 +267,15 @@ def _together(given: tuple[Frame, ...], traced: tuple[Frame, ...]) -> tuple[Fram
     return (*given, *traced)
 
 
-def _symptom(told: str, words: _Words) -> str:
+def _symptom(told: str, exception: str, words: _Words) -> str:
     """What was noted, in small letters; a wrong result and a program that does not end are told by words as well."""
     if words.compares and not told:
         return "wrong result"
     noted, message = " ".join(told.lower().split()), words.normal
     if plainly_wrong(noted):
         return "wrong result"  # one symptom, however a runner spells it
-    if raising(noted):
-        return "exception"  # the same, in whichever step it is told to have come
+    if raising(noted):  # the same, in whichever step it is told to have come; a signal is none
+        return "crash" if deadly(exception) else "exception"
     if died(noted):
         return "crash"  # the same, however a death is called
     return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted

@@ -13,10 +13,13 @@ _ID = re.compile(r"\btest_?(?P<function>\w*)\[(?P<parameters>[^\[\]\n]{1,120})\]
 #: The same as other runners put it before what they say: ``[tvm/Resize] …``, ``onnxruntime:Gemm: …``.
 _TAG = re.compile(r"\s*\[?(?P<subject>[A-Za-z][\w.-]{1,30})[/:](?P<operator>[A-Za-z_]\w{1,60})(?:\]|: )")
 #: What a parameter is that names no operator: numbers, element types, shapes, devices.
-_SETTING = re.compile(
-    r"(?i)-?\d[\dx_.e+-]*|b?float\d*|u?int\d*|bool|double|half|complex\d*|bfloat\d*|[fiu]\d+|true|false|none"
-    r"|shape\w*|dtype\w*|case\w*|seed\w*|cpu|cuda\w*|gpu|static|dynamic|fp\d+|o\d|opset\w*|\w"
+_SETTINGS = (
+    r"\d[\dx_.e+-]*|b?float\d*|u?int\d*|bool|double|half|complex\d*|bfloat\d*|[fiu]\d+|true|false|none"
+    r"|shape[^\W_]*|dtype[^\W_]*|case[^\W_]*|seed[^\W_]*|cpu|cuda[^\W_]*|gpu|static|dynamic|fp\d+|o\d|opset[^\W_]*"
 )
+_SETTING = re.compile(rf"(?i)-?(?:{_SETTINGS})|(?:shape|dtype|case|seed|cuda|opset)\w*|\w")
+#: A test's name in the place of an operator: ``test_clip_float32``.
+_TEST = re.compile(rf"[Tt]est_?(?P<operator>[A-Za-z]\w*?)(?:_(?:{_SETTINGS}))*(?:\[[^\]]*\])?")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _MOST = 20_000
 
@@ -29,6 +32,12 @@ class Named(NamedTuple):
 
 
 NONE = Named()
+
+
+def tested(operator: str) -> str:
+    """What was noted as the operator, where that is a test's name the operator in it."""
+    found = _TEST.fullmatch(operator) if operator[:4] in ("test", "Test") else None
+    return found["operator"] if found else operator
 
 
 def named(*texts: str) -> Named:

@@ -1,87 +1,136 @@
-"""What the runners of a batch put before a compiler's own words: ``worker raised: ``, ``failed in phase compile: ``.
+"""What the runners of a batch put before and behind a compiler's own words: ``worker raised: ``, ``[Clip] golden diff: ``,
+`` (took 3.2 s)``.
 
-Nobody can list what harnesses write. But what they write goes before messages of all sorts, and these are met without
-it as well: so a beginning that at least two different messages have, each of which is met bare, is a wrapper. Pure.
+Nobody can list what harnesses write. But what they write goes with messages of all sorts, and these are met without it as
+well, alone or in the traces beside them: so a beginning or an ending that at least two different messages have, each of
+which is met bare, is a wrapper. Pure.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
+from triage.families import family
 from triage.portion import portion
 from triage.reading import Report
 
-#: Words that end in a colon, before more.
-_BEGUN = re.compile(r"\s*(?P<words>(?:\[[a-z][\w -]{2,40}\] ?)?[A-Za-z][\w .='\"/-]{2,60}?):(?: +|\n)(?=\S)")
-#: What differs between two of the same wrapper: ``case=a73bb4ca seed=256628``.
-_GIVEN = re.compile(r"=[\w.-]+")
-#: The class of an exception is no wrapper: it tells.
-_CLASS = re.compile(r"(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Failure|Fail|Fault|Interrupt|Warning)")
+#: Where a wrapper may end: with a colon, a dash, a bar, a bracket or a line.
+_BOUND = re.compile(r"(?:(?<![:\w]\s)[:|>\])]|(?<=[ \w])-{1,3}|[=-]>|[→»])(?: +|\n)(?=\S)|(?<= )[\"'](?=\w)")
+#: What differs between two of the same wrapper: ``case=a73bb4ca seed=256628``, ``(after 3.2 s)``, ``[run-4f]``.
+_GIVEN = re.compile(r"=[\w./:+-]+|\b(?=[a-z]*[0-9])[0-9a-z.,:]+\b|'[^'\n]*'|\"[^\"\n]*\"")
+_BRACKET = re.compile(r"(?<=\[)(?:[\w.]+[/:])?(?P<name>\w+)(?=\])")
+#: The class of an exception is no wrapper, it tells; nor is a place in the code of a compiler.
+_CLASS = re.compile(r"\W*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Failure|Fail|Fault|Interrupt|Warning): *\n?")
+_PLACE = re.compile(r"\.(?:cc|cpp|cxx|c|h|hpp|cu|cuh|inl|rs|go)\b|::|[\w/\\]\.py:\d")
+#: No message begins so, or with a path alone, which says nothing.
+_GOES_ON = frozenset(":;,.-|/")
+_LETTERS = re.compile(r"[A-Za-z]{2}")
 _DIGITS = re.compile(r"\d+")
 #: So many different messages are met with and without what goes before them.
 _LEAST = 2
 #: A message is known by this much of its beginning; less says too little.
 _HEAD, _SHORTEST = 32, 8
-#: No colon that ends a wrapper or a class comes later.
-_FARTHEST = 110
+#: No wrapper ends later, is longer, or has more parts.
+_FARTHEST, _LONGEST, _MOST = 200, 110, 6
 #: A wrapper is met in so many messages, if in any.
 _MANY = 3_000
-#: A wrapper may be wrapped.
-_MOST = 3
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One part of what goes before a message, and where what stands behind begins."""
+
+    words: str
+    end: int
+    head: str
 
 
 def unwrapped(reports: Sequence[Report]) -> list[Report]:
     """The reports without what only their runners wrote."""
-    usual = _wrappers(portion({report.message for report in reports if report.message}, _MANY))
-    return [_without(report, usual) if report.message else report for report in reports] if usual else list(reports)
+    operators = frozenset(family(operator) for operator in {report.operator for report in reports} if operator)
+    usual = _wrappers(reports, operators)
+    return [_without(report, usual, operators) for report in reports] if usual else list(reports)
 
 
-def _wrappers(messages: Collection[str]) -> frozenset[str]:
+def _wrappers(reports: Sequence[Report], operators: Collection[str]) -> frozenset[str]:
+    traces = {report.message: report.trace for report in reports if report.message}
+    messages = portion(traces.keys(), _MANY)
+    bare = {head for message in messages if len(head := _head(message[_classes(message) :])) >= _SHORTEST}
     behind: defaultdict[str, set[str]] = defaultdict(set)
     for message in messages:
-        peeled = list(_peeled(message))
-        for at, (words, _) in enumerate(peeled):
-            behind[words].update(rest for _, rest in peeled[at:])
-    likely = {words: heads for words, rests in behind.items() if len(heads := _heads(rests)) >= _LEAST}
-    bare = _heads(messages) if likely else set()
-    return frozenset(words for words, heads in likely.items() if len(heads & bare) >= _LEAST)
+        parts = list(_parts(message, operators))
+        known = [part for part in parts if _met(part, message, bare, traces[message])]
+        for part in parts:
+            behind[part.words].update(other.head for other in known if other.end >= part.end)
+    return frozenset(words for words, heads in behind.items() if len(heads) >= _LEAST)
 
 
-def _heads(messages: Iterable[str]) -> set[str]:
-    """The beginnings of messages that say enough to be known again."""
-    return {head for message in messages if len(head := _head(_without_class(message))) >= _SHORTEST}
+def _met(part: _Part, message: str, bare: Collection[str], trace: str) -> bool:
+    """Whether what stands behind a part is met alone, as a message or as a line of the trace beside it."""
+    if len(part.head) < _SHORTEST or part.head[0] in _GOES_ON:
+        return False
+    if part.head in bare:
+        return True
+    begun = _line(message[part.end :])
+    return f"\n{begun}" in trace and _line(message) not in trace
 
 
-def _peeled(message: str) -> Iterator[tuple[str, str]]:
+def _line(message: str) -> str:
+    return message.partition("\n")[0][:_HEAD]
+
+
+def _parts(message: str, operators: Collection[str]) -> Iterator[_Part]:
     """What may be wrappers, the outer ones first, each with what stands behind it."""
-    for _ in range(_MOST if ":" in message[:_FARTHEST] else 0):
-        message = _without_class(message)
-        found = _BEGUN.match(message[:200])
-        if found is None:
+    at = _classes(message)
+    found = 0
+    for bound in _BOUND.finditer(message, at, at + _FARTHEST):
+        end = bound.end()
+        words = message[at:end]
+        if end - at > _LONGEST or words[0] in _GOES_ON or _PLACE.search(words):
             return
-        message = message[found.end() :]
-        yield _GIVEN.sub("=", found["words"]), message
+        if _LETTERS.search(words) is None:
+            continue
+        if not _CLASS.fullmatch(words):
+            yield _Part(_masked(words, operators), end, _head(message[end:]))
+            found += 1
+        if found == _MOST:
+            return
+        at = end
 
 
-def _without_class(message: str) -> str:
-    found = _BEGUN.match(message[:200]) if ":" in message[:_FARTHEST] else None
-    while found is not None and _CLASS.fullmatch(found["words"]):
-        message = message[found.end() :]
-        found = _BEGUN.match(message[:200])
-    return message
+def _classes(message: str) -> int:
+    """Where the classes of exceptions end that a message begins with."""
+    at = 0
+    while ":" in message[at : at + _LONGEST] and (found := _CLASS.match(message, at)):
+        at = found.end()
+    return at
+
+
+def _masked(words: str, operators: Collection[str]) -> str:
+    words = _BRACKET.sub(lambda found: "OP" if family(found["name"]) in operators else found[0], words)
+    return _GIVEN.sub("7", words)
 
 
 def _head(message: str) -> str:
     return _DIGITS.sub("7", message.lstrip()[: 2 * _HEAD].partition("\n")[0])[:_HEAD]
 
 
-def _without(report: Report, usual: Collection[str]) -> Report:
-    rest = report.message
-    for words, behind in _peeled(report.message):
-        if words not in usual:
+def _without(report: Report, usual: Collection[str], operators: Collection[str]) -> Report:
+    end = 0
+    for part in _parts(report.message, operators):
+        if part.words not in usual:
             break
-        rest = behind
-    return report if rest is report.message else replace(report, message=rest)
+        end = part.end
+    if not end:
+        return report
+    named = report.operator or _operator(report.message[:end], operators)
+    return replace(report, message=report.message[end:], operator=named)
+
+
+def _operator(wrapper: str, operators: Collection[str]) -> str:
+    """The operator that a wrapper names in brackets, if others of the batch have noted it."""
+    found = (each["name"] for each in _BRACKET.finditer(wrapper))
+    return next((name for name in found if family(name) in operators), "")
