@@ -17,22 +17,21 @@ from triage.families import family
 #: The words of comparisons.
 _COMPARING = frozenset(
     """
-a abs absolute abserr accuracy actual agree agrees all allclose allowed an and any are array arrays as assert at atol average
-backend baseline be before below between both but by case check checked close coefficient compare compared comparing
-comparison compiled compiler computed contains correct cos cosine count cpu cuda data deviation diff differ difference
-differences different differing differs does dtype dump each eager element elements eps equal error errors every exceed
-exceeded exceeds expected fail failed fails few file finite first float for found from generated golden got gpu greater
-greatest half has have higher illegal in incorrect index indices inf infinite input inputs instead is it its large larger
-largest last layer less limit location log lower match matches max maximum mean mean median metric min minimum mismatch
-mismatched mismatches model mse name nan nans near needed no node norm not number numbers numeric numerical of off on one
-only op operator or other out output outputs over passed percent position positions precision produced psnr ratio reference
-rel relative relerr result results returned returns right rmse rms rtol run runs same sample samples saw score see seed sets
-shape shapes should similarity small smaller snr some sum target tensor tensors test than that the there these they threshold
-to tol tolerance tolerances too top total true type types ulp ulps under unequal up value values verification versus vs was
-were where which with within without worst wrong x y zero zeros
-among assert_allclose assertionerror array_equal assert_equal desired likes testing violations torch numpy onnx compile silently
-onnxruntime openvino tensorrt inductor dynamo relax relay llvm native disabled enabled optimized unoptimized optimization opt_level
-dtype shape name hash file addr bytes value logs main nightly
+abserr absolute accuracy actual addr agree agrees allclose allowed among array array_equal arrays assert
+assert_allclose assert_equal assertionerror atol average backend baseline before below between both bytes case check
+checked close coefficient compare compared comparing comparison compile compiled compiler computed contains correct
+cosine count cuda data desired deviation diff differ difference differences different differing differs disabled
+does dtype dump dynamo each eager element elements enabled equal error errors every exceed exceeded exceeds expected
+fail failed fails file finite first float found from generated golden greater greatest half hash have higher illegal
+incorrect index indices inductor infinite input inputs instead large larger largest last layer less likes limit llvm
+location logs lower main match matches maximum mean median metric minimum mismatch mismatched mismatches model name
+nans native near needed nightly node norm number numbers numeric numerical numpy only onnx onnxruntime openvino
+operator opt_level optimization optimized other output outputs over passed percent position positions precision
+produced psnr ratio reference relative relax relay relerr result results returned returns right rmse rtol runs same
+sample samples score seed sets shape shapes should silently similarity small smaller some target tensor tensorrt
+tensors test testing than that there these they threshold tolerance tolerances torch total true type types ulps
+under unequal unoptimized value values verification versus violations were where which with within without worst
+wrong zero zeros
 """.split()  # noqa: SIM905
 )
 _WORD = re.compile(r"[a-z][a-z_]{3,}")
@@ -70,9 +69,7 @@ def _own(cells: Sequence[Cell]) -> list[tuple[Cell, frozenset[str]]]:
     counts = Counter(word for own in different for word in own)
     least = max(_LEAST_DIFFERENT, _USUAL * len(different))
     usual = {word for word, count in counts.items() if count >= least and len(at[word]) >= _LEAST_OPERATORS}
-    return [
-        (cell, own - usual) for cell, own in zip(cells, words, strict=True) if len(own - usual) >= _LEAST_WORDS
-    ]
+    return [(cell, own - usual) for cell, own in zip(cells, words, strict=True) if len(own - usual) >= _LEAST_WORDS]
 
 
 def _alike(words: frozenset[str], others: frozenset[str]) -> bool:

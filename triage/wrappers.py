@@ -1,9 +1,8 @@
-"""What the runners of a batch put before and behind a compiler's own words: ``worker raised: ``, ``[Clip] golden diff: ``,
-`` (took 3.2 s)``.
+"""What the runners of a batch put before a compiler's own words: ``worker raised: ``, ``[Clip] golden diff: ``.
 
-Nobody can list what harnesses write. But what they write goes with messages of all sorts, and these are met without it as
-well, alone or in the traces beside them: so a beginning or an ending that at least two different messages have, each of
-which is met bare, is a wrapper. Pure.
+Nobody can list what harnesses write. But what they write goes before messages of all sorts, and these are met without
+it as well, alone or in the traces beside them: so a beginning that at least two different messages have, each of which
+is met bare, is a wrapper. A sentence before a message that others have alone is one even if it is met but once. Pure.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from triage.portion import portion
 from triage.reading import Report
 
 #: Where a wrapper may end: with a colon, a dash, a bar, a bracket or a line.
-_BOUND = re.compile(r"(?:(?<![:\w]\s)[:|>\])]|(?<=[ \w])-{1,3}|[=-]>|[→»])(?: +|\n)(?=\S)|(?<= )[\"'](?=\w)")
+_BOUND = re.compile(r"(?:(?<!\s):|[|>\])]|(?<=[ \w])-{1,3}|[=-]>|[→»])(?: +|\n)(?=\S)|(?<= )[\"'](?=\w)")
 #: What differs between two of the same wrapper: ``case=a73bb4ca seed=256628``, ``(after 3.2 s)``, ``[run-4f]``.
 _GIVEN = re.compile(r"=[\w./:+-]+|\b(?=[a-z]*[0-9])[0-9a-z.,:]+\b|'[^'\n]*'|\"[^\"\n]*\"")
 _BRACKET = re.compile(r"(?<=\[)(?:[\w.]+[/:])?(?P<name>\w+)(?=\])")
@@ -27,12 +26,14 @@ _CLASS = re.compile(r"\W*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Failure|Fail|F
 _PLACE = re.compile(r"\.(?:cc|cpp|cxx|c|h|hpp|cu|cuh|inl|rs|go)\b|::|[\w/\\]\.py:\d")
 #: No message begins so, or with a path alone, which says nothing.
 _GOES_ON = frozenset(":;,.-|/")
-_LETTERS = re.compile(r"[A-Za-z]{2}")
+_SAYING = re.compile(r"\w{2}")
 _DIGITS = re.compile(r"\d+")
 #: So many different messages are met with and without what goes before them.
 _LEAST = 2
 #: A message is known by this much of its beginning; less says too little.
 _HEAD, _SHORTEST = 32, 8
+#: What a person writes before a message, once, has so many spaces; the message is known by so much.
+_TITLE, _TOLD = 4, 24
 #: No wrapper ends later, is longer, or has more parts.
 _FARTHEST, _LONGEST, _MOST = 200, 110, 6
 #: A wrapper is met in so many messages, if in any.
@@ -48,15 +49,27 @@ class _Part:
     head: str
 
 
+@dataclass(frozen=True)
+class _Usual:
+    """What is written before the messages of a batch, and how those begin that have nothing before them."""
+
+    before: Collection[str]
+    bare: Collection[str]
+
+
 def unwrapped(reports: Sequence[Report]) -> list[Report]:
     """The reports without what only their runners wrote."""
     operators = frozenset(family(operator) for operator in {report.operator for report in reports} if operator)
-    usual = _wrappers(reports, operators)
-    return [_without(report, usual, operators) for report in reports] if usual else list(reports)
+    usual = _usual(reports, operators)
+    ends = {message: _end(message, usual, operators) for message in {report.message for report in reports}}
+    return [_without(report, end, operators) if (end := ends[report.message]) else report for report in reports]
 
 
-def _wrappers(reports: Sequence[Report], operators: Collection[str]) -> frozenset[str]:
-    traces = {report.message: report.trace for report in reports if report.message}
+def _usual(reports: Sequence[Report], operators: Collection[str]) -> _Usual:
+    traces: dict[str, str] = {}
+    for report in reports:
+        if report.message:
+            traces[report.message] = max(report.trace, traces.get(report.message, ""))  # in any order the same
     messages = portion(traces.keys(), _MANY)
     bare = {head for message in messages if len(head := _head(message[_classes(message) :])) >= _SHORTEST}
     behind: defaultdict[str, set[str]] = defaultdict(set)
@@ -65,7 +78,8 @@ def _wrappers(reports: Sequence[Report], operators: Collection[str]) -> frozense
         known = [part for part in parts if _met(part, message, bare, traces[message])]
         for part in parts:
             behind[part.words].update(other.head for other in known if other.end >= part.end)
-    return frozenset(words for words, heads in behind.items() if len(heads) >= _LEAST)
+    before = frozenset(words for words, heads in behind.items() if len(heads) >= _LEAST)
+    return _Usual(before, bare)
 
 
 def _met(part: _Part, message: str, bare: Collection[str], trace: str) -> bool:
@@ -91,7 +105,7 @@ def _parts(message: str, operators: Collection[str]) -> Iterator[_Part]:
         words = message[at:end]
         if end - at > _LONGEST or words[0] in _GOES_ON or _PLACE.search(words):
             return
-        if _LETTERS.search(words) is None:
+        if _SAYING.search(words) is None:
             continue
         if not _CLASS.fullmatch(words):
             yield _Part(_masked(words, operators), end, _head(message[end:]))
@@ -118,14 +132,18 @@ def _head(message: str) -> str:
     return _DIGITS.sub("7", message.lstrip()[: 2 * _HEAD].partition("\n")[0])[:_HEAD]
 
 
-def _without(report: Report, usual: Collection[str], operators: Collection[str]) -> Report:
+def _end(message: str, usual: _Usual, operators: Collection[str]) -> int:
+    """Where what was written before a message ends, 0 where nothing was."""
     end = 0
-    for part in _parts(report.message, operators):
-        if part.words not in usual:
+    for part in _parts(message, operators):
+        titled = part.head in usual.bare and len(part.head) >= _TOLD and message.count(" ", 0, part.end) >= _TITLE
+        if not titled and part.words not in usual.before:
             break
         end = part.end
-    if not end:
-        return report
+    return end
+
+
+def _without(report: Report, end: int, operators: Collection[str]) -> Report:
     named = report.operator or _operator(report.message[:end], operators)
     return replace(report, message=report.message[end:], operator=named)
 

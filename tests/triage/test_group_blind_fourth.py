@@ -16,41 +16,10 @@ from triage.group import group
 from triage.testcase import named
 from triage.trace_listed import listed
 from triage.unescaped import unescaped
-from triage.wrappers import unwrapped
 
 MODEL = "/onnxruntime_src/onnxruntime/core/graph/model.cc"
 
 # ------------------------------------------------------------------ what runners write
-
-
-def messages(*said: str) -> list[str]:
-    """The messages without what only runners wrote."""
-    found = unwrapped(reports([{"id": str(at), "message": each} for at, each in enumerate(said)]))
-    return [report.message for report in found]
-
-
-def test_what_goes_before_different_messages_that_are_met_bare_is_a_wrapper() -> None:
-    said = ("no kernel for this node", "the shape is not static")
-    wrapped = [f"{words}{message}" for words in ("step compile failed: ", "Oops: ", "") for message in said]
-    assert messages(*wrapped) == list(said) * 3
-
-
-def test_a_wrapper_that_tells_of_its_case_is_one_whatever_it_tells() -> None:
-    said = ("no memory for this tensor", "no kernel for this type")
-    tags = ("[compile stage failed] case=a73bb4ca seed=256628", "[compile stage failed] case=e73d0208 seed=403305")
-    assert messages(*said, *(f"{tag}: {each}" for tag, each in zip(tags, said, strict=True))) == [*said, *said]
-
-
-def test_a_wrapper_in_a_wrapper_goes_and_the_class_of_an_exception_stays() -> None:
-    said = ("no kernel for this node", "the shape is not static")
-    wrapped = [f"HarnessError: backend error: in a process:\n{message}" for message in said]
-    classed = f"ValueError: {said[0]}"
-    assert messages(*wrapped, *said, classed) == [*said, *said, classed]
-
-
-def test_what_goes_before_one_message_alone_is_part_of_it() -> None:
-    said = ["Gather: the axis is negative", "the axis is negative", "Gather: another thing altogether"]
-    assert messages(*said) == said
 
 
 @pytest.mark.parametrize(
