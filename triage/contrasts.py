@@ -64,6 +64,14 @@ _SAME = {
 _TYPES = (TensorProto.INT32, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.FLOAT)
 #: Between the word of a condition and the input that it speaks of, where an empty one fails as well.
 OR_EMPTY = " or empty "
+#: What covers both, where a number of another kind than the condition's fails as well.
+_WIDER = {
+    ("NaN", "infinity"): "non-finite",
+    ("NaN", "minus infinity"): "non-finite",
+    ("infinite", "NaN"): "non-finite",
+    ("+inf", "minus infinity"): "infinite",
+    ("-inf", "infinity"): "infinite",
+}
 #: What else there is without such numbers, by the condition's first word: they are looked for in parameters only.
 _ONLY = {"fractional": ("twos", "threes"), "non-zero": (), "odd": ("zeros", "twos")}
 
@@ -115,14 +123,16 @@ def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]
     plain = variant.cases[0]
     old, new = _arrays(case)[name], _arrays(plain)[name]
     places = _differing(old, new) if old.shape == new.shape else np.ones(new.shape, np.bool_)
-    word = variant.text.split()[0]
-    for fill in _ONLY.get(word, _FILLS.get(new.dtype.kind, ())):
+    word, _, formal = variant.text.partition(" ")
+    fills = _ONLY.get(word, _FILLS.get(new.dtype.kind, ()))
+    for fill in sorted(fills, key=lambda fill: (word, fill) in _WIDER):
         if fill in _SAME.get(word, ()) or (fill in (_LARGEST, _LARGE) and _configures(plain, name)):
             continue
         if fill == (_LARGE if new.dtype.itemsize < 8 or word != "negative" else _LARGEST):
             continue
-        filled = np.where(places, _number(fill, new.dtype), new)
-        yield Contrast(f"{fill} in `{name}`", _with(plain, name, filled.astype(new.dtype)))
+        filled = np.where(places, _number(fill, new.dtype), new).astype(new.dtype)
+        wider = f"{_WIDER[word, fill]} {formal}" if (word, fill) in _WIDER else ""
+        yield Contrast(f"{fill} in `{name}`", _with(plain, name, filled), wider)
 
 
 def _configures(case: Case, name: str) -> bool:

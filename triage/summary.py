@@ -76,7 +76,7 @@ def _detail(facts: Facts) -> str:
     name = error.type.rpartition(".")[2] if error else ""
     key = keys.key_of(error, name) if error else ""
     if error is None or not key:
-        return _sentence(facts.detail)
+        return "" if facts.detail.strip() == name else _sentence(facts.detail)  # the title has the class
     return f"The key that is not found is `{key}`{keys.told(facts.case, error, name)}."
 
 

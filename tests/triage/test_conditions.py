@@ -831,13 +831,25 @@ def failing_layer(judge: Judge) -> Failure:
 
 
 def test_an_argument_of_a_layer_is_a_condition_and_so_are_its_values(judge: Judge) -> None:
-    """Infinities make a NaN as well, so it stands in the report and not in the title."""
+    """Infinities make a NaN as well, so the title speaks of both."""
     failure = failing_layer(judge)
     found = conditions(judge, failure)
-    assert [one.text for one in found if one.needed] == ['activation="relu"']
-    assert titles.subject(failure.case, ["keras.layers.Dense"], found) == 'keras.layers.Dense with activation="relu"'
+    assert {one.text for one in found if one.needed} == {'activation="relu"', "non-finite values"}
+    told = titles.subject(failure.case, ["keras.layers.Dense"], found)
+    assert told == 'keras.layers.Dense with activation="relu" and non-finite values'
     assert any("With no NaN in `input_0` the same call passes" in one.sentence for one in found), found
     assert severity(failure.symptom, found)[0] == "medium"
+
+
+def test_what_fails_with_nan_and_with_infinity_is_said_of_both(judge: Judge) -> None:
+    """TVM folds a product with zero to zero."""
+    pytest.importorskip("tvm")
+    tensor = b'{"dtype": "float32", "shape": [1], "values": ["nan"]}'
+    text = b'{"library": "torch", "api": "torch.mul", "args": [%s, 0.0]}'
+    case = Case("instance", text % tensor, {}, Origin("test"))
+    [told] = [one for one in conditions(judge, failure_of(judge, case, "tvm")) if one.needed and one.kind == "value"]
+    assert told.text == "non-finite values"
+    assert told.sentence == "With no NaN in `x0` the same call passes; with infinity in `x0` it fails as well."
 
 
 def test_a_type_is_no_condition_where_another_fails_at_its_own_limits(judge: Judge) -> None:

@@ -659,3 +659,14 @@ def test_a_key_that_a_converter_does_not_find_is_told_in_a_sentence() -> None:
     )
     told = summary(failed, "Converting Elu fails with KeyError")
     assert "The key that is not found is `alpha_`, no attribute of Elu-" in told and "'alpha_'." not in told
+
+
+def test_an_exception_without_a_word_is_told_once() -> None:
+    """It had stood alone behind the happening in the first paragraph."""
+    failed = dataclasses.replace(
+        facts_of("PRelu", "tvm", {"x": X}, {"y": X}),
+        outcome=Outcome(Status.EXCEPTION, Stage.COMPILE, error=Error("builtins.AssertionError", "")),
+        symptom="exception:AssertionError",
+        detail="AssertionError",
+    )
+    assert summary(failed, "Compiling PRelu fails with AssertionError").count("AssertionError") == 1
