@@ -18,13 +18,14 @@ from triage.caller import without_the_caller
 from triage.frame_order import Order
 from triage.hollow import deadly, hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
+from triage.noted import classed
 from triage.ownership import compilers
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.prefixes import bare_class, prefixed
 from triage.rules import rules
 from triage.unescaped import unescaped
 from triage.whole import told_by, whole
-from triage.wrongness import compared, died, guilty, plainly_wrong, raising, says_wrong, wrong
+from triage.wrongness import compared, guilty, says_wrong, wrong
 
 #: So far into a message is read what was being converted.
 _LONGEST_CONVERTING = 8_000
@@ -57,6 +58,8 @@ _GAVE_UP = re.compile(
 _LONGEST_STATUS = 120
 #: How a page of issues marks code, headings and what is folded away.
 _ISSUE = re.compile(r"^(?:> ?)*(?:`{3}|~{3}|#{2,4} [A-Z]|<details>|\*\*[\w ]+\*\*:)", re.MULTILINE)
+#: What people who write titles leave out: signs of code, names that are put together.
+_CODE = re.compile(r"[_:;=(){}\[\]<>'\"`\\@#!*]|\w/|[a-z][A-Z]|[A-Z]{2}[a-z]|0x")
 #: What is longer is no title; so much of a message is found again in a trace that holds it.
 _LONGEST_TITLE, _HEAD = 160, 24
 _CLOSING = frozenset(".;!?)]}'\"`")
@@ -166,7 +169,7 @@ def read(report: Report, order: Order) -> Read:
         site=site if weak else "",
         refused=bool(words.spelled) and rules().refusal.search(words.normal) is not None,
         compilers=compilers(named, found, report.exception or wrapped, told if empty else "")
-        or rules().owned.accused(compared(told) if wrong(report.symptom) or says_wrong(told) else "")
+        or rules().owned.accused(compared(told) if words.compares or says_wrong(told) else "")
         or rules().owned.accused(words.subject),
         walk=next(iter(walk), ""),
         compared=words.compares,
@@ -176,7 +179,7 @@ def read(report: Report, order: Order) -> Read:
 def _words(report: Report, message: str, told: str) -> _Words:
     """What is said in a message without the exceptions before it; `told` has them."""
     converting = _converting(message)
-    compares = wrong(report.symptom) if report.symptom else says_wrong(told)
+    compares = wrong(classed(report.symptom)) if report.symptom else says_wrong(told)
     tested = testcase.named(report.message, report.trace) if compares else testcase.NONE
     operator, spelled, masked = _operator(converting or testcase.tested(report.operator) or tested.operator, message)
     if converting and not spelled:  # its name is a word of messages as well
@@ -233,10 +236,10 @@ def _status(message: str) -> bool:
 
 
 def _titled(message: str, trace: str) -> bool:
-    """Whether a message is the title that a person wrote above an issue, whose log does not hold its words."""
-    if not _ISSUE.search(trace):
-        return False
+    """Whether a message is the title that a person wrote above a log, which does not hold its words."""
     line = message.strip().partition("\n")[0]
+    if not _ISSUE.search(trace) and (_CODE.search(message) or len(line) < len(message.strip())):
+        return False
     return len(line) < _LONGEST_TITLE and prefixed(line)[0][:_HEAD] not in trace
 
 
@@ -271,14 +274,10 @@ def _symptom(told: str, exception: str, words: _Words) -> str:
     """What was noted, in small letters; a wrong result and a program that does not end are told by words as well."""
     if words.compares and not told:
         return "wrong result"
-    noted, message = " ".join(told.lower().split()), words.normal
-    if plainly_wrong(noted):
-        return "wrong result"  # one symptom, however a runner spells it
-    if raising(noted):  # the same, in whichever step it is told to have come; a signal is none
-        return "crash" if deadly(exception) else "exception"
-    if died(noted):
-        return "crash"  # the same, however a death is called
-    return "hang" if late(noted) or (not noted and hollow(message) and late(message)) else noted
+    noted, message = classed(told), words.normal
+    if noted == "exception" and deadly(exception):
+        return "crash"  # a signal is none
+    return "hang" if not noted and hollow(message) and late(message) else noted
 
 
 def _operator(given: str, message: str) -> tuple[str, str, str]:

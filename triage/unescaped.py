@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 
 #: What a page makes of the signs that it needs itself.
@@ -23,8 +24,27 @@ _INDENTED = re.compile(r"(?<=[\n\t])\\t")
 _OF_CI = re.compile(r"^(?:[^\t\n]{1,80}\t){1,3}\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z ?", re.MULTILINE)
 
 
+#: The keys under which collectors of logs keep the line itself, the surest first.
+_LINES = ("log", "message", "msg", "textPayload", "line", "text", "MESSAGE")
+
+
+def _collected(text: str) -> str:
+    """The lines that a collector of logs wrote as JSON, each by itself."""
+    lines = []
+    for line in text.splitlines():
+        try:
+            record = json.loads(line) if line[:1] == "{" else None
+        except ValueError:
+            record = None
+        told = next((record[key] for key in _LINES if key in record), None) if isinstance(record, dict) else None
+        lines.append(told.rstrip("\n") if isinstance(told, str) else line)
+    return "\n".join(lines)
+
+
 def unescaped(text: str) -> str:
     """The text without that; nearly all come as they are."""
+    if '{"' in text and (text[0] == "{" or '\n{"' in text):
+        text = _collected(text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: html.unescape(found[0]), text)
     shown = _SHOWN.fullmatch(text.strip()) if text.rstrip().endswith(")") else None

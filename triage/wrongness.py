@@ -50,16 +50,6 @@ _COMPARED = re.compile(
     r"|^(?P<three>[^\n:]{1,60}?): (?:wrong|incorrect|mismatch|(?:values?|outputs?|results?) (?:differ|mismatch|wrong))",
     re.MULTILINE,
 )
-#: What runners call it when something raises, by the step in which it did.
-_RAISING = re.compile(
-    r"(?:(?:compil\w*|build|conver\w+|import|pars\w+|load\w*|run(?:time)?|infer\w*|execut\w+|unhandled|uncaught|python)"
-    r"[ _-]*)?(?:errors?|exceptions?|fail(?:ure|ed|s)?|raise[sd]?)"
-)
-#: What runners call it when a program dies.
-_DIED = re.compile(
-    r"(?:(?:native|process|worker|hard|fatal|compiler|python)[ _-]*)?"
-    r"(?:crash(?:ed|es)?|abort(?:ed)?|seg(?:mentation)?[ _-]?fault|segv|sig[a-z]{3,4}|died|death|core[ _-]?dump(?:ed)?)"
-)
 #: Numbers that came out are shown, and none of them is special.
 _SHOWN = re.compile(r"(?i)\b(?:got|actual|returned|computed)\b[: ]*(?:array)?\(?\[[^\]]*\d")
 _SAID = re.compile(
@@ -74,10 +64,6 @@ _SAID = re.compile(
 _EXPECTED = re.compile(r"(?i)\b(?:expected|desired|reference|want(?:ed)?)\b[: ]*(?:array)?\(?\[[^\]]*\]")
 _RELATIVE = re.compile(
     r"(?i)\bmax(?:imum)? (?:abs(?:olute)?|rel(?:ative)?)\.? (?:diff(?:erence)?|err(?:or)?)\w*[:= ]+\S+"
-)
-_PLAINLY = re.compile(
-    r"(?:wrong|incorrect|inconsisten\w+|mismatch\w*|different|numeric\w*)"
-    r"(?:[ _-](?:results?|outputs?|values?|numbers?|numerics?|computation|mismatch|errors?|inconsistency))?"
 )
 _LONGEST = 4_000
 
@@ -109,21 +95,6 @@ def says_wrong(message: str) -> bool:
 def wrong(symptom: str) -> bool:
     """Whether a symptom is that of a wrong result."""
     return symptom.startswith(("wrong", "incorrect", "inconsisten", "mismatch", "numeric", "accuracy"))
-
-
-def plainly_wrong(symptom: str) -> bool:
-    """Whether a symptom says that a result is wrong, and not in what way."""
-    return _PLAINLY.fullmatch(symptom) is not None
-
-
-def raising(symptom: str) -> bool:
-    """Whether a symptom says that something raised, and no more than in which step."""
-    return _RAISING.fullmatch(symptom) is not None
-
-
-def died(symptom: str) -> bool:
-    """Whether a symptom says that a program died, however that is called."""
-    return _DIED.fullmatch(symptom) is not None
 
 
 def compared(message: str) -> str:
