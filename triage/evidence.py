@@ -22,6 +22,7 @@ from triage.places import Place, Spot, often_shared, on_every_path, place
 from triage.reading import OF_A_NODE, Read, Report, of_python, read
 from triage.rules import rules
 from triage.spread import spread
+from triage.titled import without_titles
 from triage.wrongness import says_wrong, way, wrong
 
 __all__ = ["Evidence", "Report", "gather"]
@@ -72,7 +73,7 @@ def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
     """The evidence of each report, in order; a large batch is read in up to `jobs` processes."""
     rules()  # before processes are started, each of which needs them
     order = Order([report.frames for report in reports], lambda: _traced(reports))
-    found = spread(partial(_read, order=order), reports, jobs)
+    found = without_titles(reports, spread(partial(_read, order=order), reports, jobs), order)
     stacks = [each.named for each in found]
     usual = _Usual(on_every_path(map(tuple, stacks)) | _callers(found), often_shared(stacks))
     places = [_place(each, usual, _died(each)) for each in found]

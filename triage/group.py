@@ -23,6 +23,7 @@ from triage.attach import Index, complete
 from triage.cells import Cell, cells
 from triage.evidence import Report, gather
 from triage.families import family
+from triage.noted import broad
 from triage.partition import Batch, batch, partition
 from triage.poorer import Walks
 from triage.sentences import sentences
@@ -83,14 +84,9 @@ def _placed(found: Sequence[Cell]) -> dict[str, list[Cell]]:
     usual = batch(found)
     at: defaultdict[tuple[str, str, str], list[Cell]] = defaultdict(list)
     for cell in found:
-        at[_broad(cell.symptom), cell.place, family(cell.operator) if cell.refused else ""].append(cell)
+        at[broad(cell.symptom), cell.place, family(cell.operator) if cell.refused else ""].append(cell)
     parts = [part for _, together in sorted(at.items()) for part in partition(together, usual)]
     return {_key(part): part for part in parts}
-
-
-def _broad(symptom: str) -> str:
-    """What at one place is one class: a build with checks raises where another dies."""
-    return "" if symptom in ("crash", "exception") else symptom
 
 
 def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[str, list[Cell]]:

@@ -23,8 +23,8 @@ watchdog while with within without worker zero access trap stack overflow switch
 #: What stands for a value once a message is normalised.
 _VALUES = frozenset("N ADDR NAME SHAPE FILE HASH OP DTYPE VALUE BYTES".split())  # noqa: SIM905
 _WORD = re.compile(r"[A-Za-z_]+")
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\([^()]{0,60}\)|<[^<>]{0,60}>")
-_SIGNAL = re.compile(r"SIG[A-Z]{3,5}|std|bad_alloc")
+_QUOTED = re.compile(r"\b[\w-]+(?:\.\w+)*\.(?:so(?:\.N)*|dll|dylib|exe)\b(?:\.N)*|'[^']*'|\"[^\"]*\"|\([^()]{0,60}\)|<[^<>]{0,60}>")
+_SIGNAL = re.compile(r"SIG[A-Z]{3,5}|EXC(?:EPTION)?_[A-Z_]+|KERN_[A-Z_]+|SEGV_[A-Z]+|std|bad_alloc")
 _LATE = re.compile(
     r"(?i)\b(?:time(?:d)? ?out|time limit|hang|hangs|hung|no progress|did not (?:end|finish)|took longer)\b"
     r"|\b(?:exceeded|after|within|over) (?:the )?(?:N|\d+) ?(?:s|sec|secs|seconds?|min|mins|minutes?)\b"
@@ -35,7 +35,11 @@ _KILLED = re.compile(
     r"\bSIG[A-Z]{3,5}\b|(?i:\b(?:segmentation fault|core dumped|abort(?:ed)?|fatal (?:python )?error|stack smashing)\b)"
     r"|\b(?:malloc|free|realloc|munmap_chunk)\(\)|\bdouble free\b|\bcorrupt|\w+Sanitizer\b"
 )
-_DEADLY = re.compile(r"SIG[A-Z]{3,5}|\w*Sanitizer")
+#: The same as what a runner notes in the place of an exception: a signal, what Windows and Apple call it, a sanitizer.
+_DEADLY = re.compile(
+    r"SIG[A-Z]{3,5}\b.*|EXC_[A-Z_]+\b.*|EXCEPTION_[A-Z_]+|STATUS_[A-Z_]+|0xC[0-9A-Fa-f]{7}|\w*Sanitizer"
+    r"|(?i:segmentation fault|access violation|abort(?:ed)?|segfault).*"
+)
 _MOST_STRANGE = 2
 #: Longer messages than this say something.
 _LONGEST = 300

@@ -45,3 +45,8 @@ def classed(symptom: str) -> str:
     if found := _WAY.fullmatch(noted):
         return f"wrong:{_WAYS.get(found['way'], found['way'])}"
     return next((name for name, pattern in _CLASSES if pattern.search(noted)), noted)
+
+
+def broad(symptom: str) -> str:
+    """The class in which a symptom is compared at one place: a build with checks raises where another one dies."""
+    return "" if symptom in ("crash", "exception") else symptom

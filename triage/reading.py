@@ -62,6 +62,8 @@ _ISSUE = re.compile(r"^(?:> ?)*(?:`{3}|~{3}|#{2,4} [A-Z]|<details>|\*\*[\w ]+\*\
 _CODE = re.compile(r"[_:;=(){}\[\]<>'\"`\\@#!*]|\w/|[a-z][A-Z]|[A-Z]{2}[a-z]|0x")
 #: What is longer is no title; so much of a message is found again in a trace that holds it.
 _LONGEST_TITLE, _HEAD = 160, 24
+#: So many lines of what a trace says are compared with what others say.
+_MOST_BESIDE = 12
 _CLOSING = frozenset(".;!?)]}'\"`")
 
 
@@ -91,7 +93,8 @@ class Read(NamedTuple):
     somebody may have clipped it. `callers` are frames that call the compiler and are none of it. `weak` if the
     language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it
     says that the operator which it names is not supported; `compilers` are those whose failure it may be, where known;
-    `walk` is where in the walk over a program it ended, where no frame tells more; `compared` if it is a wrong result.
+    `walk` is where in the walk over a program it ended, where no frame tells more; `compared` if it is a wrong result;
+    `beside` are the lines in which its trace says what failed, where these do not hold its message.
     """
 
     named: Mapping[str, Spot]
@@ -117,6 +120,7 @@ class Read(NamedTuple):
     compilers: frozenset[str] = frozenset()
     walk: str = ""
     compared: bool = False
+    beside: tuple[str, ...] = ()
 
 
 class _Words(NamedTuple):
@@ -134,7 +138,7 @@ class _Words(NamedTuple):
 
 def read(report: Report, order: Order) -> Read:
     """What a report says; `order` tells which end of a list of frames is the inner one."""
-    every, told, cut = _frames_and_message(report, order)
+    every, told, cut, beside = _frames_and_message(report, order)
     message, wrapped, site, body = prefixed(told)
     words = _words(report, message, told)
     found = () if words.lacking else without_the_caller(every)
@@ -173,6 +177,7 @@ def read(report: Report, order: Order) -> Read:
         or rules().owned.accused(words.subject),
         walk=next(iter(walk), ""),
         compared=words.compares,
+        beside=beside,
     )
 
 
@@ -207,8 +212,8 @@ def _clipped(text: str) -> bool:
     return length >= _SHORTEST_CLIPPED and of_round and text[-1] not in _CLOSING
 
 
-def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...], str, bool]:
-    """The frames, innermost first, the message, and whether the innermost frames are lost."""
+def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...], str, bool, tuple[str, ...]]:
+    """The frames, innermost first, the message, whether the innermost frames are lost, and what a trace says besides."""
     trace = traces.read(report.trace) if report.trace else traces.Trace()
     words = unescaped(report.message)
     message = words or trace.said
@@ -227,7 +232,13 @@ def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...]
         message = part(message, report.operator)  # what follows from it is in the same log
     given = report.frames[: -MOST_FRAMES - 1 : -1] if order.inner_last(report.frames) else report.frames[:MOST_FRAMES]
     cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
-    return _together(given, trace.frames), message, cut and not report.frames
+    beside = trace.said.splitlines()[:_MOST_BESIDE] if trace.said and _absent(message, report.trace) else ()
+    return _together(given, trace.frames), message, cut and not report.frames, tuple(beside)
+
+
+def _absent(message: str, trace: str) -> bool:
+    """Whether a trace does not hold the first words of a message."""
+    return prefixed(message.strip().partition("\n")[0])[0][:_HEAD] not in trace
 
 
 def _status(message: str) -> bool:
@@ -240,7 +251,7 @@ def _titled(message: str, trace: str) -> bool:
     line = message.strip().partition("\n")[0]
     if not _ISSUE.search(trace) and (_CODE.search(message) or len(line) < len(message.strip())):
         return False
-    return len(line) < _LONGEST_TITLE and prefixed(line)[0][:_HEAD] not in trace
+    return len(line) < _LONGEST_TITLE and _absent(line, trace)
 
 
 def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:

@@ -1,0 +1,59 @@
+"""Messages that are titles: what the traces beside them say tells the bug, as far as others say the same. Pure.
+
+A title is somebody's own (``vit on OpenCL: build error``), or stands above different things (``Inference fails``). What
+a program said is met again: as another's message, or in another's trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from triage.frame_order import Order
+from triage.headline import announces
+from triage.hollow import hollow
+from triage.messages import said
+from triage.reading import Read, Report, read
+
+#: A line that says less is no message.
+_SHORTEST = 12
+
+
+def without_titles(reports: Sequence[Report], found: Sequence[Read], order: Order) -> list[Read]:
+    """What was read, read anew with the line of its trace as its message where the message is a title."""
+    if not any(each.beside for each in found):
+        return list(found)
+    lines = [_lines(each) for each in found]
+    spoken = Counter(each.normal for each, own in zip(found, lines, strict=True) if not own)
+    told = Counter(line for own in lines for line in own)
+    titles = _titles(found, lines)
+    result = []
+    for report, each, own in zip(reports, found, lines, strict=True):
+        line = _line(own, spoken, told) if each.normal in titles else ""
+        result.append(read(replace(report, message=own[line]), order) if line else each)
+    return result
+
+
+def _lines(each: Read) -> Mapping[str, str]:
+    """What the trace says besides, normalised, each with the line as it stands there."""
+    normal = {said(line): line for line in each.beside}
+    return {text: line for text, line in normal.items() if len(text) >= _SHORTEST and not hollow(text)}
+
+
+def _titles(found: Sequence[Read], lines: Sequence[Mapping[str, str]]) -> set[str]:
+    """The messages that one failure alone has, or several of which the traces do not say the same."""
+    beside: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for each, own in zip(found, lines, strict=True):
+        beside[each.normal].append(tuple(own))
+    return {message for message, texts in beside.items() if all(texts) and (len(texts) == 1 or len(set(texts)) > 1)}
+
+
+def _line(own: Mapping[str, str], spoken: Mapping[str, int], told: Mapping[str, int]) -> str:
+    """The line that is another's message, else the first that announces a failure and others have as well; or "".
+
+    """
+    for line in own:
+        if spoken.get(line):
+            return line
+    return next((line for line in own if announces(line) and told[line] > 1), "")
