@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from triage.builds import one_place
 from triage.cells import Cell
 from triage.families import family
+from triage.noted import broad
 from triage.partition import alike
 from triage.poorer import fuller
 from triage.reading import of_python
@@ -49,6 +50,7 @@ def complete(cells: Sequence[Cell]) -> None:
     }
     moved |= one_place(cells)
     moved |= one_loop(cells)
+    moved |= _uninlined(cells)
     moved |= _with_code(cells)
     moved |= _with_frames(cells)
     for cell in cells:
@@ -73,6 +75,21 @@ def _whole(cell: Cell, deeper: Mapping[_Key, Counter[str]], here: Mapping[tuple[
     rarer = _RARER_WITHOUT_WORDS if cell.empty else _RARER
     mine, theirs = here[cell.symptom, cell.message, cell.place], here[cell.symptom, cell.message, place]
     return place if cell.cut or mine <= rarer * theirs else ""
+
+
+def _uninlined(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:
+    """The places of helpers whose caller was inlined into its own caller, where whole stacks show the one in between."""
+    between: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for cell in cells:
+        if len(cell.stack) > 2 and " < " in cell.place and cell.whole and not cell.cut:
+            between[broad(cell.symptom), cell.place.partition(" < ")[0], cell.stack[2]].add(cell.place)
+    moved = {}
+    for cell in cells:
+        helper, _, caller = cell.place.partition(" < ")
+        found = between.get((broad(cell.symptom), helper, caller), set()) - {cell.place} if caller else set()
+        if len(found) == 1:
+            moved[cell.key] = next(iter(found))
+    return moved
 
 
 def _with_code(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:

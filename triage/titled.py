@@ -14,6 +14,7 @@ from triage.frame_order import Order
 from triage.headline import announces
 from triage.hollow import hollow
 from triage.messages import said
+from triage.places import quoted_places
 from triage.reading import Read, Report, read
 
 #: A line that says less is no message.
@@ -50,10 +51,11 @@ def _titles(found: Sequence[Read], lines: Sequence[Mapping[str, str]]) -> set[st
 
 
 def _line(own: Mapping[str, str], spoken: Mapping[str, int], told: Mapping[str, int]) -> str:
-    """The line that is another's message, else the first that announces a failure and others have as well; or "".
-
-    """
-    for line in own:
-        if spoken.get(line):
-            return line
-    return next((line for line in own if announces(line) and told[line] > 1), "")
+    """The line that is another's message, else the first that announces a failure and others have as well, else the
+    first that names a place in the compiler's code; "" where there is none."""
+    ways = (
+        lambda line: bool(spoken.get(line)),
+        lambda line: announces(line) and told[line] > 1,
+        lambda line: bool(quoted_places(own[line])),
+    )
+    return next((line for holds in ways for line in own if holds(line)), "")
