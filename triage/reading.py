@@ -232,8 +232,13 @@ def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...]
         message = part(message, report.operator)  # what follows from it is in the same log
     given = report.frames[: -MOST_FRAMES - 1 : -1] if order.inner_last(report.frames) else report.frames[:MOST_FRAMES]
     cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
-    beside = trace.said.splitlines()[:_MOST_BESIDE] if trace.said and _absent(message, report.trace) else ()
+    beside = trace.said.splitlines()[:_MOST_BESIDE] if words and _may_be_a_title(message, report.trace) else ()
     return _together(given, trace.frames), message, cut and not report.frames, tuple(beside)
+
+
+def _may_be_a_title(message: str, trace: str) -> bool:
+    line = message.strip()
+    return 0 < len(line) < _LONGEST_TITLE and "\n" not in line and _absent(line, trace)
 
 
 def _absent(message: str, trace: str) -> bool:
@@ -249,9 +254,9 @@ def _status(message: str) -> bool:
 def _titled(message: str, trace: str) -> bool:
     """Whether a message is the title that a person wrote above a log, which does not hold its words."""
     line = message.strip().partition("\n")[0]
-    if not _ISSUE.search(trace) and (_CODE.search(message) or len(line) < len(message.strip())):
-        return False
-    return len(line) < _LONGEST_TITLE and _absent(line, trace)
+    if _ISSUE.search(trace):
+        return len(line) < _LONGEST_TITLE and _absent(line, trace)
+    return _may_be_a_title(message, trace) and not _CODE.search(message)
 
 
 def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
