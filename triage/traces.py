@@ -104,6 +104,7 @@ class _Reading:
     listing: bool = False  # indented lines are symbols
     reasons: bool = False  # numbered lines are reasons, each for the one before, and not frames
     skipped: bool = False  # frames are left out here
+    dumped: bool = False  # LLVM printed the stack
     aside: bool = False  # what follows shows the traced program rather than the compiler's calls
 
 
@@ -166,6 +167,7 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
         return
     if line[0] in ".…[<(" and _CUT.match(line):
         reading.skipped = True
+    reading.dumped |= line.startswith(_DUMPED)
     if line[0] in _LEVELS and _LEVEL.match(line) and rules().chatter.match(line):
         return
     if _other(reading, line) or _chained(reading, line):
@@ -315,10 +317,15 @@ def _formed(reading: _Reading, line: str) -> Frame | None:
     return found
 
 
+#: How LLVM's dump of a stack begins; so many frames of its own handler go first, which runners leave out.
+_DUMPED = ("Stack dump:", "Stack dump without symbol names")
+_OF_THE_HANDLER = 5
+
+
 def _finished(reading: _Reading) -> Trace:
     runs = [run for run in reading.native if run]
     run = _crashed(runs)
-    lost = bool(run) and min(run) > 0
+    lost = bool(run) and min(run) > (_OF_THE_HANDLER if reading.dumped else 0)
     numbers = sorted(run)
     inner = list(_below_the_handler([run[number] for number in numbers]))
     before = next((at for at, number in enumerate(numbers) if number != numbers[0] + at), 0)
