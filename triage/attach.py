@@ -78,7 +78,7 @@ def _whole(cell: Cell, deeper: Mapping[_Key, Counter[str]], here: Mapping[tuple[
 
 
 def _uninlined(cells: Sequence[Cell]) -> dict[tuple[object, ...], str]:
-    """The places of helpers whose caller was inlined into its own caller, where whole stacks show the one in between."""
+    """The places of helpers whose caller was inlined into its own one, where whole stacks show what is in between."""
     between: defaultdict[tuple[str, str, str], set[str]] = defaultdict(set)
     for cell in cells:
         if len(cell.stack) > 2 and " < " in cell.place and cell.whole and not cell.cut:

@@ -23,7 +23,9 @@ watchdog while with within without worker zero access trap stack overflow switch
 #: What stands for a value once a message is normalised.
 _VALUES = frozenset("N ADDR NAME SHAPE FILE HASH OP DTYPE VALUE BYTES".split())  # noqa: SIM905
 _WORD = re.compile(r"[A-Za-z_]+")
-_QUOTED = re.compile(r"\b[\w-]+(?:\.\w+)*\.(?:so(?:\.N)*|dll|dylib|exe)\b(?:\.N)*|'[^']*'|\"[^\"]*\"|\([^()]{0,60}\)|<[^<>]{0,60}>")
+_QUOTED = re.compile(
+    r"\b[\w-]+(?:\.\w+)*\.(?:so(?:\.N)*|dll|dylib|exe)\b(?:\.N)*|'[^']*'|\"[^\"]*\"|\([^()]{0,60}\)|<[^<>]{0,60}>"
+)
 _SIGNAL = re.compile(r"SIG[A-Z]{3,5}|EXC(?:EPTION)?_[A-Z_]+|KERN_[A-Z_]+|SEGV_[A-Z]+|std|bad_alloc")
 _LATE = re.compile(
     r"(?i)\b(?:time(?:d)? ?out|time limit|hang|hangs|hung|no progress|did not (?:end|finish)|took longer)\b"

@@ -1,4 +1,4 @@
-"""What class of symptom a runner notes, however it calls it: ``CRASH (signal 11)``, ``exc.compile``, ``results differ``.
+"""The class of a symptom, however a runner calls it: ``CRASH (signal 11)``, ``exc.compile``, ``results differ``.
 
 The classes are those of the project's own failures: a hang, exhausted memory, a wrong result, a crash, an exception.
 Pure.
@@ -11,7 +11,10 @@ from functools import lru_cache
 
 #: The classes by the words that show them, the surest first: what ends is told before what merely fails.
 _CLASSES = (
-    ("hang", re.compile(r"hang|hung|time(?:d|s)?[ _-]?out|too slow|stuck|deadlock|endless|liveness|watchdog|no progress")),
+    (
+        "hang",
+        re.compile(r"hang|hung|time(?:d|s)?[ _-]?out|too slow|stuck|deadlock|endless|liveness|watchdog|no progress"),
+    ),
     ("oom", re.compile(r"\boom|out[ _-]?of[ _-]?memory|memory (?:exhausted|grows|leak|limit)")),
     (
         "crash",
@@ -24,7 +27,7 @@ _CLASSES = (
         "wrong result",
         re.compile(
             r"wrong|incorrect|inconsisten|mismatch|\bdiff(?:er|ers|erent|erence|s)?\b|diverge|accuracy|precision|numeric"
-            r"|garbage|golden|not[ _-]?close"
+            r"|garbage|golden|not[ _-]?close|tolerance|\bulps?\b"
         ),
     ),
     ("exception", re.compile(r"exc\b|exception|error|fail|raise|throw|refus|reject|cannot|could not|unsupported")),

@@ -186,7 +186,9 @@ def _words(report: Report, message: str, told: str) -> _Words:
     converting = _converting(message)
     compares = wrong(classed(report.symptom)) if report.symptom else says_wrong(told)
     tested = testcase.named(report.message, report.trace) if compares else testcase.NONE
-    operator, spelled, masked = _operator(converting or testcase.tested(report.operator) or tested.operator, message)
+    operator, spelled, masked = _operator(
+        converting or testcase.operator_of(report.operator) or tested.operator, message
+    )
     if converting and not spelled:  # its name is a word of messages as well
         masked = re.sub(rf"\b{re.escape(converting)}(?= (?:node|op|operator)\b)", "OP", masked, count=1)
     normal = worded(masked)
@@ -213,7 +215,7 @@ def _clipped(text: str) -> bool:
 
 
 def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...], str, bool, tuple[str, ...]]:
-    """The frames, innermost first, the message, whether the innermost frames are lost, and what a trace says besides."""
+    """The frames, innermost first, the message, whether the innermost frames are lost, and what is said besides."""
     trace = traces.read(report.trace) if report.trace else traces.Trace()
     words = unescaped(report.message)
     message = words or trace.said

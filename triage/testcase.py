@@ -19,7 +19,7 @@ _SETTINGS = (
 )
 _SETTING = re.compile(rf"(?i)-?(?:{_SETTINGS})|(?:shape|dtype|case|seed|cuda|opset)\w*|\w")
 #: A test's name in the place of an operator: ``test_clip_float32``.
-_TEST = re.compile(rf"[Tt]est_?(?P<operator>[A-Za-z]\w*?)(?:_(?:{_SETTINGS}))*(?:\[[^\]]*\])?")
+_TEST = re.compile(rf"[Tt]est(?:_|(?=[A-Z]))(?P<operator>[A-Za-z]\w*?)(?:_(?:{_SETTINGS}))*(?:\[[^\]]*\])?")
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 _MOST = 20_000
 
@@ -34,7 +34,7 @@ class Named(NamedTuple):
 NONE = Named()
 
 
-def tested(operator: str) -> str:
+def operator_of(operator: str) -> str:
     """What was noted as the operator, where that is a test's name the operator in it."""
     found = _TEST.fullmatch(operator) if operator[:4] in ("test", "Test") else None
     return found["operator"] if found else operator

@@ -53,9 +53,7 @@ def _titles(found: Sequence[Read], lines: Sequence[Mapping[str, str]]) -> set[st
 def _line(own: Mapping[str, str], spoken: Mapping[str, int], told: Mapping[str, int]) -> str:
     """The line that is another's message, else the first that announces a failure and others have as well, else the
     first that names a place in the compiler's code; "" where there is none."""
-    ways = (
-        lambda line: bool(spoken.get(line)),
-        lambda line: announces(line) and told[line] > 1,
-        lambda line: bool(quoted_places(own[line])),
-    )
-    return next((line for holds in ways for line in own if holds(line)), "")
+    others = [line for line in own if spoken.get(line)]
+    shared = [line for line in own if announces(line) and told[line] > 1]
+    placed = [line for line, raw in own.items() if quoted_places(raw)]
+    return next(iter((*others, *shared, *placed)), "")

@@ -12,6 +12,8 @@ from triage.prefixes import prefixed
 
 #: So much of a message that was clipped is found again in its trace.
 _SHORTEST_CUT = 40
+#: What is shorter tells nothing.
+_SHORTEST = 12
 #: What somebody who cut a message off put in the place of the rest.
 _ELLIPSIS = re.compile(r"[ \t]*(?:\.\.\.|…|\[\.\.\.\])$")
 
@@ -39,7 +41,7 @@ def told_by(trace: traces.Trace) -> str:
     follows; "" where neither says anything."""
     lines = trace.text.splitlines()
     found = (trace.closing, *("\n".join(lines[at:]) for at, line in enumerate(lines) if announces(line)))
-    return next((text for text in found if text and not hollow(said(text))), "")
+    return next((text for text in found if len(prefixed(text)[0].lstrip().partition("\n")[0]) >= _SHORTEST and not hollow(said(text))), "")
 
 
 def _goes_on(told: str, begun: str) -> bool:

@@ -6,7 +6,8 @@ import re
 
 #: A pass or an optimiser without which the result is right, as a comparison names it.
 _GUILTY = re.compile(
-    r"\b(?:(?:guilty|culprit|blamed|faulty) (?:graph )?(?:pass|optimi[sz]er|transformation|transform|rewrite)\w*|bisect(?:ed)?)"
+    r"\b(?:bisect(?:ed)?|(?:guilty|culprit|blamed|faulty) (?:graph )?"
+    r"(?:pass|optimi[sz]er|transformation|transform|rewrite)\w*)"
     r"(?:[:=] *[\"'`\[(]*| [\"'`])(?P<one>[A-Za-z_][\w.:]*)"
     r"|disabled?_\w+ ?= ?[\[({\"']*(?P<two>[A-Za-z_][\w.:-]*)"
     r"|\bwithout (?:the )?[\"'`]?(?P<four>[A-Z]\w{3,})[\"'`]?[^.;:]{0,20} "

@@ -1,0 +1,93 @@
+"""What a seventh and an eighth blind trial of the grouping taught: what logs and test runners write around messages,
+helpers whose callers were inlined, stacks that LLVM dumps, tests noted as operators."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.triage import synthetic
+from tests.triage.test_group import groups, native, reports
+from tests.triage.test_group_blind import GOLDEN
+from triage.group import group
+from triage.prefixes import prefixed
+from triage.testcase import operator_of
+
+SAID = "Cannot get length of dynamic dimension"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        f"2026-09-18T10:16:16.065Z ERROR {SAID}",
+        f"2026-09-18 10:16:16,065 - ERROR - {SAID}",
+        f"[2026-09-18 10:16:16] [error] {SAID}",
+        f"Sep 18 10:16:16 runner[812]: {SAID}",
+        f"10:16:16.065 | ERROR | [worker-3] {SAID}",
+        f"ERROR: {SAID}",
+        f"FATAL - {SAID}",
+        f'unknown file: Failure\nC++ exception with description "{SAID}',
+        f'C++ exception with description "{SAID}',
+        f"FAILED tests/nightly/test_ov.py::test_op[Add-0] - {SAID}",
+    ],
+)
+def test_what_a_log_or_a_test_runner_writes_before_a_message_is_no_part_of_it(written: str) -> None:
+    assert prefixed(written)[0] == SAID
+    assert groups({"message": written}, {"message": SAID}, {"message": "list of shapes is too long"}) == [{0, 1}, {2}]
+
+
+def test_what_google_test_writes_behind_a_message_is_no_part_of_it() -> None:
+    thrown = f'C++ exception with description "{SAID}" thrown in the test body.'
+    assert groups({"message": thrown}, {"message": SAID}) == [{0, 1}]
+
+
+@pytest.mark.parametrize(
+    ("noted", "operator"),
+    [
+        ("test_clip_float32", "clip"),
+        ("test_reduce_max_float16_shape3", "reduce_max"),
+        ("test_where[cpu]", "where"),
+        ("TestConv", "Conv"),
+        ("Clip", "Clip"),
+        ("testing", "testing"),
+        ("contest_max", "contest_max"),
+    ],
+)
+def test_a_test_that_is_noted_as_an_operator_names_it(noted: str, operator: str) -> None:
+    assert operator_of(noted) == operator
+
+
+def test_a_helper_whose_caller_was_inlined_is_at_the_place_of_whole_stacks() -> None:
+    whole = ("ns::check_shape", "ns::TransformKernel", "ns::Convolution::create", "ns::Net::load")
+    inlined = (whole[0], *whole[2:])
+    conversions = [native(whole[0], f"ns::Convert{n}", "ns::Net::load") for n in range(6)]
+    rows: list[dict[str, Any]] = [
+        {"message": f"rank differs {n}", "symptom": "crash", "trace": trace} for n, trace in enumerate(conversions)
+    ]
+    rows += [{"message": "the tile is too small", "symptom": "crash", "trace": native(*whole)} for _ in range(3)]
+    rows += [{"message": "the tile is too small", "symptom": "crash", "trace": native(*inlined)} for _ in range(2)]
+    assert {6, 7, 8, 9, 10} in groups(*rows)
+
+
+def test_a_stack_that_llvm_dumps_without_its_own_handler_is_whole() -> None:
+    def dump(function: str) -> dict[str, Any]:
+        frames = (f" #3 0x7f5c2dc2c27e {function} (libC.so+0x2d3)", " #4 0x7f795c92 acme::Pass::run() (libC.so+0xacb)")
+        trace = "\n".join(("Stack dump:", "0.\tProgram arguments: acme-opt in.mlir", *frames))
+        return {"message": "acme-opt: Assertion `Index < Length' failed.", "trace": trace, "symptom": "abort"}
+
+    fold, tile = dump("foldUnits(acme::Rewriter&)"), dump("tileLoops(acme::Rewriter&)")
+    assert groups(fold, tile, fold, tile) == [{0, 2}, {1, 3}]
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "least"), [("eighth", f"seed{n}", least) for n, least in ((1, 0.75), (2, 0.84), (3, 0.79))]
+)
+def test_the_failures_of_the_eighth_trial_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
+    rows = [json.loads(line) for line in (GOLDEN / f"blind_{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = [row for row in rows if row.pop("part") == part]
+    labels = [row.pop("label") for row in rows]
+    rows = [{"message": "", **row, "id": str(at)} for at, row in enumerate(rows)]
+    assigned = group(reports(rows)).assignment
+    assert synthetic.adjusted_rand(labels, [assigned[row["id"]] for row in rows]) >= least

@@ -1,0 +1,53 @@
+"""The class of a symptom, however a runner calls it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.triage.test_group import groups, native
+from triage.noted import classed
+
+
+@pytest.mark.parametrize(
+    ("noted", "meant"),
+    [
+        ("CRASH (signal 11)", "crash"),
+        ("App terminates", "crash"),
+        ("CrashLoopBackOff", "crash"),
+        ("KILLED (exit 137)", "crash"),
+        ("exc.compile", "exception"),
+        ("Conversion fails", "exception"),
+        ("FAILED", "exception"),
+        ("timeout.compile", "hang"),
+        ("liveness probe failed", "hang"),
+        ("stuck", "hang"),
+        ("OOMKilled", "oom"),
+        ("Out of memory", "oom"),
+        ("results differ", "wrong result"),
+        ("ACCURACY", "wrong result"),
+        ("diff.value", "wrong:values"),
+        ("diff.nan", "wrong:nan"),
+        ("wrong:shape", "wrong:shape"),
+        ("exception:KeyError", "exception:keyerror"),
+        ("dies-on-invalid:crash:SIGFPE", "dies-on-invalid:crash:sigfpe"),
+        ("nondeterministic", "nondeterministic"),
+        ("", ""),
+    ],
+)
+def test_a_symptom_is_of_one_class_however_a_runner_calls_it(noted: str, meant: str) -> None:
+    assert classed(noted) == meant
+
+
+def test_one_place_is_one_bug_whether_a_build_with_checks_raises_there_or_another_one_dies() -> None:
+    trace = native("acme::Fuser::Merge", "acme::Pass::Run")
+    raising = {"symptom": "FAILED", "message": "Check failed: it != map.end()", "trace": trace}
+    dying = {"symptom": "CRASH (signal 11)", "message": "Segmentation fault (core dumped)", "trace": trace}
+    elsewhere = {**dying, "trace": native("acme::Folder::Visit", "acme::Pass::Run")}
+    assert groups(raising, dying, raising, dying, elsewhere) == [{0, 1, 2, 3}, {4}]
+
+
+def test_a_signal_in_the_place_of_an_exception_is_a_death() -> None:
+    trace = native("acme::Fuser::Merge", "acme::Pass::Run")
+    noted = ("SIGABRT", "EXCEPTION_ACCESS_VIOLATION_READ", "EXC_BAD_ACCESS (KERN_INVALID_ADDRESS)")
+    rows = [{"symptom": "error", "exception": each, "message": "", "trace": trace} for each in noted]
+    assert groups(*rows, {"symptom": "crash", "message": "", "trace": trace}) == [{0, 1, 2, 3}]
