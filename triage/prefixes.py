@@ -18,6 +18,7 @@ def bare_class(exception: str) -> str:
     return "" if rules().passing.fullmatch(name) else name
 
 
+@lru_cache(maxsize=1 << 12)
 def prefixed(message: str) -> tuple[str, str, str, str]:
     """(the message without the exceptions before it, the first of them, where it was raised) as runners wrote them.
 

@@ -234,18 +234,20 @@ def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...]
         message = part(message, report.operator)  # what follows from it is in the same log
     given = report.frames[: -MOST_FRAMES - 1 : -1] if order.inner_last(report.frames) else report.frames[:MOST_FRAMES]
     cut = trace.cut or bool(trace.gap and not telling(trace.frames[: trace.gap]))
-    beside = trace.said.splitlines()[:_MOST_BESIDE] if words and _may_be_a_title(message, report.trace) else ()
+    titled = words and trace.said and _may_be_a_title(message, report.trace)
+    beside = trace.said.splitlines()[:_MOST_BESIDE] if titled else ()
     return _together(given, trace.frames), message, cut and not report.frames, tuple(beside)
 
 
 def _may_be_a_title(message: str, trace: str) -> bool:
     line = message.strip()
-    return 0 < len(line) < _LONGEST_TITLE and "\n" not in line and _absent(line, trace)
+    return bool(trace) and 0 < len(line) < _LONGEST_TITLE and "\n" not in line and _absent(line, trace)
 
 
 def _absent(message: str, trace: str) -> bool:
     """Whether a trace does not hold the first words of a message."""
-    return prefixed(message.strip().partition("\n")[0])[0][:_HEAD] not in trace
+    line = message.strip().partition("\n")[0]
+    return line[:_HEAD] not in trace and prefixed(line)[0][:_HEAD] not in trace  # the first is quickly seen
 
 
 def _status(message: str) -> bool:

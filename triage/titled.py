@@ -15,6 +15,7 @@ from triage.headline import announces
 from triage.hollow import hollow
 from triage.messages import said
 from triage.places import quoted_places
+from triage.prefixes import prefixed
 from triage.reading import Read, Report, read
 
 #: A line that says less is no message.
@@ -38,8 +39,9 @@ def without_titles(reports: Sequence[Report], found: Sequence[Read], order: Orde
 
 def _lines(each: Read) -> Mapping[str, str]:
     """What the trace says besides, normalised, each with the line as it stands there."""
-    normal = {said(line): line for line in each.beside}
-    return {text: line for text, line in normal.items() if len(text) >= _SHORTEST and not hollow(text)}
+    telling = [line for line in each.beside if len(prefixed(line)[0]) >= _SHORTEST]
+    normal = {said(line): line for line in telling}
+    return {text: line for text, line in normal.items() if not hollow(text)}
 
 
 def _titles(found: Sequence[Read], lines: Sequence[Mapping[str, str]]) -> set[str]:

@@ -41,7 +41,12 @@ def told_by(trace: traces.Trace) -> str:
     follows; "" where neither says anything."""
     lines = trace.text.splitlines()
     found = (trace.closing, *("\n".join(lines[at:]) for at, line in enumerate(lines) if announces(line)))
-    return next((text for text in found if len(prefixed(text)[0].lstrip().partition("\n")[0]) >= _SHORTEST and not hollow(said(text))), "")
+    return next((text for text in found if _tells(text) and not hollow(said(text))), "")
+
+
+def _tells(text: str) -> bool:
+    """Whether the first line of a text says more than a word behind the class of an exception."""
+    return len(prefixed(text)[0].lstrip().partition("\n")[0]) >= _SHORTEST
 
 
 def _goes_on(told: str, begun: str) -> bool:

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 from triage.families import family
 from triage.portion import portion
@@ -32,6 +33,7 @@ _DIGITS = re.compile(r"\d+")
 _LEAST = 2
 #: A message is known by this much of its beginning; less says too little.
 _HEAD, _SHORTEST = 32, 8
+_READ = 3 * _HEAD
 #: What a person writes before a message, once, has so many spaces; the message is known by so much.
 _TITLE, _TOLD = 4, 24
 #: No wrapper ends later, is longer, or has more parts.
@@ -40,13 +42,18 @@ _FARTHEST, _LONGEST, _MOST = 200, 110, 6
 _MANY = 3_000
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Part:
     """One part of what goes before a message, and where what stands behind begins."""
 
     words: str
     end: int
-    head: str
+    message: str
+
+    @cached_property
+    def head(self) -> str:
+        """The beginning of what stands behind."""
+        return _head(self.message[self.end : self.end + _READ])
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ def unwrapped(reports: Sequence[Report]) -> list[Report]:
     return [_without(report, end, operators) if (end := ends[report.message]) else report for report in reports]
 
 
-def _usual(reports: Sequence[Report], operators: Collection[str]) -> _Usual:
+def _usual(reports: Sequence[Report], operators: frozenset[str]) -> _Usual:
     traces: dict[str, str] = {}
     for report in reports:
         if report.message:
@@ -75,28 +82,28 @@ def _usual(reports: Sequence[Report], operators: Collection[str]) -> _Usual:
     behind: defaultdict[str, set[str]] = defaultdict(set)
     for message in messages:
         parts = list(_parts(message, operators))
-        known = [part for part in parts if _met(part, message, bare, traces[message])]
+        known = [part for part in parts if _met(part, bare, traces[message])]
         for part in parts:
             behind[part.words].update(other.head for other in known if other.end >= part.end)
     before = frozenset(words for words, heads in behind.items() if len(heads) >= _LEAST)
     return _Usual(before, bare)
 
 
-def _met(part: _Part, message: str, bare: Collection[str], trace: str) -> bool:
+def _met(part: _Part, bare: Collection[str], trace: str) -> bool:
     """Whether what stands behind a part is met alone, as a message or as a line of the trace beside it."""
     if len(part.head) < _SHORTEST or part.head[0] in _GOES_ON:
         return False
     if part.head in bare:
         return True
-    begun = _line(message[part.end :])
-    return f"\n{begun}" in trace and _line(message) not in trace
+    begun = _line(part.message[part.end :])
+    return f"\n{begun}" in trace and _line(part.message) not in trace
 
 
 def _line(message: str) -> str:
     return message.partition("\n")[0][:_HEAD]
 
 
-def _parts(message: str, operators: Collection[str]) -> Iterator[_Part]:
+def _parts(message: str, operators: frozenset[str]) -> Iterator[_Part]:
     """What may be wrappers, the outer ones first, each with what stands behind it."""
     at = _classes(message)
     found = 0
@@ -108,7 +115,7 @@ def _parts(message: str, operators: Collection[str]) -> Iterator[_Part]:
         if _SAYING.search(words) is None:
             continue
         if not _CLASS.fullmatch(words):
-            yield _Part(_masked(words, operators), end, _head(message[end:]))
+            yield _Part(_masked(words, operators), end, message)
             found += 1
         if found == _MOST:
             return
@@ -123,7 +130,8 @@ def _classes(message: str) -> int:
     return at
 
 
-def _masked(words: str, operators: Collection[str]) -> str:
+@lru_cache(maxsize=1 << 12)
+def _masked(words: str, operators: frozenset[str]) -> str:
     words = _BRACKET.sub(lambda found: "OP" if family(found["name"]) in operators else found[0], words)
     return _GIVEN.sub("7", words)
 
@@ -132,23 +140,27 @@ def _head(message: str) -> str:
     return _DIGITS.sub("7", message.lstrip()[: 2 * _HEAD].partition("\n")[0])[:_HEAD]
 
 
-def _end(message: str, usual: _Usual, operators: Collection[str]) -> int:
+def _end(message: str, usual: _Usual, operators: frozenset[str]) -> int:
     """Where what was written before a message ends, 0 where nothing was."""
     end = 0
     for part in _parts(message, operators):
-        titled = part.head in usual.bare and len(part.head) >= _TOLD and message.count(" ", 0, part.end) >= _TITLE
-        if not titled and part.words not in usual.before:
+        if part.words not in usual.before and not _titled(part, usual):
             break
         end = part.end
     return end
 
 
-def _without(report: Report, end: int, operators: Collection[str]) -> Report:
+def _titled(part: _Part, usual: _Usual) -> bool:
+    """Whether somebody wrote a sentence before what others have alone."""
+    return part.message.count(" ", 0, part.end) >= _TITLE and len(part.head) >= _TOLD and part.head in usual.bare
+
+
+def _without(report: Report, end: int, operators: frozenset[str]) -> Report:
     named = report.operator or _operator(report.message[:end], operators)
     return replace(report, message=report.message[end:], operator=named)
 
 
-def _operator(wrapper: str, operators: Collection[str]) -> str:
+def _operator(wrapper: str, operators: frozenset[str]) -> str:
     """The operator that a wrapper names in brackets, if others of the batch have noted it."""
     found = (each["name"] for each in _BRACKET.finditer(wrapper))
     return next((name for name in found if family(name) in operators), "")
