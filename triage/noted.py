@@ -15,6 +15,7 @@ _CLASSES = (
         "hang",
         re.compile(r"hang|hung|time(?:d|s)?[ _-]?out|too slow|stuck|deadlock|endless|liveness|watchdog|no progress"),
     ),
+    ("crash", re.compile(r"exit(?:ed)? (?:status|code):? ?(?:-\d+|1[2-9]\d|2\d\d)\b")),
     ("oom", re.compile(r"\boom|out[ _-]?of[ _-]?memory|memory (?:exhausted|grows|leak|limit)")),
     (
         "crash",
@@ -26,11 +27,18 @@ _CLASSES = (
     (
         "wrong result",
         re.compile(
-            r"wrong|incorrect|inconsisten|mismatch|\bdiff(?:er|ers|erent|erence|s)?\b|diverge|accuracy|precision|numeric"
+            r"wrong|incorrect|inconsisten|mismatch|\bdiff(?:er|ers|erent|erence|s)?\b|diverge|\bacc\b|accuracy|precision|numeric"
             r"|garbage|golden|not[ _-]?close|tolerance|\bulps?\b"
         ),
     ),
-    ("exception", re.compile(r"exc\b|exception|error|fail|raise|throw|refus|reject|cannot|could not|unsupported")),
+    ("nondeterministic", re.compile(r"non-?determin|flaky|unstable")),
+    (
+        "exception",
+        re.compile(
+            r"exc\b|exception|error|fail|raise|throw|refus|reject|cannot|could not|unsupported|not[ _-]?sup|no[ _]entry"
+            r"|missing|build|compil|run[ _-]?time|conver|import|load|legal|exit(?:ed)?\b"
+        ),
+    ),
 )
 #: What a runner says of a wrong result behind a dot or the like.
 _WAY = re.compile(r"(?:diff|wrong|mismatch|incorrect)[.:/_-](?P<way>nan|inf|shape|d?type|values?)\w*")

@@ -18,9 +18,9 @@ from triage.portion import portion
 from triage.reading import Report
 
 #: Where a wrapper may end: with a colon, a dash, a bar, a bracket or a line.
-_BOUND = re.compile(r"(?:(?<!\s):|[|>\])]|(?<=[ \w])-{1,3}|[=-]>|[→»])(?: +|\n)(?=\S)|(?<= )[\"'](?=\w)")
+_BOUND = re.compile(r"(?:(?<!\s):|[|>\])]|(?<=[ \w])-{1,3}|[=-]>|[→»])(?: +|\n)(?=\S)|(?<= )[\"'](?=\w)|(?<=\w)=[\"'](?=\S)")
 #: What differs between two of the same wrapper: ``case=a73bb4ca seed=256628``, ``(after 3.2 s)``, ``[run-4f]``.
-_GIVEN = re.compile(r"=[\w./:+-]+|\b(?=[a-z]*[0-9])[0-9a-z.,:]+\b|'[^'\n]*'|\"[^\"\n]*\"")
+_GIVEN = re.compile(r"(?<=\[)[^\[\]\n]*\d[^\[\]\n]*(?=\])|=[\w./:+-]+|\b(?=[a-z]*[0-9])[0-9a-z.,:]+\b|'[^'\n]*'|\"[^\"\n]*\"")
 _BRACKET = re.compile(r"(?<=\[)(?:[\w.]+[/:])?(?P<name>\w+)(?=\])")
 #: The class of an exception is no wrapper, it tells; nor is a place in the code of a compiler.
 _CLASS = re.compile(r"\W*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Failure|Fail|Fault|Interrupt|Warning): *\n?")
@@ -133,7 +133,7 @@ def _classes(message: str) -> int:
 @lru_cache(maxsize=1 << 12)
 def _masked(words: str, operators: frozenset[str]) -> str:
     words = _BRACKET.sub(lambda found: "OP" if family(found["name"]) in operators else found[0], words)
-    return _GIVEN.sub("7", words)
+    return _DIGITS.sub("7", _GIVEN.sub("7", words))
 
 
 def _head(message: str) -> str:
@@ -157,7 +157,10 @@ def _titled(part: _Part, usual: _Usual) -> bool:
 
 def _without(report: Report, end: int, operators: frozenset[str]) -> Report:
     named = report.operator or _operator(report.message[:end], operators)
-    return replace(report, message=report.message[end:], operator=named)
+    message = report.message[end:]
+    if report.message[end - 1] in "\"'":  # what was quoted
+        message = message.rstrip().removesuffix(report.message[end - 1])
+    return replace(report, message=message, operator=named)
 
 
 def _operator(wrapper: str, operators: frozenset[str]) -> str:
