@@ -15,6 +15,7 @@ from typing import NamedTuple
 from fuzz.case import Frame
 from triage import recursion, testcase, trace_lines, traces
 from triage.caller import without_the_caller
+from triage.fenced import unfenced
 from triage.frame_order import Order
 from triage.hollow import deadly, hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
@@ -217,7 +218,7 @@ def _clipped(text: str) -> bool:
 def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...], str, bool, tuple[str, ...]]:
     """The frames, innermost first, the message, whether the innermost frames are lost, and what is said besides."""
     trace = traces.read(report.trace) if report.trace else traces.Trace()
-    words = unescaped(report.message)
+    words = unfenced(unescaped(report.message))
     message = words or trace.said
     if "\n" in words and (not report.trace or _TRACED.search(words)):
         inside = traces.read(words)  # some compilers, and some reporters, put the trace into the message

@@ -16,6 +16,7 @@ from itertools import islice
 
 from fuzz.case import Frame
 from triage import trace_chain, trace_forms, trace_lines, trace_shapes
+from triage.fenced import unfenced
 from triage.headline import headline
 from triage.rules import rules
 from triage.trace_native import NUMBERED, native, unnumbered
@@ -110,7 +111,7 @@ class _Reading:
 
 def read(raw: str) -> Trace:
     """The frames and the other lines of a trace."""
-    raw = unescaped(raw)
+    raw = unfenced(unescaped(raw))
     if len(raw) > 2 * _MOST:
         raw = f"{raw[:_MOST]}\n{raw[-_MOST:]}"
     reading = _Reading()
