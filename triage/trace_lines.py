@@ -16,6 +16,8 @@ from triage.scrub import plain
 
 #: A prefix is read this far, and shared by so many lines, which are this part of all.
 _LONGEST, _LEAST, _MOST_OF = 80, 3, 0.6
+#: So many lines are quoted where some are.
+_QUOTED = 0.4
 #: Lines of a longer trace that are looked at for a prefix.
 _LOOKED_AT = 200
 
@@ -29,7 +31,7 @@ _STAMP = re.compile(
     r"(?:(?:ERROR|CRITICAL|FATAL) (?=[ \tA-Za-z#@]))?"
     r"(?:std(?:out|err) [FP] )?"  # containers
     r"|#\d+ \d+\.\d{1,3} "  # the steps of a build
-    r"|\[\d\d:\d\d:\d\d(?:\.\d+)?\] "
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? (?=\S)"
     r"|E {2,12}(?=\S)|E {0,12}$"  # pytest
     r"|\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ [VDIWEF] [^:]*: )"  # Android
 )
@@ -64,9 +66,16 @@ def lines(raw: str) -> list[str]:
         raw = _LINK.sub(r"\g<place>", raw)
     if "│" in raw or "┃" in raw:
         raw = _DRAWN.sub("", _BOX.sub("", raw))
-    found = [_unmarked(line) if line[:1] in _MARKED else line for line in _unquoted(raw.splitlines())]
+    found = [_unmarked(line) if line[:1] in _MARKED else line for line in _unquoted(_answered(raw.splitlines()))]
     prefix = _common(found)
     return _unbroken([_unmarked(_without(line, prefix)) for line in found] if prefix else found)
+
+
+def _answered(found: list[str]) -> list[str]:
+    """Lines without the sign of quoting that many of them have, whoever wrote the others."""
+    if sum(line.startswith("> ") for line in found) < max(_LEAST, _QUOTED * len(found)):
+        return found
+    return [line[2:] if line.startswith("> ") else line for line in found]
 
 
 def _unquoted(found: list[str]) -> list[str]:
