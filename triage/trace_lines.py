@@ -31,7 +31,7 @@ _STAMP = re.compile(
     r"(?:(?:ERROR|CRITICAL|FATAL) (?=[ \tA-Za-z#@]))?"
     r"(?:std(?:out|err) [FP] )?"  # containers
     r"|#\d+ \d+\.\d{1,3} "  # the steps of a build
-    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? (?=\S)"
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? "
     r"|E {2,12}(?=\S)|E {0,12}$"  # pytest
     r"|\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ [VDIWEF] [^:]*: )"  # Android
 )

@@ -12,7 +12,7 @@ _ENTITY = re.compile(r"&(?:lt|gt|quot|amp|#39|#x27|#34);")
 _WRITTEN = re.compile(r"(?<!\\)(?:\\r)?\\n")
 _GOES_ON = re.compile(
     r"\\n(?: {2}|\\t|#\d|@ |[\w.]+(?:Error|Exception)\b|\s*$)|[.:;,)\]}](?:\\r)?\\n(?:[A-Z\[{ ]|\\n)"
-    r"|[a-z](?:\\r)?\\n[A-Z]"
+    r"|[a-z](?:\\r)?\\n[A-Z]|\\n(?:note|error|warning): "
 )
 #: An exception as Python shows it within a list: its class around the message.
 _SHOWN = re.compile(
