@@ -20,7 +20,7 @@ _CLASSES = (
     (
         "crash",
         re.compile(
-            r"crash|abort|terminat|segfault|segv|segmentation|\bsig[a-z]{3,4}\b|signal|killed|\bdied\b|\bdeath\b"
+            r"crash|abort|terminat|segfault|segv|segmentation|\bsig[a-z]{3,4}\b|signal|killed|\bsig\b|\bdied\b|\bdeath\b"
             r"|core[ _-]?dump|access[ _-]violation|\basan\b|sanitizer|panic"
         ),
     ),
@@ -49,13 +49,13 @@ _OWN = re.compile(r"(?:dies-on-invalid|exception|crash|wrong|signal):.+")
 
 @lru_cache(maxsize=1 << 12)
 def classed(symptom: str) -> str:
-    """The class of a symptom, ``wrong:`` with the way where it tells that; unchanged if of none."""
+    """The class of a symptom, ``wrong:`` with the way where it tells that; "", which is unknown, if of none."""
     noted = " ".join(symptom.lower().split())
     if _OWN.fullmatch(noted):
         return noted
     if found := _WAY.fullmatch(noted):
         return f"wrong:{_WAYS.get(found['way'], found['way'])}"
-    return next((name for name, pattern in _CLASSES if pattern.search(noted)), noted)
+    return next((name for name, pattern in _CLASSES if pattern.search(noted)), "")
 
 
 def broad(symptom: str) -> str:

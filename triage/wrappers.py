@@ -18,9 +18,14 @@ from triage.portion import portion
 from triage.reading import Report
 
 #: Where a wrapper may end: with a colon, a dash, a bar, a bracket or a line.
-_BOUND = re.compile(r"(?:(?<!\s):|[|>\])]|(?<=[ \w])-{1,3}|[=-]>|[→»])(?: +|\n)(?=\S)|(?<= )[\"'](?=\w)|(?<=\w)=[\"'](?=\S)")
+_BOUND = re.compile(
+    r"(?:(?<!\s):|[|>\])]|(?<=[ \w])-{1,3}|[=-]>|[→»])(?: +|\n)(?=\S)|(?<= )[\"'](?=\w)|(?<=\w)=[\"'](?=\S)"
+)
 #: What differs between two of the same wrapper: ``case=a73bb4ca seed=256628``, ``(after 3.2 s)``, ``[run-4f]``.
-_GIVEN = re.compile(r"(?<=\[)[^\[\]\n]*\d[^\[\]\n]*(?=\])|=[\w./:+-]+|\b(?=[a-z]*[0-9])[0-9a-z.,:]+\b|'[^'\n]*'|\"[^\"\n]*\"")
+_GIVEN = re.compile(
+    r"(?<=\[)[^\[\]\n]*\d[^\[\]\n]*(?=\])|=[\w./:+-]+|\b(?=[a-z]*[0-9])[0-9a-z.,:]+\b|'[^'\n]*'|\"[^\"\n]*\""
+)
+_QUOTES = ("'", '"')
 _BRACKET = re.compile(r"(?<=\[)(?:[\w.]+[/:])?(?P<name>\w+)(?=\])")
 #: The class of an exception is no wrapper, it tells; nor is a place in the code of a compiler.
 _CLASS = re.compile(r"\W*(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Failure|Fail|Fault|Interrupt|Warning): *\n?")
@@ -53,7 +58,7 @@ class _Part:
     @cached_property
     def head(self) -> str:
         """The beginning of what stands behind."""
-        return _head(self.message[self.end : self.end + _READ])
+        return _head(_unended(self.message[self.end : self.end + _READ], self.message[self.end - 1]))
 
 
 @dataclass(frozen=True)
@@ -157,10 +162,12 @@ def _titled(part: _Part, usual: _Usual) -> bool:
 
 def _without(report: Report, end: int, operators: frozenset[str]) -> Report:
     named = report.operator or _operator(report.message[:end], operators)
-    message = report.message[end:]
-    if report.message[end - 1] in "\"'":  # what was quoted
-        message = message.rstrip().removesuffix(report.message[end - 1])
-    return replace(report, message=message, operator=named)
+    return replace(report, message=_unended(report.message[end:], report.message[end - 1]), operator=named)
+
+
+def _unended(message: str, begun: str) -> str:
+    """What was quoted, without the quote that ends it."""
+    return message.rstrip().removesuffix(begun) if begun in _QUOTES else message
 
 
 def _operator(wrapper: str, operators: frozenset[str]) -> str:

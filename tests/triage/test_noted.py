@@ -31,6 +31,12 @@ from triage.noted import classed
         ("exception:KeyError", "exception:keyerror"),
         ("dies-on-invalid:crash:SIGFPE", "dies-on-invalid:crash:sigfpe"),
         ("nondeterministic", "nondeterministic"),
+        ("exit status: 1", "exception"),
+        ("exit status: 139", "crash"),
+        ("V03:NOTSUP", "exception"),
+        ("V07:ACC", "wrong result"),
+        ("1 ulp", "wrong result"),
+        ("V01:ABC", ""),
         ("", ""),
     ],
 )

@@ -53,6 +53,19 @@ def test_a_tag_is_a_wrapper_whichever_operator_it_names_and_the_operator_is_kept
     ]
 
 
+def test_what_a_supervisor_quotes_in_a_record_is_met_bare() -> None:
+    said = ("no kernel for this node", "the shape is not static")
+    quoted = [f'target=acme seed=0x{at}f3a tail="{each}"' for at, each in enumerate(said)]
+    assert messages(*said, *quoted) == [*said, *said]
+
+
+def test_hosts_and_records_of_a_farm_are_one_wrapper_whatever_they_tell() -> None:
+    said = ("no kernel for this node", "the shape is not static")
+    farm = [f"V0{at} tgt=rk{at} m=bert | {each}" for at, each in enumerate(said)]
+    hosts = [f"[lab-{at}] {each}" for at, each in enumerate(said)]
+    assert messages(*said, *farm, *hosts) == [*said, *said, *said]
+
+
 def test_what_the_trace_beside_it_says_alone_is_met_bare() -> None:
     said = ("no kernel for this node", "the shape is not static")
     rows = [
