@@ -131,7 +131,7 @@ def _told_best(judge: Judge, bug: Bug, failure: Failure, seen: Sequence[Case]) -
 
     What others make of the reduced case they need not make of another one.
     """
-    other = harm.harmful(judge, failure) or equality.witness(judge, failure, seen)
+    other = harm.harmful(judge, failure, seen) or equality.witness(judge, failure, seen)
     if other is None:
         return failure, bug.judgement
     heard = Court(judge.runner, judge.reference, COURT_SECONDS * haste.here()).hear(

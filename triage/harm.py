@@ -8,9 +8,9 @@ that the largest of -1 and 0 is, if that is what a compiler computes: calls are 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 
 import numpy as np
 
@@ -33,18 +33,22 @@ _TELLING = {
 }
 #: Numbers, in turns, of which some are true and the largest is not, by the dtype of a call's tensor.
 _TRUTHS = dict.fromkeys(("int64", "int32", "int16", "int8", "float64", "float32", "float16"), ((-1, 0),))
+#: So many other failing cases are tried.
+_MOST_SEEN = 3
 #: Larger tensors of a call are left alone.
 MOST_ELEMENTS = 64
 
 
-def harmful(judge: Judge, failure: Failure) -> Failure | None:
+def harmful(judge: Judge, failure: Failure, seen: Sequence[Case] = ()) -> Failure | None:
     """The failure with other input values, where these make values wrong too; None where none of them does.
 
-    None as well for failures other than of the dtype, and where the values are wrong already.
+    Then those of a few cases that were `seen` to fail the same way: what a reduction leaves may have too few elements
+    for that. None as well for failures other than of the dtype, and where the values are wrong already.
     """
     if failure.symptom != differential.DTYPE or wrong_values(failure):
         return None
-    for case in _cases(failure.case):
+    like = [case for case in seen if case.kind == failure.case.kind and case.id != failure.case.id]
+    for case in chain(_cases(failure.case), chain.from_iterable(map(_cases, like[:_MOST_SEEN]))):
         shaped = with_true_shapes(judge, case)
         found = judge.examine(shaped, failure.target).failure if shaped else None
         if found is not None and found.symptom == differential.DTYPE and wrong_values(found):

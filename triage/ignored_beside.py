@@ -19,6 +19,7 @@ from triage.wording import enumerated
 KIND = "ignored beside"
 #: Values that are tried besides the one of the attribute itself.
 _VALUES = (0, 1)
+_GIVEN, _OPPOSITE = "given", "opposite"
 
 
 def ignored_beside(inquiry: Inquiry, ignored: Condition) -> Condition | None:
@@ -28,30 +29,34 @@ def ignored_beside(inquiry: Inquiry, ignored: Condition) -> Condition | None:
     Where the right result does not change either, so it is with the opposites of the inputs.
     """
     case, name = inquiry.failure.case, ignored.text.partition("=")[0]
-    texts = {}
+    texts: dict[str, tuple[str, str]] = {}
     for akin, other in _akin(case, name) if case.kind == "onnx" else ():
-        if akin not in texts and not inquiry.over() and _is_ignored(inquiry, other, akin):
+        inputs = _ignored_on(inquiry, other, akin) if akin not in texts and not inquiry.over() else ""
+        if inputs:
             given = load(other).graph.node[0].attribute
-            texts[akin] = attribute_text(next(one for one in given if one.name == akin))
+            texts[akin] = (attribute_text(next(one for one in given if one.name == akin)), inputs)
     if not texts:
         return None
-    told = enumerated([f"`{text}`" for text in texts.values()])
-    sentence = f"With {told} in its place the result is wrong as well, and the compiler's stays the same to the bit."
+    told = enumerated([f"`{text}`" for text, _ in texts.values()])
+    turned = any(inputs == _OPPOSITE for _, inputs in texts.values())
+    place = "in its place and the opposites of the inputs" if turned else "in its place"
+    sentence = f"With {told} {place} the result is wrong as well, and the compiler's stays the same to the bit."
     return Condition(KIND, enumerated(list(texts)), sentence, needed=False)
 
 
-def _is_ignored(inquiry: Inquiry, other: Case, akin: str) -> bool:
-    """Whether the compiler gives the same with the attribute, on the inputs or on their opposites: an attribute about
-    one sign tells nothing of numbers of the other."""
+def _ignored_on(inquiry: Inquiry, other: Case, akin: str) -> str:
+    """On which inputs the compiler gives the same with the attribute, and wrongly: the given ones or their opposites,
+    since an attribute about one sign tells nothing of numbers of the other; "" for neither."""
     verdict = inquiry.verdict(other)
     if verdict and verdict.failure:
-        return identical(verdict.failure.outcome, inquiry.failure.outcome)
+        return _GIVEN if identical(verdict.failure.outcome, inquiry.failure.outcome) else ""
     turned = opposite(other)
     told = inquiry.verdict(turned) if turned and not inquiry.over() else None
     if turned is None or told is None or told.failure is None:
-        return False
+        return ""
     plain = inquiry.verdict(_without(turned, akin))
-    return plain is not None and plain.outcome is not None and identical(told.failure.outcome, plain.outcome)
+    same = plain is not None and plain.outcome is not None and identical(told.failure.outcome, plain.outcome)
+    return _OPPOSITE if same else ""
 
 
 def opposite(case: Case) -> Case | None:

@@ -176,7 +176,7 @@ def _declaration(name: str, value: Value, known: onnx.ValueInfoProto | None) -> 
 
 
 def _results(graph: onnx.GraphProto, before: onnx.GraphProto) -> list[str]:
-    """The outputs of a graph that was cut out of another: its outputs, and what nobody is left to read.
+    """The outputs of a graph that was cut out of another: its outputs in their order, and what nobody is left to read.
 
     What nobody read before either is no output, which could be what a failure is about, unless nothing else is left.
     """
@@ -184,8 +184,9 @@ def _results(graph: onnx.GraphProto, before: onnx.GraphProto) -> list[str]:
     declared = [info.name for info in before.output]
     given = {info.name for info in graph.input} | initializer_names(graph)
     read, read_before = (set[str]().union(*map(reads, each.node)) for each in (graph, before))
-    wanted = [name for name in made if name in declared or (name not in read and name in read_before)]
-    wanted = wanted or [name for name in made if name not in read]
+    outputs = [name for name in declared if name in made]
+    left = [name for name in made if name not in declared and name not in read]
+    wanted = [*outputs, *(name for name in left if name in read_before)] or left
     return [*wanted, *(name for name in declared if name in given)]
 
 

@@ -64,3 +64,23 @@ def test_a_truth_that_is_told_by_the_largest_number_is_shown_where_that_is_zero(
     assert found is not None and found.reference is not None
     [(_, want)], [(_, got)] = found.reference.outputs, found.outcome.outputs
     assert effect(want, got, {}) == "returns int64 0 instead of bool True"
+
+
+def test_what_a_reduced_case_is_too_small_for_is_shown_on_another_that_fails_alike(judge: Judge) -> None:
+    """Without dimensions to reduce, TVM's any gives the number itself, which is true where it ought to be."""
+    pytest.importorskip("tvm")
+    call = '{"library": "torch", "api": "torch.Tensor.any", "args": [%s], "kwargs": {"dim": {"tuple": [%s]}}}'
+    cases = [
+        Case("instance", (call % (tensor, axes)).encode(), {}, Origin("test"))
+        for tensor, axes in (
+            ('{"dtype": "float32", "shape": [], "values": [1.0]}', ""),
+            ('{"dtype": "float32", "shape": [3], "values": [1.0, 2.0, 3.0]}', "0"),
+        )
+    ]
+    small = judge.examine(cases[0], catalogue.target("tvm")).failure
+    assert small is not None and small.symptom == "wrong:dtype", "TVM no longer has this bug: find another for the test"
+    assert harmful(judge, small) is None
+    found = harmful(judge, small, [small.case, cases[1]])
+    assert found is not None and found.reference is not None
+    [(_, want)], [(_, got)] = found.reference.outputs, found.outcome.outputs
+    assert effect(want, got, {}) == "returns float32 0 instead of bool True"

@@ -14,6 +14,7 @@ from fuzz.judge import Judge
 from fuzz.runner import Runner
 from triage import titles
 from triage.conditions import Condition, conditions
+from triage.ignored_beside import KIND
 from triage.twins import _ignored
 
 
@@ -59,7 +60,13 @@ def test_an_attribute_about_the_other_sign_is_asked_about_on_the_other_sign() ->
     found = conditions_of(case, "tvm")
     subject = titles.subject(case, ["IsInf"], found)
     assert subject == "IsInf ignores detect_positive=0 and detect_negative"
-    assert f"{subject}: returns" in (Path(__file__).parents[2] / "README.md").read_text()  # the report that is shown
+    shown = " ".join((Path(__file__).parents[2] / "README.md").read_text().replace("\n> ", "\n").split())
+    assert f"{subject}: returns" in shown  # the report that is shown
+    [akin] = [one for one in found if one.kind == KIND]
+    assert akin.sentence.startswith(
+        "With `detect_negative=0` in its place and the opposites of the inputs the result is "
+    )
+    assert akin.sentence in shown
 
 
 def test_titles_that_ignore_one_thing_in_common_are_known_by_it() -> None:
