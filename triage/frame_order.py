@@ -26,8 +26,8 @@ class OuterFirst(tuple[Frame, ...]):
 class Order:
     """Which end of each list of a batch is the inner one, from all of them.
 
-    A list that tells it by its own ends, or by numbers, shows who calls whom; others follow in which the same frames
-    stand next to one another. What is left goes by what is usual in the batch.
+    A list that tells it by its own ends, or by numbers, shows who calls whom, and so does every trace; others follow in
+    which the same frames stand next to one another. What is left goes by what is usual in the batch.
     """
 
     def __init__(
@@ -46,6 +46,7 @@ class Order:
         if len(told) < len(several):
             some = portion(told, _MOST_LISTS, lambda frames: f"{frames[0]}{frames[-1]}")
             self._calls.update(pair for frames in some for pair in pairwise(_names(frames)))
+            self._calls.update(pair for frames in traced() for pair in pairwise(_names(frames[::-1])))
 
     def inner_last(self, frames: tuple[Frame, ...]) -> bool:
         """Whether a list ends with the innermost frame."""

@@ -44,7 +44,7 @@ _CLASSES = (
 _WAY = re.compile(r"(?:diff|wrong|mismatch|incorrect)[.:/_-](?P<way>nan|inf|shape|d?type|values?)\w*")
 _WAYS = {"type": "dtype", "value": "values"}
 #: The project's own symptoms, which say more.
-_OWN = re.compile(r"(?:dies-on-invalid|exception|crash|wrong|signal):.+")
+_OWN = re.compile(r"(?:dies-on-invalid|exception|crash|wrong|signal):\S+")
 
 
 @lru_cache(maxsize=1 << 12)
