@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from fuzz.case import Frame
 from triage.places import MOST_FRAMES, of_a_script
@@ -15,8 +15,8 @@ from triage.stack import known, spot
 _OUTER_KINDS = ("framework", "reporter")
 #: What a reporter's own function may be called as well as a helper that only checks: no end of a list is told by it.
 _OF_ANYBODY = frozenset(("check", "verify", "validate", "ensure", "require"))
-#: So many lists show who calls whom.
-_MOST_LISTS = 1_000
+#: So many lists, and so many traces, show who calls whom.
+_MOST_LISTS, _MOST_TRACES = 1_000, 200
 
 
 class OuterFirst(tuple[Frame, ...]):
@@ -46,7 +46,9 @@ class Order:
         if len(told) < len(several):
             some = portion(told, _MOST_LISTS, lambda frames: f"{frames[0]}{frames[-1]}")
             self._calls.update(pair for frames in some for pair in pairwise(_names(frames)))
-            self._calls.update(pair for frames in traced() for pair in pairwise(_names(frames[::-1])))
+            self._calls.update(
+                pair for frames in islice(traced(), _MOST_TRACES) for pair in pairwise(_names(frames[::-1]))
+            )
 
     def inner_last(self, frames: tuple[Frame, ...]) -> bool:
         """Whether a list ends with the innermost frame."""

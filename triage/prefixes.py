@@ -28,7 +28,8 @@ def prefixed(message: str) -> tuple[str, str, str, str]:
     body = message
     for _ in range(_MOST_PREFIXES):
         begun = message[:2_000]
-        found = next((hit for pattern in rules().prefixes if (hit := pattern.match(begun))), None)
+        likely = rules().prefixes if rules().any_prefix.match(begun) else ()  # most have none, which is quickly seen
+        found = next((hit for pattern in likely if (hit := pattern.match(begun))), None)
         if found is None:
             break
         message = message[found.end() :]

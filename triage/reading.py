@@ -259,9 +259,10 @@ def _status(message: str) -> bool:
 def _titled(message: str, trace: str) -> bool:
     """Whether a message is the title that a person wrote above a log, which does not hold its words."""
     line = message.strip().partition("\n")[0]
-    if _ISSUE.search(trace):
-        return len(line) < _LONGEST_TITLE and _absent(line, trace)
-    return _may_be_a_title(message, trace) and not _CODE.search(message)
+    if len(line) >= _LONGEST_TITLE or not _absent(line, trace):
+        return False
+    plain = _may_be_a_title(message, trace) and not _CODE.search(message)
+    return plain or _ISSUE.search(trace) is not None
 
 
 def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:

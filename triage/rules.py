@@ -46,6 +46,8 @@ from triage.prefilter import Filtered, filtered
 
 Replacement = str | Callable[[re.Match[str]], str]
 KINDS = ("panic", "runtime", "framework", "reporter")
+#: The beginning of a group with a name: of several patterns as one, two may not have the same.
+_GROUP = re.compile(r"\(\?P<\w+>")
 #: A pattern that is found nowhere.
 _NOTHING = r"(?!)"
 
@@ -136,6 +138,7 @@ class Rules:
     masks: tuple[tuple[Filtered, Replacement], ...]
     wordings: tuple[tuple[Filtered, Replacement], ...]
     prefixes: tuple[re.Pattern[str], ...]
+    any_prefix: re.Pattern[str]
     passing: re.Pattern[str]
     converting: tuple[tuple[str, re.Pattern[str]], ...]
     parts: tuple[re.Pattern[str], ...]
@@ -183,6 +186,7 @@ def read(folder: Path) -> Rules:
         masks=replacing("mask"),
         wordings=replacing("wording"),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
+        any_prefix=re.compile(_GROUP.sub("(?:", alternatives("prefix"))),
         passing=re.compile(alternatives("passing")),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
         parts=tuple(_naming(path, rule) for path, rule in each("part")),

@@ -44,7 +44,7 @@ _TITLE, _TOLD = 4, 24
 #: No wrapper ends later, is longer, or has more parts.
 _FARTHEST, _LONGEST, _MOST = 200, 110, 6
 #: A wrapper is met in so many messages, if in any.
-_MANY = 3_000
+_MANY = 1_500
 
 
 @dataclass
