@@ -34,7 +34,7 @@ def _collected(text: str) -> str:
     for line in text.splitlines():
         try:
             record = json.loads(line) if line[:1] == "{" else None
-        except ValueError:
+        except (ValueError, RecursionError):  # no record, or one that nests without end
             record = None
         told = next((record[key] for key in _LINES if key in record), None) if isinstance(record, dict) else None
         lines.append(told.rstrip("\n") if isinstance(told, str) else line)
