@@ -7,7 +7,9 @@ import re
 from triage.headline import announces
 
 #: A block, and what stands in a line.
-_BLOCK = re.compile(r"```(?:\w+\n)?(?P<pasted>[\s\S]+?)(?:```|\Z)")
+_BLOCK = re.compile(
+    r"(?P<fence>```|(?m:^)~~~(?=\n)|<pre>)(?:<code>)?(?:\w+\n)?(?P<pasted>[\s\S]+?)(?:(?:</code>)?(?:(?P=fence)|</pre>)|\Z)"
+)
 _INLINE = re.compile(r"(?<![`\w])`(?P<pasted>[^`\n]{24,})`(?![`\w])")
 #: A page of an issue has headings, and blocks that show the model.
 _PAGE = re.compile(r"^(?:> ?)*(?:#{2,4} [A-Z]|<details>|\*\*[\w ]+\*\*:)", re.MULTILINE)
@@ -15,7 +17,7 @@ _PAGE = re.compile(r"^(?:> ?)*(?:#{2,4} [A-Z]|<details>|\*\*[\w ]+\*\*:)", re.MU
 
 def unfenced(text: str) -> str:
     """What was pasted that speaks of a failure, without the talk around it; the text itself where nothing was."""
-    if "`" not in text or _PAGE.search(text):
+    if not any(sign in text for sign in ("`", "~~~", "<pre>")) or _PAGE.search(text):
         return text
     for pattern in (_BLOCK, _INLINE):
         pasted = [found["pasted"] for found in pattern.finditer(text)]

@@ -31,5 +31,8 @@ def test_a_console_is_one_bug_however_it_was_pasted() -> None:
     clock = "\n".join(f"11:44:34 {line}" for line in TRACE.splitlines())
     quoted = "\n".join(f"> {line}" for line in TRACE.splitlines())
     pasted = (TRACE, f"FYI\n```\n{clock}\n```", f"hey, anyone seen this?\n```\n{quoted}\n```", f"with fp16:\n{quoted}")
+    forum = f"Please help!\n~~~\n{TRACE}\n~~~\n\n---\n**kim_b** (2026-02-03): An error, too? Which version?"
+    page = f"It raises:\n<pre><code>{TRACE}</code></pre>\nWhat am I doing wrong?"
+    pasted = (*pasted, forum, page)
     other = TRACE.replace("_cast", "_resize").replace("3081", "77")
-    assert groups(*({"message": text} for text in (*pasted, other))) == [{0, 1, 2, 3}, {4}]
+    assert groups(*({"message": text} for text in (*pasted, other))) == [{0, 1, 2, 3, 4, 5}, {6}]

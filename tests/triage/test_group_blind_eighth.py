@@ -1,4 +1,4 @@
-"""What the seventh to ninth blind trials of the grouping taught: what logs, test runners and people write around a
+"""What the seventh to tenth blind trials of the grouping taught: what logs, test runners and people write around a
 message, helpers whose callers were inlined, stacks that LLVM dumps, tests noted as operators."""
 
 from __future__ import annotations
@@ -87,12 +87,15 @@ def test_a_stack_that_llvm_dumps_without_its_own_handler_is_whole() -> None:
         ("eighth", "seed1", 0.75),
         ("eighth", "seed2", 0.84),
         ("eighth", "seed3", 0.79),
-        ("ninth", "seed1", 0.70),
-        ("ninth", "seed2", 0.67),
+        ("ninth", "seed1", 0.73),
+        ("ninth", "seed2", 0.79),
         ("ninth", "seed3", 0.60),
+        ("tenth", "seed1", 0.71),
+        ("tenth", "seed2", 0.73),
+        ("tenth", "seed3", 0.61),
     ],
 )
-def test_the_failures_of_both_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
+def test_the_failures_of_these_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
     rows = [json.loads(line) for line in (GOLDEN / f"blind_{name}.jsonl").read_text(encoding="utf-8").splitlines()]
     rows = [row for row in rows if row.pop("part") == part]
     labels = [row.pop("label") for row in rows]
