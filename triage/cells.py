@@ -30,6 +30,7 @@ _QUOTED = re.compile(r"(?<![Cc]heck )(?:'[^' ]{1,80}'|\"[^\" ]{1,80}\")")
 class Cell:
     """All failures with the same words. `place` is where they happened; it is decided step by step. `files` are those
     of the native frames, `compilers` those whose failure it may be, `walks` where in the walk over a program it ended.
+    `sentence` are the words in which a harness says what is wrong with a result (`triage/sentences.py`).
     `weight` is how many different reports it stands for: the very same one sent again, to the last number, is no second
     observation.
     """
@@ -56,6 +57,7 @@ class Cell:
     members: list[str] = field(default_factory=list)
     weight: int = 0
     place: str = ""
+    sentence: str = ""
 
     @property
     def converted(self) -> str:

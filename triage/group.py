@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from triage.families import family
 from triage.noted import broad
 from triage.partition import Batch, batch, partition
 from triage.poorer import Walks
-from triage.sentences import sentences
+from triage.sentences import tell
 from triage.wrappers import unwrapped
 from triage.wrongness import VALUED, wrong
 
@@ -93,35 +93,18 @@ def _with_unplaced(bugs: dict[str, list[Cell]], found: Sequence[Cell]) -> dict[s
     index = Index(bugs)
     joined = {key: list(part) for key, part in bugs.items()}
     left: defaultdict[tuple[str, str, str], list[Cell]] = defaultdict(list)
-    told = _told(found)
+    tell([cell for cell in found if wrong(cell.symptom)])
     for cell in found:
         if key := index.bug(cell):
             joined[key].append(cell)
         else:
-            left[told.get(cell.key) or _topic(cell)].append(cell)
+            left[_topic(cell)].append(cell)
     for _, together in sorted(left.items()):
         for of_one in _compilers(together):
             for alike in _ways(of_one):
                 for part in partition(alike, Batch()):
                     joined[_key(part)] = part
     return _with_silent(joined)
-
-
-def _told(found: Sequence[Cell]) -> dict[tuple[object, ...], tuple[str, str, str]]:
-    """What wrong results are about that a harness has told in words, with what it said less of the same operator."""
-    wrongs = [cell for cell in found if wrong(cell.symptom)]
-    said = sentences(wrongs)
-    of: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for cell in wrongs:
-        if cell.key in said and cell.operator:
-            of[cell.symptom, family(cell.operator)][said[cell.key]] += cell.weight
-    topics = {}
-    for cell in wrongs:
-        usual = of.get((cell.symptom, family(cell.operator)))
-        sentence = said.get(cell.key) or (max(usual, key=lambda each: (usual[each], each)) if usual else "")
-        if sentence:
-            topics[cell.key] = (cell.symptom, f"words: {sentence}", "")
-    return topics
 
 
 def _with_silent(bugs: dict[str, list[Cell]]) -> dict[str, list[Cell]]:
@@ -178,6 +161,8 @@ def _topic(cell: Cell) -> tuple[str, str, str]:
 
     Where nothing at all is said, it is the class of the exception.
     """
+    if cell.sentence:
+        return cell.symptom, f"words: {cell.sentence}", ""
     if cell.weak and (cell.site or cell.operator):
         return (
             cell.symptom,
@@ -237,6 +222,8 @@ def _where(part: Sequence[Cell], first: Cell) -> str:
     if first.place:
         named = f", which many conversions reach, for {', '.join(operators[:4])}" if first.shared and operators else ""
         return f"the innermost telling frame is {first.place}{named}{symptom}"
+    if first.sentence:
+        return f"what is said to be wrong is the same ({first.sentence[:_LONGEST_QUOTE]}){symptom}"
     if operators and _topic(first)[2]:
         return f"without a trace the operator decides: {', '.join(operators[:4])}{symptom}"
     return f"there is no trace that tells them apart{symptom}"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from itertools import islice
 
 from triage.cells import Cell
 from triage.families import family
@@ -37,6 +38,8 @@ wrong zero zeros
 _WORD = re.compile(r"[a-z][a-z_]{3,}")
 #: A sentence has so many words of its own, is said so often, and comes with so many operators.
 _LEAST_WORDS, _LEAST_SAID, _MOST_OPERATORS = 3, 2, 5
+#: A sentence is compared with no more than these many others, the most frequent ones, which keeps the work linear.
+_MOST_COMPARED = 256
 #: What a comparison raises.
 _COMPARES = frozenset(("", "AssertionError"))
 #: Two are one sentence that share this part of their words.
@@ -45,17 +48,32 @@ _ALIKE = 0.6
 _USUAL, _LEAST_DIFFERENT, _LEAST_OPERATORS = 0.2, 4, 3
 
 
-def sentences(cells: Iterable[Cell]) -> Mapping[tuple[object, ...], str]:
-    """The sentence of each wrong result that has one, by the keys of the cells."""
+def tell(cells: Sequence[Cell]) -> None:
+    """Give each of these wrong results its sentence, in words, if it has one; what says less of the same operator and
+    symptom gets that of most."""
+    for words, group in _groups(cells):
+        for cell in group if _telling(group) else ():
+            cell.sentence = " ".join(sorted(words))
+    of: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for cell in cells:
+        if cell.sentence and cell.operator:
+            of[cell.symptom, family(cell.operator)][cell.sentence] += cell.weight
+    for cell in cells:
+        if not cell.sentence and (usual := of.get((cell.symptom, family(cell.operator)))):
+            cell.sentence = max(usual, key=lambda each: (usual[each], each))
+
+
+def _groups(cells: Sequence[Cell]) -> list[tuple[frozenset[str], list[Cell]]]:
+    """The cells whose own words are alike, each time with the words of the first."""
     said = _own([cell for cell in cells if not cell.refused and cell.exception in _COMPARES])
     heads: list[tuple[frozenset[str], list[Cell]]] = []
     for cell, words in sorted(said, key=lambda each: (-each[0].weight, each[0].key)):
-        found = next((group for head, group in heads if _alike(head, words)), None)
+        found = next((group for head, group in islice(heads, _MOST_COMPARED) if _alike(head, words)), None)
         if found is None:
             heads.append((words, [cell]))
         else:
             found.append(cell)
-    return {cell.key: " ".join(sorted(words)) for words, group in heads if _telling(group) for cell in group}
+    return heads
 
 
 def _own(cells: Sequence[Cell]) -> list[tuple[Cell, frozenset[str]]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.triage.test_group import groups
+from tests.triage.test_group import groups, reports
+from triage.group import group
 
 TIES = "select_last_index ignored: {} of {} indices differ, all at tied maxima"
 WORDS = (("Pow", "amber"), ("Clip", "brown"), ("Cast", "coral"), ("Tile", "denim"), ("Erf", "ebony"))
@@ -46,3 +47,10 @@ def test_the_words_that_a_harness_always_uses_tell_no_bug() -> None:
         for operator, word in WORDS
     ]
     assert groups(*wrong(*said)) == [{0, 5}, {1, 6}, {2, 7}, {3, 8}, {4, 9}]
+
+
+def test_why_tells_what_is_said_to_be_wrong() -> None:
+    rows = wrong(("ArgMax", TIES.format(3, 9)), ("ArgMin", TIES.format(5, 7)))
+    found = group(reports([{**row, "id": str(at)} for at, row in enumerate(rows)]))
+    [why] = found.groups.values()
+    assert why.startswith("same because what is said to be wrong is the same (ignored maxima select_last_index tied)")
