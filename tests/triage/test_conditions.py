@@ -1014,3 +1014,18 @@ def test_what_fails_in_every_type_but_one_is_not_told_of_integers(judge: Judge) 
     )
     words = titles.subject(case, ["torch.nn.functional.conv1d"], found)
     assert words == "torch.nn.functional.conv1d (types other than float32; also conv2d and conv3d)"
+
+
+def test_a_vector_that_happens_to_have_a_number_for_each_dimension_keeps_its_length(judge: Judge) -> None:
+    """PRelu's slope has one for each of three channels, whatever the dimensions of X."""
+    pytest.importorskip("tvm")
+    info = helper.make_tensor_value_info("X", TensorProto.FLOAT, [1, 3, 2])
+    slope = numpy_helper.from_array(np.float32([1, 2, 3]), "slope")
+    out = helper.make_tensor_value_info("Y", TensorProto.FLOAT, [1, 3, 2])
+    node = helper.make_node("PRelu", ["X", "slope"], ["Y"])
+    graph = helper.make_graph([node], "g", [info, helper.make_tensor_value_info("slope", 1, [3])], [out], [slope])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 6)], ir_version=3)
+    fed = {"X": np.arange(1, 7, dtype=np.float32).reshape(1, 3, 2)}
+    case = Case("onnx", model.SerializeToString(), fed, Origin("test"))
+    found = conditions(judge, failure_of(judge, case, "tvm"))
+    assert [one.text for one in found if one.needed] == ["X of more than 2 dimensions"]

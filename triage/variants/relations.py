@@ -36,6 +36,8 @@ MANY = 4
 _NEUTRAL: Mapping[str, float] = {"scales": 1.0, "pads": 0}
 #: Per-axis parameters by which sizes are multiplied.
 _FACTORS = ("scales", "repeats")
+#: Those of fractions; such are whole numbers else.
+_FRACTIONS = ("scales", "roi")
 #: How the specification's type strings call numpy's types, where not by the same name.
 _SPELLED = {"float32": "float", "float64": "double"}
 
@@ -398,17 +400,22 @@ def _reranked(case: Case, change: int) -> Case:
     rank = data.array.ndim
     open_shapes(model)
     _open_ranks(model, change)
-    arrays = {name: _array_of_rank(array, rank, change) for name, array in _arrays(case).items()}
+    formals = {one.name: one.formal for one in _inputs(case)}
+    arrays = {
+        name: _array_of_rank(array, rank, change, counts=array.dtype.kind == "i" or formals.get(name) in _FRACTIONS)
+        for name, array in _arrays(case).items()
+    }
     for attribute in model.graph.node[0].attribute:
         if attribute.type == AttributeProto.INTS:
             attribute.ints[:] = [int(number) for number in _per_axis(np.array(attribute.ints), rank, change)]
     return with_tensors(case, model, arrays)
 
 
-def _array_of_rank(array: Array, rank: int, change: int) -> Array:
+def _array_of_rank(array: Array, rank: int, change: int, *, counts: bool) -> Array:
+    """`counts`: whether a vector may have a number for each dimension; a slope of three channels has not."""
     if array.ndim == rank:
         return array[..., 0] if change < 0 else np.stack([array, array], -1)
-    return _per_axis(array, rank, change) if array.ndim == 1 and array.dtype.kind in "if" else array
+    return _per_axis(array, rank, change) if array.ndim == 1 and counts else array
 
 
 def _per_axis(numbers: Array, rank: int, change: int) -> Array:
