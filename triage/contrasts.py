@@ -66,9 +66,9 @@ _TYPES = (TensorProto.INT32, TensorProto.DOUBLE, TensorProto.INT64, TensorProto.
 OR_EMPTY = " or empty "
 #: What covers both, where a number of another kind than the condition's fails as well.
 _WIDER = {
-    ("NaN", "infinity"): "non-finite",
-    ("NaN", "minus infinity"): "non-finite",
-    ("infinite", "NaN"): "non-finite",
+    ("NaN", "infinity"): "NaN or infinite",
+    ("NaN", "minus infinity"): "NaN or infinite",
+    ("infinite", "NaN"): "NaN or infinite",
     ("+inf", "minus infinity"): "infinite",
     ("-inf", "infinity"): "infinite",
 }

@@ -84,6 +84,7 @@ def write(
     failure, perturb = _repeatable(bug, failure, perturb, judge)
     judge = replace(judge, perturb=perturb) if judge else None
     seen = _seen(store, bug)
+    reduced = failure.case
     failure, judgement = _told_best(judge, bug, failure, seen) if judge else (failure, bug.judgement)
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
@@ -105,7 +106,7 @@ def write(
         examples=_as_run(named[:_MOST_EXAMPLES], origins),
         versions=_versions(failure, registry.backend(bug.backend).packages_under(dict(failure.target.options))),
         machine=machine(),
-        reduced_from=node_count(original.case),
+        reduced_from=node_count(original.case) if failure.case.model == reduced.model else 0,  # nobody reduced another
         timeout=limits.seconds,
         memory_mb=limits.memory_mb if failure.symptom == "oom" else 0,
         environment={} if perturb is None else {"MALLOC_PERTURB_": str(perturb)},

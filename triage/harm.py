@@ -20,6 +20,7 @@ from fuzz.oracles import differential
 from triage.differ import differing_beyond_type
 from triage.inquiry import with_true_shapes
 from triage.passes._instances import parsed, with_instance
+from triage.seen import same_operator
 
 #: What the next smaller type cannot hold, by the dtype of an input.
 _TELLING = {
@@ -47,13 +48,20 @@ def harmful(judge: Judge, failure: Failure, seen: Sequence[Case] = ()) -> Failur
     """
     if failure.symptom != differential.DTYPE or wrong_values(failure):
         return None
-    like = [case for case in seen if case.kind == failure.case.kind and case.id != failure.case.id]
+    like = [case for case in seen if _alike(failure.case, case) and case.id != failure.case.id]
     for case in chain(_cases(failure.case), chain.from_iterable(map(_cases, like[:_MOST_SEEN]))):
         shaped = with_true_shapes(judge, case)
         found = judge.examine(shaped, failure.target).failure if shaped else None
         if found is not None and found.symptom == differential.DTYPE and wrong_values(found):
             return found
     return None
+
+
+def _alike(case: Case, other: Case) -> bool:
+    """Whether both are calls of one function, or models of one node of the same operator."""
+    if case.kind == other.kind == "instance":
+        return parsed(case).api == parsed(other).api
+    return same_operator(case, other)
 
 
 def _cases(case: Case) -> Iterator[Case]:

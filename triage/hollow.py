@@ -39,7 +39,7 @@ _KILLED = re.compile(
 )
 #: The same as what a runner notes in the place of an exception: a signal, what Windows and Apple call it, a sanitizer.
 _DEADLY = re.compile(
-    r"SIG[A-Z]{3,5}\b.*|EXC_[A-Z_]+\b.*|EXCEPTION_[A-Z_]+|STATUS_[A-Z_]+|0xC[0-9A-Fa-f]{7}|\w*Sanitizer"
+    r"SIG[A-Z]{3,5}\b.*|EXC_[A-Z_]+\b.*|EXCEPTION_[A-Z_]+|0xC[0-9A-Fa-f]{7}|\w*Sanitizer"
     r"|(?i:segmentation fault|access violation|abort(?:ed)?|segfault).*"
 )
 _MOST_STRANGE = 2

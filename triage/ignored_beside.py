@@ -20,6 +20,7 @@ KIND = "ignored beside"
 #: Values that are tried besides the one of the attribute itself.
 _VALUES = (0, 1)
 _GIVEN, _OPPOSITE = "given", "opposite"
+_PLACES = {_GIVEN: "in its place", _OPPOSITE: "in its place and the opposites of the inputs"}
 
 
 def ignored_beside(inquiry: Inquiry, ignored: Condition) -> Condition | None:
@@ -37,11 +38,12 @@ def ignored_beside(inquiry: Inquiry, ignored: Condition) -> Condition | None:
             texts[akin] = (attribute_text(next(one for one in given if one.name == akin)), inputs)
     if not texts:
         return None
-    told = enumerated([f"`{text}`" for text, _ in texts.values()])
-    turned = any(inputs == _OPPOSITE for _, inputs in texts.values())
-    place = "in its place and the opposites of the inputs" if turned else "in its place"
-    sentence = f"With {told} {place} the result is wrong as well, and the compiler's stays the same to the bit."
-    return Condition(KIND, enumerated(list(texts)), sentence, needed=False)
+    sentences = [
+        f"With {enumerated(told)} {place} the result is wrong as well, and the compiler's stays the same to the bit."
+        for inputs, place in _PLACES.items()
+        if (told := [f"`{text}`" for text, on in texts.values() if on == inputs])
+    ]
+    return Condition(KIND, enumerated(list(texts)), " ".join(sentences), needed=False)
 
 
 def _ignored_on(inquiry: Inquiry, other: Case, akin: str) -> str:

@@ -15,11 +15,12 @@ from typing import NamedTuple
 from fuzz.case import Frame
 from triage import recursion, testcase, trace_lines, traces
 from triage.caller import without_the_caller
-from triage.fenced import unfenced
+from triage.fenced import unfenced, unquoted
 from triage.frame_order import Order
 from triage.hollow import deadly, hollow, late, spoken
 from triage.messages import WORDS, part, said, worded
 from triage.noted import classed
+from triage.noted import spoken as spoken_symptom
 from triage.ownership import compilers
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.prefixes import bare_class, prefixed
@@ -218,7 +219,7 @@ def _clipped(text: str) -> bool:
 def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...], str, bool, tuple[str, ...]]:
     """The frames, innermost first, the message, whether the innermost frames are lost, and what is said besides."""
     trace = traces.read(report.trace) if report.trace else traces.Trace()
-    words = unfenced(unescaped(report.message))
+    words = unquoted(unfenced(unescaped(report.message)))
     message = words or trace.said
     if "\n" in words and (not report.trace or _TRACED.search(words)):
         inside = traces.read(words)  # some compilers, and some reporters, put the trace into the message
@@ -229,7 +230,8 @@ def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...]
             message = _without_chatter(words)
     elif words and trace.said:
         message = whole(words, trace)
-    if trace.said and (_status(message) or _titled(message, report.trace)):
+    plain = bool(trace.closing) or not (trace.frames or report.frames or report.operator)
+    if trace.said and (_status(message) or _titled(message, report.trace, plain=plain)):
         message = told_by(trace) or message
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
@@ -256,13 +258,15 @@ def _status(message: str) -> bool:
     return len(message) < _LONGEST_STATUS and hollow(said(message)) and _GAVE_UP.search(message) is not None
 
 
-def _titled(message: str, trace: str) -> bool:
-    """Whether a message is the title that a person wrote above a log, which does not hold its words."""
+def _titled(message: str, trace: str, *, plain: bool) -> bool:
+    """Whether a message is the title that a person wrote above a log, which does not hold its words: above a page of an
+    issue, or where `plain`, since nothing else or an exception tells, in words without any sign of code."""
     line = message.strip().partition("\n")[0]
     if len(line) >= _LONGEST_TITLE or not _absent(line, trace):
         return False
-    plain = _may_be_a_title(message, trace) and not _CODE.search(message)
-    return plain or _ISSUE.search(trace) is not None
+    if plain and _may_be_a_title(message, trace) and not _CODE.search(message):
+        return True
+    return _ISSUE.search(trace) is not None
 
 
 def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
@@ -299,7 +303,9 @@ def _symptom(told: str, exception: str, words: _Words) -> str:
     noted, message = classed(told), words.normal
     if noted == "exception" and deadly(exception):
         return "crash"  # a signal is none
-    return "hang" if not noted and hollow(message) and late(message) else noted
+    if not noted and hollow(message) and late(message):
+        return "hang"
+    return noted or ("" if message else spoken_symptom(told))  # where nothing else is said, it tells
 
 
 def _operator(given: str, message: str) -> tuple[str, str, str]:

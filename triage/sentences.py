@@ -51,7 +51,10 @@ _USUAL, _LEAST_DIFFERENT, _LEAST_OPERATORS = 0.2, 4, 3
 def tell(cells: Sequence[Cell]) -> None:
     """Give each of these wrong results its sentence, in words, if it has one; what says less of the same operator and
     symptom gets that of most."""
-    for words, group in _groups(cells):
+    groups = _groups(cells)
+    if len(groups) < 2 and sum(len(group) for _, group in groups) == len(cells):
+        return  # one sentence for all there is, which is the harness's
+    for words, group in groups:
         for cell in group if _telling(group) else ():
             cell.sentence = " ".join(sorted(words))
     of: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)

@@ -31,7 +31,7 @@ _SEVERITIES = {
 }
 _SPECIAL = ("medium", "the result is wrong and nothing says so, but only for special values or empty tensors")
 #: What a condition on values must begin with to be special.
-_SPECIAL_VALUES = ("NaN", "non-finite", "infinite", "-inf", "+inf", "empty")
+_SPECIAL_VALUES = ("NaN", "infinite", "-inf", "+inf", "empty")
 
 
 def severity(symptom: str, conditions: Sequence[Condition] = (), *, harmless: bool = True) -> tuple[str, str]:

@@ -14,7 +14,7 @@ _ID = re.compile(r"\btest_?(?P<function>\w*)\[(?P<parameters>[^\[\]\n]{1,120})\]
 _TAG = re.compile(r"\s*\[?(?P<subject>[A-Za-z][\w.-]{1,30})[/:](?P<operator>[A-Za-z_]\w{1,60})(?:\]|: )")
 #: What a parameter is that names no operator: numbers, element types, shapes, devices.
 _SETTINGS = (
-    r"\d[\dx_.e+-]*|b?float\d*|u?int\d*|bool|double|half|complex\d*|bfloat\d*|[fiu]\d+|true|false|none"
+    r"\d[\dx.e+-]*|b?float\d*|u?int\d*|bool|double|half|complex\d*|bfloat\d*|[fiu]\d+|true|false|none"
     r"|shape[^\W_]*|dtype[^\W_]*|case[^\W_]*|seed[^\W_]*|cpu|cuda[^\W_]*|gpu|static|dynamic|fp\d+|o\d|opset[^\W_]*"
 )
 _SETTING = re.compile(rf"(?i)-?(?:{_SETTINGS})|(?:shape|dtype|case|seed|cuda|opset)\w*|\w")

@@ -27,6 +27,11 @@ _OF_CI = re.compile(r"^(?:[^\t\n]{1,80}\t){1,3}\ufeff?\d{4}-\d\d-\d\dT\d\d:\d\d:
 #: The keys under which collectors of logs keep the line itself, the surest first.
 _LINES = ("log", "message", "msg", "textPayload", "line", "text", "MESSAGE")
 
+#: What they keep beside it: a record without any of these is the program's own.
+_BESIDE = frozenset(
+    ("stream", "time", "ts", "timestamp", "@timestamp", "pod", "level", "severity", "kubernetes", "host")
+)
+
 
 def _collected(text: str) -> str:
     """The lines that a collector of logs wrote as JSON, each by itself."""
@@ -36,7 +41,9 @@ def _collected(text: str) -> str:
             record = json.loads(line) if line[:1] == "{" else None
         except (ValueError, RecursionError):  # no record, or one that nests without end
             record = None
-        told = next((record[key] for key in _LINES if key in record), None) if isinstance(record, dict) else None
+        if not isinstance(record, dict) or _BESIDE.isdisjoint(record):
+            record = {}
+        told = next((record[key] for key in _LINES if key in record), None)
         lines.append(told.rstrip("\n") if isinstance(told, str) else line)
     return "\n".join(lines)
 

@@ -2,7 +2,7 @@
 
 Nobody can list what harnesses write. But what they write goes before messages of all sorts, and these are met without
 it as well, alone or in the traces beside them: so a beginning that at least two different messages have, each of which
-is met bare, is a wrapper. A sentence before a message that others have alone is one even if it is met but once. Pure.
+is met bare, is a wrapper. Words that name an operator of the batch, but for a tag, are none. Pure.
 """
 
 from __future__ import annotations
@@ -33,14 +33,13 @@ _PLACE = re.compile(r"\.(?:cc|cpp|cxx|c|h|hpp|cu|cuh|inl|rs|go)\b|::|[\w/\\]\.py
 #: No message begins so, or with a path alone, which says nothing.
 _GOES_ON = frozenset(":;,.-|/")
 _SAYING = re.compile(r"\w{2}")
+_NAME = re.compile(r"[A-Za-z_]\w{2,}")
 _DIGITS = re.compile(r"\d+")
 #: So many different messages are met with and without what goes before them.
 _LEAST = 2
 #: A message is known by this much of its beginning; less says too little.
 _HEAD, _SHORTEST = 32, 8
 _READ = 3 * _HEAD
-#: What a person writes before a message, once, has so many spaces; the message is known by so much.
-_TITLE, _TOLD = 4, 24
 #: No wrapper ends later, is longer, or has more parts.
 _FARTHEST, _LONGEST, _MOST = 200, 110, 6
 #: A wrapper is met in so many messages, if in any.
@@ -61,14 +60,6 @@ class _Part:
         return _head(_unended(self.message[self.end : self.end + _READ], self.message[self.end - 1]))
 
 
-@dataclass(frozen=True)
-class _Usual:
-    """What is written before the messages of a batch, and how those begin that have nothing before them."""
-
-    before: Collection[str]
-    bare: Collection[str]
-
-
 def unwrapped(reports: Sequence[Report]) -> list[Report]:
     """The reports without what only their runners wrote."""
     operators = frozenset(family(operator) for operator in {report.operator for report in reports} if operator)
@@ -77,7 +68,7 @@ def unwrapped(reports: Sequence[Report]) -> list[Report]:
     return [_without(report, end, operators) if (end := ends[report.message]) else report for report in reports]
 
 
-def _usual(reports: Sequence[Report], operators: frozenset[str]) -> _Usual:
+def _usual(reports: Sequence[Report], operators: frozenset[str]) -> frozenset[str]:
     traces: dict[str, str] = {}
     for report in reports:
         if report.message:
@@ -90,8 +81,12 @@ def _usual(reports: Sequence[Report], operators: frozenset[str]) -> _Usual:
         known = [part for part in parts if _met(part, bare, traces[message])]
         for part in parts:
             behind[part.words].update(other.head for other in known if other.end >= part.end)
-    before = frozenset(words for words, heads in behind.items() if len(heads) >= _LEAST)
-    return _Usual(before, bare)
+    return frozenset(words for words, heads in behind.items() if len(heads) >= _LEAST and not _names(words, operators))
+
+
+def _names(words: str, operators: Collection[str]) -> bool:
+    """Whether words name an operator of the batch, outside of a tag: then they tell."""
+    return any(family(word) in operators for word in _NAME.findall(words))
 
 
 def _met(part: _Part, bare: Collection[str], trace: str) -> bool:
@@ -145,19 +140,14 @@ def _head(message: str) -> str:
     return _DIGITS.sub("7", message.lstrip()[: 2 * _HEAD].partition("\n")[0])[:_HEAD]
 
 
-def _end(message: str, usual: _Usual, operators: frozenset[str]) -> int:
+def _end(message: str, usual: Collection[str], operators: frozenset[str]) -> int:
     """Where what was written before a message ends, 0 where nothing was."""
     end = 0
     for part in _parts(message, operators):
-        if part.words not in usual.before and not _titled(part, usual):
+        if part.words not in usual:
             break
         end = part.end
     return end
-
-
-def _titled(part: _Part, usual: _Usual) -> bool:
-    """Whether somebody wrote a sentence before what others have alone."""
-    return part.message.count(" ", 0, part.end) >= _TITLE and len(part.head) >= _TOLD and part.head in usual.bare
 
 
 def _without(report: Report, end: int, operators: frozenset[str]) -> Report:

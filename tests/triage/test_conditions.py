@@ -834,9 +834,9 @@ def test_an_argument_of_a_layer_is_a_condition_and_so_are_its_values(judge: Judg
     """Infinities make a NaN as well, so the title speaks of both."""
     failure = failing_layer(judge)
     found = conditions(judge, failure)
-    assert {one.text for one in found if one.needed} == {'activation="relu"', "non-finite values"}
+    assert {one.text for one in found if one.needed} == {'activation="relu"', "NaN or infinite values"}
     told = titles.subject(failure.case, ["keras.layers.Dense"], found)
-    assert told == 'keras.layers.Dense with activation="relu" and non-finite values'
+    assert told == 'keras.layers.Dense with activation="relu" and NaN or infinite values'
     assert any("With no NaN in `input_0` the same call passes" in one.sentence for one in found), found
     assert severity(failure.symptom, found)[0] == "medium"
 
@@ -848,7 +848,7 @@ def test_what_fails_with_nan_and_with_infinity_is_said_of_both(judge: Judge) -> 
     text = b'{"library": "torch", "api": "torch.mul", "args": [%s, 0.0]}'
     case = Case("instance", text % tensor, {}, Origin("test"))
     [told] = [one for one in conditions(judge, failure_of(judge, case, "tvm")) if one.needed and one.kind == "value"]
-    assert told.text == "non-finite values"
+    assert told.text == "NaN or infinite values"
     assert told.sentence == "With no NaN in `x0` the same call passes; with infinity in `x0` it fails as well."
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.triage.test_group import groups
-from triage.fenced import unfenced
+from triage.fenced import unfenced, unquoted
 
 RAISED = "TypeError: only size-1 arrays can be converted to Python scalars"
 TRACE = f"""Traceback (most recent call last):
@@ -14,7 +14,7 @@ TRACE = f"""Traceback (most recent call last):
 
 def test_what_was_pasted_is_the_message_and_the_talk_around_it_is_not() -> None:
     assert unfenced(f"same as yesterday?\n```\n{TRACE}\n```\nany idea?") == TRACE
-    assert unfenced(f"got this again on our model `{RAISED}` :cry:") == RAISED
+    assert unquoted(f"got this again on our model `{RAISED}` :cry:") == RAISED
     assert unfenced(f"here:\n```python\nmodel = net()\n```\nand then\n```\n{TRACE}\n```") == TRACE
 
 
@@ -25,6 +25,14 @@ def test_a_text_without_a_pasted_failure_stays_as_it_is() -> None:
         f"### Error\n```\n{TRACE}\n```",
     ):
         assert unfenced(text) == text
+
+
+def test_a_quote_within_what_a_program_said_takes_nothing_away() -> None:
+    for text in (
+        f"{TRACE} See `acme.errors.TracerBoolConversionError` for details.",
+        f"{TRACE}\n```\nreport the error\n```",
+    ):
+        assert unfenced(text) == text and unquoted(text) == text
 
 
 def test_a_console_is_one_bug_however_it_was_pasted() -> None:

@@ -53,6 +53,7 @@ def test_what_google_test_writes_behind_a_message_is_no_part_of_it() -> None:
         ("Clip", "Clip"),
         ("testing", "testing"),
         ("contest_max", "contest_max"),
+        ("test_conv2d" + "_1x3" * 40 + " (cpu)", "test_conv2d" + "_1x3" * 40 + " (cpu)"),
     ],
 )
 def test_a_test_that_is_noted_as_an_operator_names_it(noted: str, operator: str) -> None:
@@ -86,13 +87,13 @@ def test_a_stack_that_llvm_dumps_without_its_own_handler_is_whole() -> None:
     [
         ("eighth", "seed1", 0.75),
         ("eighth", "seed2", 0.84),
-        ("eighth", "seed3", 0.79),
-        ("ninth", "seed1", 0.73),
-        ("ninth", "seed2", 0.79),
+        ("eighth", "seed3", 0.75),
+        ("ninth", "seed1", 0.72),
+        ("ninth", "seed2", 0.81),
         ("ninth", "seed3", 0.60),
-        ("tenth", "seed1", 0.71),
+        ("tenth", "seed1", 0.66),
         ("tenth", "seed2", 0.73),
-        ("tenth", "seed3", 0.61),
+        ("tenth", "seed3", 0.59),
     ],
 )
 def test_the_failures_of_these_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:

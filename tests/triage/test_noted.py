@@ -8,6 +8,13 @@ from tests.triage.test_group import groups, native
 from triage.noted import classed
 
 
+def test_symptoms_of_no_class_tell_where_nothing_else_is_said() -> None:
+    assert groups(*({"symptom": each, "operator": "Gather"} for each in ("layout lost", "layout lost", "odd"))) == [
+        {0, 1},
+        {2},
+    ]
+
+
 @pytest.mark.parametrize(
     ("noted", "meant"),
     [
@@ -37,6 +44,23 @@ from triage.noted import classed
         ("V07:ACC", "wrong result"),
         ("1 ulp", "wrong result"),
         ("V01:ABC", ""),
+        ("exit_code_139", "crash"),
+        ("exit -11", "crash"),
+        ("process_died", "crash"),
+        ("compiler_died", "crash"),
+        ("stack overflow", "crash"),
+        ("illegal memory access", "crash"),
+        ("cuda_oom", "oom"),
+        ("miscompile", "wrong result"),
+        ("eager_vs_compiled_diff", "wrong result"),
+        ("outputs_differ", "wrong result"),
+        ("acc_fail", "wrong result"),
+        ("type mismatch error", "exception"),
+        ("unsupported precision", "exception"),
+        ("golden build failed", "exception"),
+        ("performance regression", "slow"),
+        ("output changed", ""),
+        ("indeterminate output", ""),
         ("", ""),
     ],
 )

@@ -19,7 +19,12 @@ def wrong(*said: tuple[str, str]) -> list[dict[str, Any]]:
 
 def test_a_sentence_that_says_what_is_wrong_is_one_bug_whichever_operator_shows_it() -> None:
     said = (("ArgMax", TIES.format(3, 9)), ("ArgMin", TIES.format(5, 7)), ("resnet_block", TIES.format(1, 4)))
-    assert groups(*wrong(*said)) == [{0, 1, 2}]
+    assert groups(*wrong(*said, ("Conv", "max abs diff 3.0"))) == [{0, 1, 2}, {3}]
+
+
+def test_the_only_sentence_of_a_batch_is_the_harnesss() -> None:
+    said = "candidate deviates beyond acceptable bounds"
+    assert len(groups(*wrong(*((name, said) for name in ("Resize", "TopK", "Gelu") for _ in range(2))))) == 3
 
 
 def test_two_sentences_about_one_operator_are_two_bugs() -> None:
@@ -50,7 +55,7 @@ def test_the_words_that_a_harness_always_uses_tell_no_bug() -> None:
 
 
 def test_why_tells_what_is_said_to_be_wrong() -> None:
-    rows = wrong(("ArgMax", TIES.format(3, 9)), ("ArgMin", TIES.format(5, 7)))
+    rows = wrong(("ArgMax", TIES.format(3, 9)), ("ArgMin", TIES.format(5, 7)), ("Conv", "max abs diff 3.0"))
     found = group(reports([{**row, "id": str(at)} for at, row in enumerate(rows)]))
-    [why] = found.groups.values()
+    why, _ = found.groups.values()
     assert why.startswith("same because what is said to be wrong is the same (ignored maxima select_last_index tied)")

@@ -51,6 +51,19 @@ def test_a_message_that_is_alone_and_whose_trace_says_nothing_that_others_say_st
     assert groups(*rows) == [{0}, {1}]
 
 
+def test_what_any_log_holds_is_not_what_failed() -> None:
+    noise = "E external/local_xla/stream/cuda_dnn.cc:9261] Unable to register cuDNN factory"
+    said = ("Unsupported padding mode reflect", "Unsupported interpolation mode", "k must be a constant")
+    names = ("Pad", "Resize", "TopK")
+    frame = 'Traceback (most recent call last):\n  File "/x/site-packages/acme/ops.py", line 5, in convert_{}'
+    framed = [
+        {"message": each, "trace": f"{noise}\n{frame.format(name)}"} for each, name in zip(said, names, strict=True)
+    ]
+    assert groups(*framed) == [{0}, {1}, {2}]
+    noted = [{"message": each, "operator": name, "trace": noise} for each, name in zip(said, names, strict=True)]
+    assert groups(*noted) == [{0}, {1}, {2}]
+
+
 def test_a_place_beside_a_title_is_where_it_happened() -> None:
     place = "src/layers/beam_search.cc:{} acme::Hypotheses::Output top <= used was false"
     rows = [ticket(f"model {name}: result() is empty", place.format(n)) for n, name in ((38, "whisper"), (47, "t5"))]

@@ -57,4 +57,4 @@ def test_only_the_signs_that_a_page_needs_itself_are_turned_back() -> None:
 def test_lines_that_are_no_records_stay_as_they_are() -> None:
     for text in ('{"log": 3}', '{"pod": "a"}', '{"log": "cut', '{"a":' * 100_000, "{" * 10):
         assert unescaped(f"{text}\nx") == f"{text}\nx"
-    assert unescaped('{"log": "one\\n", "stream": "stderr"}\nplain\n{"msg": "two"}') == "one\nplain\ntwo"
+    assert unescaped('{"log": "one\\n", "stream": "stderr"}\nplain\n{"msg": "two", "ts": 3}') == "one\nplain\ntwo"

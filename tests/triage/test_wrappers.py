@@ -80,10 +80,13 @@ def test_lines_of_a_message_that_its_trace_has_as_well_are_no_wrapper() -> None:
     assert [each.message for each in unwrapped(reports(rows))] == said
 
 
-def test_a_sentence_before_a_message_that_others_have_alone_is_somebodys_title() -> None:
-    said = "Unsupported model IR version: 10, max supported: 9"
-    title = "my model of last week cannot be loaded: "
-    assert messages(said, f"{title}{said}") == [said, said]
+def test_words_that_name_an_operator_of_the_batch_are_no_wrapper() -> None:
+    said = ("the last axis is out of range", "the kernel is too large here")
+    rows = [{"message": each} for each in said]
+    rows += [{"message": f"Lowering {name} failed - {each}"} for name in ("Pad", "Tile") for each in said]
+    rows += [{"message": "x", "operator": "Pad"}, {"message": "y", "operator": "Tile"}]
+    found = unwrapped(reports([{**row, "id": str(at)} for at, row in enumerate(rows)]))
+    assert [each.message for each in found] == [row["message"] for row in rows]
 
 
 def test_the_place_that_a_message_begins_with_is_no_wrapper() -> None:
