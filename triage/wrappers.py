@@ -69,6 +69,7 @@ def unwrapped(reports: Sequence[Report]) -> list[Report]:
 
 
 def _usual(reports: Sequence[Report], operators: frozenset[str]) -> frozenset[str]:
+    """The wrappers of a batch."""
     traces: dict[str, str] = {}
     for report in reports:
         if report.message:

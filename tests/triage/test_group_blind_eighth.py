@@ -3,15 +3,13 @@ message, helpers whose callers were inlined, stacks that LLVM dumps, tests noted
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from tests.triage import synthetic
-from tests.triage.test_group import groups, native, reports
-from tests.triage.test_group_blind import GOLDEN
-from triage.group import group
+from fuzz.case import Frame
+from tests.triage.test_group import groups, native
+from triage.frame_order import Order
 from triage.prefixes import prefixed
 from triage.testcase import operator_of
 
@@ -82,24 +80,13 @@ def test_a_stack_that_llvm_dumps_without_its_own_handler_is_whole() -> None:
     assert groups(fold, tile, fold, tile) == [{0, 2}, {1, 3}]
 
 
-@pytest.mark.parametrize(
-    ("name", "part", "least"),
-    [
-        ("eighth", "seed1", 0.75),
-        ("eighth", "seed2", 0.84),
-        ("eighth", "seed3", 0.75),
-        ("ninth", "seed1", 0.72),
-        ("ninth", "seed2", 0.81),
-        ("ninth", "seed3", 0.60),
-        ("tenth", "seed1", 0.66),
-        ("tenth", "seed2", 0.73),
-        ("tenth", "seed3", 0.59),
-    ],
-)
-def test_the_failures_of_these_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
-    rows = [json.loads(line) for line in (GOLDEN / f"blind_{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-    rows = [row for row in rows if row.pop("part") == part]
-    labels = [row.pop("label") for row in rows]
-    rows = [{"message": "", **row, "id": str(at)} for at, row in enumerate(rows)]
-    assigned = group(reports(rows)).assignment
-    assert synthetic.adjusted_rand(labels, [assigned[row["id"]] for row in rows]) >= least
+def test_traces_show_who_calls_whom_in_a_list_that_the_batch_as_a_whole_reads_the_other_way() -> None:
+    def frames(*names: str) -> tuple[Frame, ...]:
+        return tuple(Frame("", 0, f"ns::{name}") for name in names)
+
+    turned = frames("Outer", "Middle", "Inner")
+    lists = [turned, *(frames(f"Leaf{name}", "Walk", "Start") for name in "ABC")]
+    traces = [turned[::-1], *lists[1:]]  # innermost first
+    assert Order(lists, lambda: traces).inner_last(turned)
+    assert not Order(lists, lambda: traces).inner_last(lists[1])
+    assert not Order(lists, lambda: traces[1:]).inner_last(turned), "nothing tells: what is usual in the batch counts"

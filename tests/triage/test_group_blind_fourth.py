@@ -378,6 +378,15 @@ def _given(row: dict[str, Any]) -> dict[str, Any]:
         ("blind_sixth", "seed2", 0.87),
         ("blind_seventh", "seed1", 0.94),
         ("blind_seventh", "seed2", 0.95),
+        ("blind_eighth", "seed1", 0.75),
+        ("blind_eighth", "seed2", 0.84),
+        ("blind_eighth", "seed3", 0.75),
+        ("blind_ninth", "seed1", 0.72),
+        ("blind_ninth", "seed2", 0.81),
+        ("blind_ninth", "seed3", 0.60),
+        ("blind_tenth", "seed1", 0.66),
+        ("blind_tenth", "seed2", 0.73),
+        ("blind_tenth", "seed3", 0.59),
     ],
 )
 def test_the_failures_of_the_last_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
