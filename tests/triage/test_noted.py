@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.triage.test_group import groups, native
+from triage.hollow import hollow
+from triage.messages import said as said_of
 from triage.noted import classed
 
 
@@ -81,3 +83,12 @@ def test_a_signal_in_the_place_of_an_exception_is_a_death() -> None:
     noted = ("SIGABRT", "EXCEPTION_ACCESS_VIOLATION_READ", "EXC_BAD_ACCESS (KERN_INVALID_ADDRESS)")
     rows = [{"symptom": "error", "exception": each, "message": "", "trace": trace} for each in noted]
     assert groups(*rows, {"symptom": "crash", "message": "", "trace": trace}) == [{0, 1, 2, 3}]
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["EXC_BAD_ACCESS in libacme.dylib", "SIGSEGV in libacme.so.1.16.3", "EXCEPTION_ACCESS_VIOLATION_READ in acme_gpu.dll"],
+)
+def test_the_name_of_a_death_and_of_a_library_say_nothing_of_the_bug(said: str) -> None:
+    assert hollow(said_of(said))
+    assert not hollow(said_of(f"{said}: the tile is too small"))
