@@ -87,7 +87,11 @@ def test_a_signal_in_the_place_of_an_exception_is_a_death() -> None:
 
 @pytest.mark.parametrize(
     "said",
-    ["EXC_BAD_ACCESS in libacme.dylib", "SIGSEGV in libacme.so.1.16.3", "EXCEPTION_ACCESS_VIOLATION_READ in acme_gpu.dll"],
+    [
+        "EXC_BAD_ACCESS in libacme.dylib",
+        "SIGSEGV in libacme.so.1.16.3",
+        "EXCEPTION_ACCESS_VIOLATION_READ in acme_gpu.dll",
+    ],
 )
 def test_the_name_of_a_death_and_of_a_library_say_nothing_of_the_bug(said: str) -> None:
     assert hollow(said_of(said))
