@@ -18,6 +18,7 @@ from onnx import AttributeProto, NodeProto, TypeProto, helper, numpy_helper
 
 from fuzz.case import Case
 from fuzz.operators.graph import bodies
+from fuzz.operators.inference import negative
 from fuzz.wire import Value
 from triage.submodel import (
     add_initializer,
@@ -99,7 +100,7 @@ class _Graph:
         read, made = (
             [_sizes(kinds.get(name)) for name in names] for kinds, names in ((types, node.input), (found, node.output))
         )
-        if not made or not _fits(given, read, made[0]):
+        if not made or any(map(negative, found.values())) or not _fits(given, read, made[0]):
             return False
         self._types.update(found)
         return True
@@ -113,6 +114,8 @@ class _Graph:
         """The types of the node's results; None where shape inference refuses the node."""
         schema = onnx.defs.get_schema(node.op_type, self._version(node), node.domain)
         read = {name: types[name] for name in node.input if name}
+        if any(map(negative, read.values())):
+            return None  # onnx would end the process (`fuzz.operators.inference`)
         data = {name: numpy_helper.from_array(arrays[name], name) for name in read if name in arrays}
         small = {name: value for name, value in data.items() if arrays[name].size <= _MOST_ELEMENTS}
         try:

@@ -8,6 +8,8 @@ from functools import lru_cache
 import onnx
 from onnx import ValueInfoProto, helper, shape_inference
 
+from fuzz.operators.inference import infer_shapes
+
 
 @lru_cache(maxsize=8)
 def inferred_types(model: bytes) -> dict[str, ValueInfoProto]:
@@ -19,7 +21,7 @@ def inferred_types(model: bytes) -> dict[str, ValueInfoProto]:
     found = onnx.load_model_from_string(model)
     while True:
         try:
-            found = shape_inference.infer_shapes(found)
+            found = infer_shapes(found)
         except (shape_inference.InferenceError, RuntimeError):
             return {}
         guesses = list(_guesses(found))

@@ -320,7 +320,9 @@ def _operator(given: str, message: str) -> tuple[str, str, str]:
     found = pattern.search(message)
     if not found:
         return operator, "", message
-    return operator, found[0], pattern.sub("OP", message[:64_000])
+    spellings = (hit for hit in pattern.finditer(message) if not _of_a_case(message[: hit.start()]))
+    named = next((hit[0] for hit in spellings), "")
+    return operator, named, pattern.sub("OP", message[:64_000])
 
 
 def _of_several(given: str, message: str) -> str:
@@ -342,6 +344,16 @@ def _converting(message: str) -> str:
 def _may_name(message: str, operator: str) -> bool:
     """Whether `_spelling` need search: False is sure, and quickly seen."""
     return not message.isascii() or operator.rpartition("::")[2].lower() in message.lower()
+
+
+#: So long are the digits and the hyphen that a case's name has before an operator, at least.
+_CASE = 4
+
+
+def _of_a_case(before: str) -> bool:
+    """Whether an operator behind these words is part of the name of a case, which tells what was tried and not what is
+    wrong: "c27113-pad"."""
+    return before[-1:] == "-" and len(before) > _CASE and before[-_CASE:-1].isdigit()
 
 
 @lru_cache(maxsize=1 << 14)

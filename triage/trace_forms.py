@@ -19,6 +19,9 @@ _JAVA = re.compile(
 _GO_PLACE = re.compile(r"(?P<file>\S+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
 _GO_CALL = re.compile(r"(?:created by )?(?P<function>[\w./()*~\[\]-]*\.[\w()*.\[\]]+?)(?:\((?:[^()]|\.\.\.)*\))?$")
 
+#: What MLIR prints above the program that a pass left behind.
+_PASS = re.compile(r"// -+// IR Dump After (?P<name>\w+) Failed\b")
+
 
 def symbol(line: str) -> str:
     """What stands behind the address of a frame that glog, Abseil or Valgrind printed, "" in other lines."""
@@ -39,3 +42,9 @@ def go(line: str, before: str) -> Frame | None:
     if place is None or call is None:
         return None
     return Frame(place["file"], int(place["line"]), re.sub(r"[()*]", "", call["function"]))
+
+
+def failed_pass(line: str) -> Frame | None:
+    """The pass of an MLIR compiler that a line says to have failed, as the method that ran; None for other lines."""
+    found = _PASS.match(line)
+    return Frame("", 0, f"{found['name']}::runOnOperation") if found else None

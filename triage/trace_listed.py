@@ -7,6 +7,7 @@ import re
 from fuzz.case import Frame
 from triage.frame_order import OuterFirst
 from triage.trace_native import NUMBERED, native, unnumbered
+from triage.trace_windows import windows
 
 _LONGEST_LINE = 1_500
 _NUMBER = re.compile(r"\s*(?:\* )?(?:frame )?#(\d{1,7})\b")
@@ -74,6 +75,8 @@ def _line(text: str) -> Frame:
     """One frame written as text."""
     if found := NUMBERED.match(text):
         text = found[5]
+    if "!" in text and (frame := windows(text)):
+        return frame
     for pattern in _WRITTEN:
         if found := pattern.match(text):
             return Frame(found["file"], int((found["line"] or "0")[:9]), found["function"] or "")

@@ -1,7 +1,7 @@
 """One frame of native code as tools write it, with or without a number before it. Pure.
 
 gdb, lldb, the sanitizers, PyTorch, TVM and Rust (``0x7f… in ns::f (x=1) at file.cc:12``); glibc's
-``library(symbol+0x1a) [0x7f...]``; Windows' ``module!function+0x1a [file @ 12]``.
+``library(symbol+0x1a) [0x7f...]``; those of Windows (`trace_windows`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 
 from fuzz.case import Frame
 from triage import trace_shapes
+from triage.trace_windows import windows
 
 #: A numbered frame: the number is in the first group that matched of four, the frame in the fifth.
 NUMBERED = re.compile(r"(?:\* )?(?:frame )?(?:#(\d+):?|\[bt\] \((\d+)\)|(\d+):|\[(\d+)\])\s+(\S.*)")
@@ -38,10 +39,6 @@ _GLIBC = re.compile(
 #: The same with the symbol demangled, arguments and all, as older versions of TVM and MXNet print it.
 _DEMANGLED = re.compile(
     r"(?P<library>[^\s()]+\.so[\d.]*)\((?P<symbol>\S.*)\+0x[0-9a-fA-F]+\)(?: ?\[0x[0-9a-fA-F]+\])?$"
-)
-_WINDOWS = re.compile(
-    r"(?:[0-9a-f`]+ [0-9a-f`]+ )?[\w.-]+!(?P<function>[^+\[]+?)(?=\+0x| \[)(?:\+0x[0-9a-fA-F]+)?"
-    r"(?: \[(?P<file>.+?) @ (?P<line>\d+)\])?$"
 )
 #: What lldb puts before a function.
 _MODULE = re.compile(r"^[^\s`]+`")
@@ -92,6 +89,4 @@ def unnumbered(line: str) -> Frame | None:
         and (found := _GLIBC.match(line) or _DEMANGLED.match(line))
     ):
         return stripped(line) or Frame(found["library"], 0, found["symbol"])
-    if "!" in line and (found := _WINDOWS.match(line)):
-        return Frame(found["file"] or "", int(found["line"] or 0), found["function"])
-    return None
+    return windows(line) if "!" in line else None

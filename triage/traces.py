@@ -312,6 +312,8 @@ def _formed(reading: _Reading, line: str) -> Frame | None:
         if symbol := trace_forms.symbol(line):
             return native(symbol)
         return trace_forms.java(line)
+    if line.startswith("//"):
+        return trace_forms.failed_pass(line)
     found = trace_forms.go(line, reading.text[-1]) if reading.text and ".go:" in line else None
     if found:
         reading.text.pop()  # the call, which was taken for text

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import onnx
 
 from fuzz.case import Case, Status
+from fuzz.operators.inference import infer_shapes
 from triage.construct_meaning import parsed
 from triage.inquiry import Condition, Inquiry
 from triage.submodel import initializer_names, mend, replace_items, tensors
@@ -40,7 +41,10 @@ def refused(conditions: Sequence[Condition]) -> tuple[str, ...]:
 
 def _first_alone(case: Case, at: int) -> Case | None:
     """The node at the position alone; None where it reads what other nodes make, or nobody knows what it makes."""
-    model = onnx.shape_inference.infer_shapes(parsed(case.model))
+    try:
+        model = infer_shapes(parsed(case.model))
+    except onnx.shape_inference.InferenceError:
+        return None
     node, known = model.graph.node[at], {info.name: info for info in model.graph.value_info}
     given = {"", *(info.name for info in model.graph.input), *initializer_names(model.graph)}
     made = [known[name] for name in node.output if name in known]

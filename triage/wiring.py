@@ -11,6 +11,7 @@ from onnx import TypeProto, helper, numpy_helper, shape_inference
 
 from fuzz.case import Case
 from fuzz.operators.graph import bodies, walk
+from fuzz.operators.inference import infer_shapes
 from fuzz.wire import Value
 from triage.nodesearch import Kept
 from triage.parts import parts
@@ -184,7 +185,7 @@ def _may_replace(one: TypeProto | None, other: TypeProto | None) -> bool:
 def _types(model: onnx.ModelProto, place: Place) -> dict[str, TypeProto]:
     """What shape inference knows of the values of a place."""
     try:
-        model = shape_inference.infer_shapes(model)
+        model = infer_shapes(model)
     except (shape_inference.InferenceError, RuntimeError):
         return {}
     part = place.find(model)

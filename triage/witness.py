@@ -19,6 +19,7 @@ import onnx
 
 from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
+from fuzz.operators.inference import infer_shapes
 from fuzz.oracles import differential
 from fuzz.wire import Raw
 from triage import handwritten, hoisting
@@ -351,7 +352,7 @@ def _returning(case: Case, names: list[str]) -> Case | None:
     model.graph.node[0].output[:] = names
     del model.graph.output[:]
     try:
-        inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+        inferred = infer_shapes(model, data_prop=True)
     except onnx.shape_inference.InferenceError:
         return None
     found = {info.name: info for info in inferred.graph.value_info} | known

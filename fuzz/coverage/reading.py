@@ -10,6 +10,8 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 
+from fuzz.operators.inference import infer_shapes
+
 #: Constant inputs of at most this many elements are parameters (axes, pads, target shapes), larger ones weights.
 _FEW = 16
 _WHOLE = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
@@ -95,7 +97,7 @@ def _attributes(node: onnx.NodeProto) -> tuple[bytes, ...]:
 
 
 def _shapes(model: onnx.ModelProto) -> dict[str, Sizes]:
-    graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+    graph = infer_shapes(model, data_prop=True).graph
     found: dict[str, Sizes] = {each.name: tuple(each.dims) for each in graph.initializer}
     for info in (*graph.input, *graph.value_info, *graph.output):
         kind = info.type.tensor_type

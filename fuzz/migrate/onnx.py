@@ -14,6 +14,7 @@ from fuzz.generators import Skip, onnx_models, onnx_node
 from fuzz.instance_store import Source, Stored, stored
 from fuzz.migrate import Omitted, Request
 from fuzz.operators.graph import walk
+from fuzz.operators.inference import infer_shapes
 from fuzz.operators.table import opsets
 from fuzz.wire import Value, dtype_name
 
@@ -61,7 +62,7 @@ def _instance(node: onnx.NodeProto, types: _Types, case_id: str) -> dict[str, An
 def _types(model: onnx.ModelProto, inputs: Any) -> _Types:
     """The type of every value that is known: by inference, and exactly for the inputs and constants of the case."""
     try:
-        graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
+        graph = infer_shapes(model, data_prop=True).graph
     except (onnx.shape_inference.InferenceError, RuntimeError):
         graph = model.graph  # some tests hold operators that inference does not know
     found = {info.name: info.type for info in (*graph.value_info, *graph.output, *graph.input)}

@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 
 from fuzz.operators import graph as onnx_graph
+from fuzz.operators.inference import infer_shapes
 from fuzz.operators.table import Input, formal_inputs, operator, opsets, schema
 
 Shape = tuple[int, ...]
@@ -85,7 +86,7 @@ class Slot:
 def know(model: onnx.ModelProto) -> Knowledge:
     """Shapes, dtypes and constants of `model`, as far as shape inference finds them."""
     try:
-        inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+        inferred = infer_shapes(model, data_prop=True)
     except (onnx.shape_inference.InferenceError, RuntimeError, ValueError):
         inferred = model  # an invalid model still has declared types to draw from
     known = Knowledge({}, {}, onnx_graph.constants(model))

@@ -15,6 +15,7 @@ from onnx import helper, numpy_helper
 from fuzz import wire
 from fuzz.case import Case
 from fuzz.operators.graph import walk
+from fuzz.operators.inference import infer_shapes
 from fuzz.ranking.item import Call, Item, Tensor, Value
 from fuzz.ranking.reading import instance_item, onnx_call
 
@@ -80,7 +81,7 @@ def _plain(value: Any) -> Value:
 def _tensors(model: onnx.ModelProto, case: Case) -> dict[str, Tensor]:
     """What is known of the types of values by name: the inputs as they are, initializers, and inferred shapes."""
     try:
-        graph = onnx.shape_inference.infer_shapes(model).graph
+        graph = infer_shapes(model).graph
     except (RuntimeError, ValueError, onnx.shape_inference.InferenceError):
         graph = model.graph
     known = {info.name: _declared(info.type) for info in (*graph.value_info, *graph.input, *graph.output)}

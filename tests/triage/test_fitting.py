@@ -134,3 +134,14 @@ def test_of_two_nodes_that_could_take_a_dropped_ones_place_the_one_that_nobody_e
     values = {name: ones(2) for name in "xabcy"}
     led = parts(case, {0, 1, 3}, values)[0]
     assert [list(node.input) for node in load(led).graph.node] == [["x"], ["a"], ["b"]]
+
+
+def test_a_slice_of_what_a_window_left_less_than_nothing_of_is_given_up_and_ends_no_process() -> None:
+    case = case_of(
+        """g (float[1,1,2] x, float[1,1,4] w) => (float[1,1,1] y)
+        <int64[1] s = {0}, int64[1] e = {8}, int64[1] t = {2}> { a = Conv(x, w) y = Slice(a, s, e, t) }""",
+        x=ones(1, 1, 2),
+        w=ones(1, 1, 4),
+    )
+    found = fitted(case)
+    assert found is None or run(found)

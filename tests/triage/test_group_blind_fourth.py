@@ -387,6 +387,9 @@ def _given(row: dict[str, Any]) -> dict[str, Any]:
         ("blind_tenth", "seed1", 0.66),
         ("blind_tenth", "seed2", 0.73),
         ("blind_tenth", "seed3", 0.59),
+        ("blind_eleventh", "seed1", 0.73),
+        ("blind_eleventh", "seed2", 0.71),
+        ("blind_eleventh", "seed3", 0.56),
     ],
 )
 def test_the_failures_of_the_last_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:
@@ -396,3 +399,13 @@ def test_the_failures_of_the_last_trials_are_grouped_by_their_bugs(name: str, pa
     rows = [{"message": "", **_given(row), "id": str(at)} for at, row in enumerate(rows)]
     assigned = group(reports(rows)).assignment
     assert synthetic.adjusted_rand(labels, [assigned[row["id"]] for row in rows]) >= least
+
+
+def test_an_operator_in_the_name_of_a_case_is_not_what_a_message_is_about() -> None:
+    said = "Check failed: (it != bound.end()) is false: no bound of a variable"
+    names = ("pad", "slice", "concat")
+    lines = [
+        {"message": f"shard {at}/9: case c2711{at}-{name}: {said}", "operator": name} for at, name in enumerate(names)
+    ]
+    frames = native("tvm::arith::Impl::Update", "tvm::relax::Normalizer::BeginScope")
+    assert groups(*({**line, "frames": frames} for line in lines)) == [{0, 1, 2}]

@@ -148,3 +148,55 @@ def test_a_message_is_the_same_whatever_differs_between_two_runs(what: str) -> N
 def test_what_an_instruction_does_still_tells() -> None:
     assert said("%a.1 = f32[2]{0} sort(f32[2]{0} %b)") != said("%a.1 = f32[2]{0} reduce(f32[2]{0} %b)")
     assert said("Error (/m/R_1: IResizeLayer: no size)") != said("Error (/m/R_1: IPoolingLayer: no size)")
+
+
+CDB = """PROCESS_NAME:  runner.exe
+
+KEY_VALUES_STRING: 1
+    Key  : Failure.Bucket
+    Value: INVALID_POINTER_READ_c0000005_quill!quill::Edges::at
+
+STACK_TEXT:
+00000076`93f15f0f 00007ff5`6050b078     : quill!quill::Edges::at+0xbab [D:\\j\\quill\\src\\edges.cpp @ 112]
+00000076`93f15faf 00007ffc`3f63a599 : 00000000`00000001 00000000`00000000 : quill!quill::Fuse::run+0xcc1
+03 (Inline Function) --------`--------     : quill!quill::Graph::build+0x5 [D:\\j\\quill\\src\\graph.cpp @ 7]
+00000076`93f16bcf 00000000`00000000     : KERNEL32!BaseThreadInitThunk+0x14
+"""
+MINIDUMP = """Thread 8 (id: 0x2320) CRASHED
+  0  quill.dll!quill::Edges::at [edges.cpp : 226] + 0x37f
+  1  quill.dll!quill::Fuse::run [fuse.cpp : 1835] + 0xb75
+  2  quill.dll!quill::Graph::build [graph.cpp : 430] + 0x1b3
+"""
+VISUAL_STUDIO = """quill.dll!quill::Edges::at(int at=3) Line 226\tC++
+quill.dll!quill::Fuse::run Line 1835
+quill.dll!quill::Graph::build()  Line 430 C++
+"""
+
+
+@pytest.mark.parametrize("raw", [CDB, MINIDUMP, VISUAL_STUDIO], ids=["cdb", "minidump", "Visual Studio"])
+def test_stacks_of_windows_tools_are_read(raw: str) -> None:
+    names = [function_name(frame.function) for frame in read(raw).frames]
+    assert names[:3] == ["quill::Edges::at", "quill::Fuse::run", "quill::Graph::build"]
+
+
+def test_the_place_of_a_windows_frame_is_kept() -> None:
+    assert [(frame.file, frame.line) for frame in read(CDB).frames][0] == ("D:/j/quill/src/edges.cpp", 112)
+    assert [(frame.file, frame.line) for frame in read(MINIDUMP).frames][1] == ("fuse.cpp", 1835)
+
+
+def test_what_windbg_says_beside_the_stack_is_no_frame_and_no_message() -> None:
+    found = read(CDB)
+    assert not any("INVALID_POINTER" in frame.function for frame in found.frames)
+    assert "Bucket" not in found.said
+
+
+def test_a_sentence_with_an_exclamation_mark_is_no_frame_of_windows() -> None:
+    assert not read("Oh no!this failed\nIt broke in v1.2!again and again").frames
+
+
+def test_the_pass_that_mlir_says_to_have_failed_is_where_it_happened() -> None:
+    raw = """// -----// IR Dump After FuseRegionsPass Failed (fuse-regions) //----- //
+model.mlir:893:9: error: operand #2 does not dominate this use
+    %630 = linalg.generic ins(%862 : tensor<8xf32>)
+"""
+    assert [frame.function for frame in read(raw).frames] == ["FuseRegionsPass::runOnOperation"]

@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 
 from fuzz.case import Case
+from fuzz.operators.inference import infer_shapes
 from fuzz.wire import Value
 from triage.submodel import load, mend, open_shapes, reads, replace_items
 
@@ -89,7 +90,7 @@ def _declare(model: onnx.ModelProto) -> None:
     for info in loose.graph.output:
         info.ClearField("type")
     try:
-        found = {info.name: info for info in onnx.shape_inference.infer_shapes(loose).graph.output}
+        found = {info.name: info for info in infer_shapes(loose).graph.output}
     except (onnx.shape_inference.InferenceError, RuntimeError):
         return
     for info in model.graph.output:

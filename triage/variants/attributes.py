@@ -9,6 +9,7 @@ import onnx
 from onnx import TensorProto, numpy_helper
 
 from fuzz.case import Case
+from fuzz.operators.inference import infer_shapes
 from triage.construct_meaning import parsed
 from triage.drawing import dtype_text
 from triage.schemas import TYPE_ATTRIBUTES, attribute_text, default_text, is_default, is_flag, schema_of
@@ -101,7 +102,10 @@ def retyped(model: onnx.ModelProto) -> None:
     loose.CopyFrom(model)
     for info in loose.graph.output:
         info.ClearField("type")
-    found = {info.name: info for info in onnx.shape_inference.infer_shapes(loose).graph.output}
+    try:
+        found = {info.name: info for info in infer_shapes(loose).graph.output}
+    except onnx.shape_inference.InferenceError:
+        return
     for info in model.graph.output:
         if found[info.name].type.WhichOneof("value") == "tensor_type":
             info.type.tensor_type.elem_type = found[info.name].type.tensor_type.elem_type
