@@ -93,11 +93,17 @@ class Ignored:
 
     def pair(self, path: str, name: str) -> str:
         """The kind of a function in a file where only the two together tell nothing, "" if they do."""
-        return next((kind for kind, file, function in self.both if function.search(name) and file.search(path)), "")
+        return next((kind for kind, file in _in_files(self, name) if file.search(path)), "")
 
     def kind(self, path: str, name: str) -> str:
         """Why a frame tells nothing: one of `KINDS`, "" if it tells something."""
         return self.function(name) or self.file(path) or self.pair(path, name)
+
+
+@lru_cache(maxsize=1 << 14)
+def _in_files(ignored: Ignored, name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The kinds of a function by the files in which it is of them."""
+    return tuple((kind, file) for kind, file, function in ignored.both if function.search(name))
 
 
 @lru_cache(maxsize=1 << 14)

@@ -32,6 +32,8 @@ _NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.
 OFFSET = "+0x"
 #: Rules look at no more than these last parts of a path.
 _PARTS = 5
+#: Folders at the root within which every user, or every run, has one.
+_ROOTS = frozenset({"home", "tmp", "Users"})
 _LONGEST_CODE = 100
 #: Kernels are compiled for several sets of instructions; only assemblers' names spell them as words of their own.
 _ISA = re.compile(
@@ -108,14 +110,21 @@ class Known(NamedTuple):
 @lru_cache(maxsize=1 << 16)
 def known(file: str, function: str) -> Known:
     """What is known of a frame but for its line of code."""
-    parts = file.replace("\\", "/").split("/")[-_PARTS:]
-    path, bare = "/".join(parts), _bare(function)  # the end of a path is the same on every machine
+    parts = file.replace("\\", "/").split("/")
+    if len(parts) > _PARTS and parts[1] in _ROOTS:
+        del parts[:3]
+    return _known("/".join(parts[-_PARTS:]), function)  # the end of a path is the same on every machine
+
+
+@lru_cache(maxsize=1 << 16)
+def _known(path: str, function: str) -> Known:
+    bare = _bare(function)
     every = rules()
     return Known(
         _name(path, bare),
         every.ignored.kind(path, bare),
         bool(every.shared.kind(path, bare)),
-        parts[-1],
+        path.rpartition("/")[2],
         every.owned.compiler(path, bare),
     )
 

@@ -70,6 +70,7 @@ class Rule:
     refusable: bool = False
     traps: str = ""
     sizes: bool = False
+    steps: int = 0
 
     def covers(self, version: int) -> bool:
         """Whether the rule speaks of this version of its operators."""
@@ -78,7 +79,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a case proves nothing. `spec` is "" for a gap of the standard; `traps` is a signal by which it may end."""
+    """Why a case proves nothing. `spec` is "" for a gap of the standard; `traps` is a signal by which it may end.
+
+    `steps` is how far apart two whole numbers are that may both be the operator's result (0: no matter how far).
+    """
 
     operator: str
     node_name: str
@@ -87,6 +91,7 @@ class Objection:
     spec: str
     refusable: bool = False
     traps: str = ""
+    steps: int = 0
 
 
 class RuleError(ValueError):
@@ -269,7 +274,9 @@ def _objections(sites: Iterator[Located], kinds: frozenset[Kind]) -> Iterator[Ob
             if rule.kind not in kinds or not rule.covers(site.version):
                 continue
             if _holds(rule, site):
-                yield Objection(site.op_type, name, rule.kind, rule.reason, rule.spec, rule.refusable, rule.traps)
+                yield Objection(
+                    site.op_type, name, rule.kind, rule.reason, rule.spec, rule.refusable, rule.traps, rule.steps
+                )
 
 
 def _holds(rule: Rule, site: Site) -> bool:

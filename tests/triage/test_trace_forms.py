@@ -180,8 +180,10 @@ def test_stacks_of_windows_tools_are_read(raw: str) -> None:
 
 
 def test_the_place_of_a_windows_frame_is_kept() -> None:
-    assert [(frame.file, frame.line) for frame in read(CDB).frames][0] == ("D:/j/quill/src/edges.cpp", 112)
-    assert [(frame.file, frame.line) for frame in read(MINIDUMP).frames][1] == ("fuse.cpp", 1835)
+    first = read(CDB).frames[0]
+    assert (first.file, first.line) == ("D:/j/quill/src/edges.cpp", 112)
+    second = read(MINIDUMP).frames[1]
+    assert (second.file, second.line) == ("fuse.cpp", 1835)
 
 
 def test_what_windbg_says_beside_the_stack_is_no_frame_and_no_message() -> None:

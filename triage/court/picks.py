@@ -119,7 +119,7 @@ def _take(lines: np.ndarray, at: np.ndarray) -> np.ndarray:
     return np.asarray(np.take_along_axis(lines, at.astype(np.int64), axis=1))
 
 
-def _same(values: np.ndarray, picked: np.ndarray, moved: np.ndarray) -> bool:
+def _same(values: np.ndarray, picked: np.ndarray, moved: np.ndarray | float) -> bool:
     """Whether they are those that stand at the places; a compiler may have computed them in fewer bits."""
     near = 0 if values.dtype == object else CLOSE * np.abs(picked)
     with np.errstate(all="ignore"):
@@ -147,6 +147,13 @@ def _same_maximum(x: np.ndarray, noise: np.ndarray, results: Mapping[int, Value]
     at = places.ravel().astype(np.int64)
     picked = x.ravel()[at].astype(np.float64)[None]
     return _same(pooled.ravel().astype(np.float64)[None], picked, noise.ravel()[at][None])
+
+
+def as_large(pooled: Value | None, maxima: Value | None, noise: np.ndarray) -> bool:
+    """MaxPool: whether its values are the largest, whichever of several equal ones was taken; True where unknown."""
+    if not isinstance(pooled, np.ndarray) or not isinstance(maxima, np.ndarray) or pooled.shape != maxima.shape:
+        return True
+    return _same(pooled.astype(np.float64), maxima.astype(np.float64), np.max(noise, initial=0.0))
 
 
 #: The position of the result that tells places.

@@ -410,6 +410,54 @@ def test_of_equal_values_float64_tells_nothing_where_no_order_of_them_explains_t
     assert other.verdict is Ruling.UNDEFINED
 
 
+def test_a_maximum_that_is_none_is_not_excused_by_ties_in_other_windows(court: Court, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+        g (float[1,1,4] x) => (float[1,1,2] y, int64[1,1,2] i) { y, i = MaxPool<kernel_shape=[2], strides=[2]>(x) }""")
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([[[1, 1, 2, -3]]])}, Origin("test"))
+    y, tied, smallest = "np.float32([[[1, {}]]])", "np.int64([[[1, 2]]])", "np.int64([[[1, 3]]])"
+    honest = answering(tmp_path, "honest", y.format(2), tied)
+    assert court.hear(case, honest).verdict is Ruling.UNDEFINED
+    assert court.hear(case, answering(tmp_path, "planted", y.format(-3), smallest)).verdict is Ruling.COMPILER_BUG
+
+
+def test_a_tie_of_quantization_excuses_one_step_and_no_more(court: Court, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+        g (float[3] x) => (uint8[3] y) { y, s, z = DynamicQuantizeLinear(x) }""")
+    inputs = {"x": np.float32([0.5, 0, 5])}  # the first is 25.5 of the steps of 5 / 255, as far as float32 can tell
+    case = Case("onnx", model.SerializeToString(), inputs, Origin("test"))
+    down = court.hear(case, answering(tmp_path, "down", "np.uint8([25, 0, 255])"))
+    assert down.verdict not in FILED
+    off = court.hear(case, answering(tmp_path, "off", "np.uint8([31, 0, 255])"))
+    assert off.verdict is Ruling.COMPILER_BUG
+
+
+def test_a_voter_is_asked_of_the_outputs_that_differ_and_not_of_the_others(court: Court, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 18]>
+        g (float[2] x) => (bool h, float[2] y) {
+            o = Optional(x) h = OptionalHasElement(o) y = OptionalGetElement(o) }""")
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([1, 2])}, Origin("test"))
+    found = court.hear(case, answering(tmp_path, "denies", "np.array(False)", "[np.float32([1, 2])]"))
+    assert found.verdict is Ruling.COMPILER_BUG
+    assert "onnxruntime" in find(found.evidence, "votes").figures["reference"]
+
+
+def answering(tmp_path: Path, name: str, *answers: str) -> Target:
+    """A compiler that gives these results, as Python writes them, whatever it is asked."""
+    path = tmp_path / f"{name}.py"
+    path.write_text(
+        "import numpy as np\n"
+        "PACKAGES, KINDS, OPTIONS = (), ('onnx',), {}\n"
+        "def warm():\n    pass\n"
+        "def devices():\n    return ['CPU']\n"
+        "def execute(job, enter):\n"
+        "    import onnx\n"
+        "    enter('run')\n"
+        "    names = [info.name for info in onnx.load_from_string(job.model).graph.output]\n"
+        f"    return list(zip(names, [{', '.join(answers)}]))\n"
+    )
+    return catalogue.target(str(path))
+
+
 def on_a_device(tmp_path: Path, library: str) -> Target:
     """A compiler whose Relu is wrong on a device, where its `library` uncompiled gives this of x."""
     path = tmp_path / "on_a_device.py"

@@ -55,7 +55,7 @@ def test_an_order_is_broken_where_what_is_picked_from_is_exact(
 ) -> None:
     node = helper.make_node("Hardmax", ["x"], ["y"])
     second = {0: np.float32([[0, 1, 0, 0]])}
-    found = ties._judged(ties._Pick(node, 13, np.float32([values]), np.array([moved]), second))
+    found = ties._judged(ties._Pick(node, 13, np.float32([values]), np.array([moved]), second, {}))
     assert found is not None and found.settles is ruling
     assert (found.side is Side.AGAINST) is (ruling is None)
 

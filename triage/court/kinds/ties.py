@@ -30,6 +30,7 @@ class _Pick:
     given: np.ndarray
     noise: np.ndarray
     results: Mapping[int, Value]
+    expected: Mapping[int, Value]
 
 
 def gather(hearing: Hearing) -> Evidence | None:
@@ -84,19 +85,26 @@ def _picks(hearing: Hearing) -> Iterator[_Pick]:
             continue
         found = schema(node, opsets(model))
         results = {at: actual[name] for at, name in enumerate(node.output) if name in actual}
+        expected = {at: hearing.values[name] for at, name in enumerate(node.output) if name in hearing.values}
         noise = places.get(node.output[0])
         still = noise if noise is not None and noise.shape == given.shape else np.zeros(given.shape)
-        yield _Pick(node, found.since_version if found else 0, given, still, results)
+        yield _Pick(node, found.since_version if found else 0, given, still, results, expected)
 
 
 def _judged(pick: _Pick) -> Evidence | None:
     operator, given = pick.node.op_type, attributes(pick.node)
     rule = picks.RULES[operator]
+    if operator == "MaxPool" and not picks.as_large(pick.results.get(0), pick.expected.get(0), pick.noise):
+        return _breaking(operator, given)
     if rule(pick.given, np.zeros(pick.given.shape), pick.results, given) and _is_exact(pick, given):
         return _tie(pick, next((each for each in tie_rules() if each.covers(operator, pick.version, given)), None))
     if rule(pick.given, pick.noise, pick.results, given):
         sentence = f"{operator} meets values so near each other that rounding decides which of them comes first"
         return Evidence("ties", Side.FOR, sentence, {"operator": operator}, Ruling.NOISE)
+    return _breaking(operator, given)
+
+
+def _breaking(operator: str, given: Mapping[str, object]) -> Evidence:
     sentence = f"no order of equal values gives the compiler's result of {operator}: it picks others than the largest"
     if operator == "ArgMin" or given.get("largest") == 0:
         sentence = sentence.replace("largest", "smallest")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import onnx
+
 from fuzz import validity
 from fuzz.case import Status
 from fuzz.oracles import differential, undefined
@@ -32,6 +35,10 @@ def gather(hearing: Hearing) -> Evidence | None:
     if hearing.errs_in_form:
         sentence = f"{objection.operator}: {objection.reason.rstrip('.')}; but that has no part in dtypes and shapes"
         return Evidence("undefined", Side.AGAINST, sentence, {"operator": objection.operator, "defined": True})
+    if objection.steps and _beyond(hearing, objection.operator, objection.steps):
+        reason = objection.reason.rstrip(".")
+        sentence = f"{objection.operator}: {reason}; but results are further apart than the two that may be right"
+        return Evidence("undefined", Side.AGAINST, sentence, {"operator": objection.operator})
     if hearing.errs_where_defined:
         reason = objection.reason.rstrip(".")
         sentence = f"{objection.operator}: {reason}; but elements that this does not touch differ, too"
@@ -40,3 +47,17 @@ def gather(hearing: Hearing) -> Evidence | None:
     figures = {"operator": objection.operator, "specification": objection.spec}
     sentence = f"{objection.operator}: {objection.reason.rstrip('.')}.{words}"
     return Evidence("undefined", Side.FOR, sentence, figures, Ruling.UNDEFINED)
+
+
+def _beyond(hearing: Hearing, operator: str, steps: int) -> bool:
+    """Whether an output that the operator itself gives differs by more steps in whole numbers."""
+    if not hearing.compares_values or hearing.case.kind != "onnx":
+        return False
+    model = onnx.load_model_from_string(hearing.case.model)
+    made = {name for node in model.graph.node if node.op_type == operator for name in node.output}
+    pairs = zip(model.graph.output, hearing.actual, hearing.expected, strict=False)
+    return any(
+        info.name in made and one.dtype.kind in "iu" and np.max(np.abs(one.astype(float) - other), initial=0) > steps
+        for info, one, other in pairs
+        if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.shape == other.shape
+    )

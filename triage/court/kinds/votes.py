@@ -10,6 +10,7 @@ import onnx
 from fuzz import catalogue, judge, registry
 from fuzz.case import Case, Outcome, Status
 from fuzz.operators.graph import bodies
+from fuzz.oracles import differential
 from fuzz.wire import Value
 from fuzz.zygote import BackendUnavailable
 from triage.court import measure
@@ -95,25 +96,40 @@ def _vote(hearing: Hearing, outcome: Outcome | None) -> str:
 def _side(hearing: Hearing, values: list[Value]) -> str:
     """Who is nearer. To side with the compiler, a voter must have its result, and not just one on that side of it.
 
-    Where the values are open, dtypes and shapes alone tell.
+    Where the values are open, dtypes and shapes alone tell; else the outputs of which the case complains.
     """
     if hearing.formal:
         alike = measure.comparable(values, hearing.expected), measure.comparable(values, hearing.actual)
         return "reference" if alike[0] else "compiler" if alike[1] else "neither"
-    side = {1: "compiler", -1: "reference", 0: "neither"}[measure.nearer(values, hearing.actual, hearing.expected)]
-    if side == "reference" or not hearing.compares_values or not measure.comparable(values, hearing.expected):
+    at = _accused(hearing) if len(values) == len(hearing.expected) else range(len(values))
+    vote, actual, expected = (_those(at, each) for each in (values, hearing.actual, hearing.expected))
+    side = {1: "compiler", -1: "reference", 0: "neither"}[measure.nearer(vote, actual, expected)]
+    if side == "reference" or not hearing.compares_values or not measure.comparable(vote, expected):
         return side
-    if side == "compiler" and _agrees(hearing, values, hearing.actual):
+    if side == "compiler" and _agrees(hearing, values, hearing.actual, at):
         return side
     widened = hearing.widened
-    by_words = widened is not None and widened.second and _agrees(hearing, values, widened.truth)
+    by_words = widened is not None and widened.second and _agrees(hearing, values, widened.truth, at)
     return "words" if by_words else "neither"
 
 
-def _agrees(hearing: Hearing, values: Sequence[Value], other: Sequence[Value]) -> bool:
+def _accused(hearing: Hearing) -> Sequence[int]:
+    """The outputs that differ: of another one a voter may think as it likes; all where the results cannot be paired."""
+    if len(hearing.actual) != len(hearing.expected):
+        return range(len(hearing.actual))
+    pairs = enumerate(zip(hearing.actual, hearing.expected, strict=True))
+    found = [at for at, (one, other) in pairs if differential.compare([one], [other]) is not None]
+    return found or range(len(hearing.actual))
+
+
+def _those(at: Sequence[int], values: Sequence[Value]) -> list[Value]:
+    return [values[each] for each in at if each < len(values)]
+
+
+def _agrees(hearing: Hearing, values: Sequence[Value], other: Sequence[Value], at: Sequence[int]) -> bool:
     widened, where = hearing.widened, measure.parted(hearing.actual, hearing.expected)
     noise = widened.noise if widened is not None and len(widened.noise) == len(values) else [None] * len(values)
-    return measure.agrees(values, other, where, noise)
+    return measure.agrees(_those(at, values), _those(at, other), [where[each] for each in at], _those(at, noise))
 
 
 def _leaning(sides: dict[str, list[str]]) -> Side:
