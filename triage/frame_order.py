@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice, pairwise
 
 from fuzz.case import Frame
@@ -103,6 +104,7 @@ def _kinds(first: Frame, last: Frame) -> list[str]:
     return ["" if each.function in _OF_ANYBODY else spot(each.file, each.function)[1] for each in (first, last)]
 
 
+@lru_cache(maxsize=1 << 14)
 def _sure_vote(first: Frame, last: Frame) -> int:
     """By where a program begins, what calls a compiler, and what dies."""
     kinds = _kinds(first, last)
