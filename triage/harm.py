@@ -2,7 +2,8 @@
 
 Nobody minds an int32 in the place of an int64 that holds a 3. So where the values are equal once they are converted,
 other inputs are tried, near the limits of what the wrong type holds. Nor is a 6 in the place of "true" as bad as the 0
-that the largest of -1 and 0 is, if that is what a compiler computes: calls are tried with such numbers, too.
+that the largest of -1 and 0 is, if that is what a compiler computes, nor a 1 in the place of 1.0 as bad as the 0 of 1
+divided by 2 in whole numbers: calls are tried with such numbers, too.
 """
 
 from __future__ import annotations
@@ -32,8 +33,12 @@ _TELLING = {
     "float32": (1e20, 1 + 2.0**-20),
     "bool": (True, False),
 }
-#: Numbers, in turns, of which some are true and the largest is not, by the dtype of a call's tensor.
-_TRUTHS = dict.fromkeys(("int64", "int32", "int16", "int8", "float64", "float32", "float16"), ((-1, 0),))
+_WHOLE = ("int64", "int32", "int16", "int8")
+#: Numbers, in turns, by the dtype of a call's tensor: some are true and the largest is not; whole ones leave a rest.
+_TURNS = {
+    **dict.fromkeys(("float64", "float32", "float16"), ((-1, 0),)),
+    **dict.fromkeys(_WHOLE, ((-1, 0), (2, 3))),
+}
 #: So many other failing cases are tried.
 _MOST_SEEN = 3
 #: Larger tensors of a call are left alone.
@@ -65,7 +70,7 @@ def _alike(case: Case, other: Case) -> bool:
 
 
 def _cases(case: Case) -> Iterator[Case]:
-    """Each input in turn full of telling numbers, each tensor of a call with truths that are not the largest number."""
+    """Each input in turn full of telling numbers, each tensor of a call with numbers in turns."""
     if case.kind == "instance":
         yield from _calls(case)
         return
@@ -80,7 +85,7 @@ def _calls(case: Case) -> Iterator[Case]:
     instance = parsed(case)
     for at, tensor in enumerate(instance.tensors):
         count = math.prod(tensor.shape)
-        numbers = [*((number,) for number in _TELLING.get(tensor.dtype, ())), *_TRUTHS.get(tensor.dtype, ())]
+        numbers = [*((number,) for number in _TELLING.get(tensor.dtype, ())), *_TURNS.get(tensor.dtype, ())]
         for each in numbers if 0 < count <= MOST_ELEMENTS else ():
             shape = tensor.shape if count >= len(each) else (*tensor.shape[:-1], len(each))  # one number is the largest
             values = tuple(islice(cycle(each), math.prod(shape)))

@@ -84,3 +84,15 @@ def test_what_a_reduced_case_is_too_small_for_is_shown_on_another_that_fails_ali
     assert found is not None and found.reference is not None
     [(_, want)], [(_, got)] = found.reference.outputs, found.outcome.outputs
     assert effect(want, got, {}) == "returns float32 0 instead of bool True"
+
+
+def test_an_integer_division_is_shown_where_it_leaves_a_rest(judge: Judge) -> None:
+    pytest.importorskip("tvm")
+    ones = b'{"dtype": "int64", "shape": [2], "values": [1, 1]}'
+    text = b'{"library": "torch", "api": "torch.div", "args": [%s, %s], "kwargs": {}}' % (ones, ones)
+    found = judge.examine(Case("instance", text, {}, Origin("test")), catalogue.target("tvm")).failure
+    assert found is not None and found.symptom == "wrong:dtype", "TVM no longer has this bug: find another for the test"
+    worse = harmful(judge, found)
+    assert worse is not None and worse.reference is not None
+    [(_, want)], [(_, got)] = worse.reference.outputs, worse.outcome.outputs
+    assert not np.array_equal(np.asarray(want), np.asarray(got))
