@@ -76,8 +76,16 @@ def _detail(facts: Facts) -> str:
     name = error.type.rpartition(".")[2] if error else ""
     key = keys.key_of(error, name) if error else ""
     if error is None or not key:
-        return "" if facts.detail.strip() == name else _sentence(facts.detail)  # the title has the class
+        if facts.detail.strip() == name:
+            return ""  # the title has the class
+        return _quoted(facts.detail) if facts.outcome.status is Status.EXCEPTION else _sentence(facts.detail)
     return f"The key that is not found is `{key}`{keys.told(facts.case, error, name)}."
+
+
+def _quoted(text: str) -> str:
+    """The words of an exception, which are no sentence of the report's."""
+    plain = text.strip().rstrip(".")
+    return f'The error: "{plain}".' if plain else ""
 
 
 def _sentence(text: str) -> str:

@@ -311,14 +311,15 @@ def hostile() -> Facts:
     )
 
 
-def test_a_name_from_code_keeps_its_small_letter_at_the_head_of_a_sentence() -> None:
+def test_what_an_exception_says_is_quoted_as_it_is() -> None:
     error = Error(type="ValueError", message="shape_of expects a tensor")
     refused = dataclasses.replace(
         relu(), outcome=Outcome(Status.EXCEPTION, Stage.CONVERT, error=error), symptom="exception:ValueError"
     )
     told = draft(dataclasses.replace(refused, detail="shape_of expects a tensor")).body
-    assert " shape_of expects a tensor." in told and "Shape_of" not in told
-    assert " Some input has no shape." in draft(dataclasses.replace(refused, detail="some input has no shape")).body
+    assert ' The error: "shape_of expects a tensor".' in told and "Shape_of" not in told
+    said = draft(dataclasses.replace(refused, detail="Some input has no shape.")).body
+    assert ' The error: "Some input has no shape".' in said
 
 
 def outside_of_code(body: str) -> str:
