@@ -18,6 +18,8 @@ from fuzz.operators.graph import walk
 
 #: What clamps to a size, and so dies of a negative one.
 _DIES = "Slice"
+#: By what native code ends a process; other signals come from outside.
+_DEATHS = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
 
 
 def infer_shapes(model: ModelProto, **options: Any) -> ModelProto:
@@ -52,4 +54,4 @@ def _death(model: ModelProto, options: dict[str, Any]) -> int:
         finally:  # whatever was raised will be raised again
             os._exit(0)
     _, status = os.waitpid(process, 0)
-    return os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    return os.WTERMSIG(status) if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _DEATHS else 0

@@ -150,10 +150,13 @@ def _same_maximum(x: np.ndarray, noise: np.ndarray, results: Mapping[int, Value]
 
 
 def as_large(pooled: Value | None, maxima: Value | None, noise: np.ndarray) -> bool:
-    """MaxPool: whether its values are the largest, whichever of several equal ones was taken; True where unknown."""
+    """MaxPool: whether its values are the largest, whichever of several equal ones was taken; True where unknown, as
+    of NaN."""
     if not isinstance(pooled, np.ndarray) or not isinstance(maxima, np.ndarray) or pooled.shape != maxima.shape:
         return True
-    return _same(pooled.astype(np.float64), maxima.astype(np.float64), np.max(noise, initial=0.0))
+    found, largest = pooled.astype(np.float64), maxima.astype(np.float64)
+    told = ~np.isnan(largest)
+    return _same(found[told], largest[told], np.max(noise, initial=0.0))
 
 
 #: The position of the result that tells places.

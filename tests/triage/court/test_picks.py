@@ -10,7 +10,7 @@ from onnx import helper
 
 from triage.court.evidence import Ruling, Side
 from triage.court.kinds import ties
-from triage.court.picks import RULES, alternatives
+from triage.court.picks import RULES, alternatives, as_large
 
 TIED = np.float32([[1, 3, 3, 0], [2, 2, 2, 2]])
 LARGE = np.array([2**60, 2**60 + 1, 2**60])
@@ -84,3 +84,11 @@ def test_every_equal_value_may_be_picked_instead_and_no_other(name: str) -> None
     operator, x, places, given, expected = ALTERNATIVES[name]
     found = alternatives(operator, x, np.array(places), given)
     assert [each.tolist() for each in found] == expected
+
+
+def test_a_pooled_value_is_the_largest_whichever_was_taken_or_none() -> None:
+    largest = np.float32([[[3, np.nan, -np.inf]]])
+    assert as_large(np.float32([[[3, 7, -np.inf]]]), largest, np.zeros(6)), "what the largest of NaN is, is open"
+    assert not as_large(np.float32([[[2, 7, -np.inf]]]), largest, np.zeros(6))
+    assert as_large(np.float32([[[2.5, 7, -np.inf]]]), largest, np.full(6, 0.6)), "as far as rounding may move it"
+    assert as_large(None, largest, np.zeros(6))
