@@ -64,6 +64,8 @@ def unwrapped(reports: Sequence[Report]) -> list[Report]:
     """The reports without what only their runners wrote."""
     operators = frozenset(family(operator) for operator in {report.operator for report in reports} if operator)
     usual = _usual(reports, operators)
+    if not usual:
+        return list(reports)
     ends = {message: _end(message, usual, operators) for message in {report.message for report in reports}}
     return [_without(report, end, operators) if (end := ends[report.message]) else report for report in reports]
 
