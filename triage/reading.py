@@ -320,8 +320,7 @@ def _operator(given: str, message: str) -> tuple[str, str, str]:
     found = pattern.search(message)
     if not found:
         return operator, "", message
-    spellings = (hit for hit in pattern.finditer(message) if not _of_a_case(message[: hit.start()]))
-    named = next((hit[0] for hit in spellings), "")
+    named = next((hit[0] for hit in pattern.finditer(message) if not _of_a_case(message, hit.start())), "")
     return operator, named, pattern.sub("OP", message[:64_000])
 
 
@@ -346,14 +345,12 @@ def _may_name(message: str, operator: str) -> bool:
     return not message.isascii() or operator.rpartition("::")[2].lower() in message.lower()
 
 
-#: So long are the digits and the hyphen that a case's name has before an operator, at least.
-_CASE = 4
+_CASE = re.compile(r"(?<![\w-])[a-z]{1,4}\d{3,8}-$")
 
 
-def _of_a_case(before: str) -> bool:
-    """Whether an operator behind these words is part of the name of a case, which tells what was tried and not what is
-    wrong: "c27113-pad"."""
-    return before[-1:] == "-" and len(before) > _CASE and before[-_CASE:-1].isdigit()
+def _of_a_case(message: str, at: int) -> bool:
+    """Whether an operator is part of a case's name, which tells what was tried, not what is wrong: "c27113-pad"."""
+    return _CASE.search(message[max(at - 16, 0) : at]) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -32,8 +32,9 @@ _NATIVE = re.compile(r"\.(?:cpp|cc|cxx|c|hpp|hxx|hh|h|cu|cuh|inl|rs|mlir|so(?:\.
 OFFSET = "+0x"
 #: Rules look at no more than these last parts of a path.
 _PARTS = 5
-#: Folders at the root within which every user, or every run, has one.
-_ROOTS = frozenset({"home", "tmp", "Users"})
+#: Folders at the root within which every user has one; so has every run, by a number, within that of temporary files.
+_ROOTS = frozenset({"home", "Users"})
+_DIGIT = re.compile(r"\d")
 _LONGEST_CODE = 100
 #: Kernels are compiled for several sets of instructions; only assemblers' names spell them as words of their own.
 _ISA = re.compile(
@@ -111,7 +112,7 @@ class Known(NamedTuple):
 def known(file: str, function: str) -> Known:
     """What is known of a frame but for its line of code."""
     parts = file.replace("\\", "/").split("/")
-    if len(parts) > _PARTS and parts[1] in _ROOTS:
+    if len(parts) > _PARTS and not parts[0] and (parts[1] in _ROOTS or (parts[1] == "tmp" and _DIGIT.search(parts[2]))):
         del parts[:3]
     return _known("/".join(parts[-_PARTS:]), function)  # the end of a path is the same on every machine
 

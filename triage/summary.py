@@ -84,8 +84,11 @@ def _detail(facts: Facts) -> str:
 
 def _quoted(text: str) -> str:
     """The words of an exception, which are no sentence of the report's."""
-    plain = text.strip().rstrip(".")
-    return f'The error: "{plain}".' if plain else ""
+    words = " ".join(text.split())
+    plain = words if words.endswith("..") else words.removesuffix(".")
+    if not plain:
+        return ""
+    return f"The error: “{plain}”." if '"' in plain else f'The error: "{plain}".'
 
 
 def _sentence(text: str) -> str:

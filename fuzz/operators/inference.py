@@ -6,6 +6,8 @@ window larger than what it is moved over) fails an assertion of C++'s library in
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import os
 import resource
 import signal
@@ -18,8 +20,11 @@ from fuzz.operators.graph import walk
 
 #: What clamps to a size, and so dies of a negative one.
 _DIES = "Slice"
-#: By what native code ends a process; other signals come from outside.
-_DEATHS = frozenset({signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL})
+#: By what native code ends a process, and the alarm of one that hangs; other signals come from outside.
+_DEATHS = frozenset(
+    {signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGALRM}
+)
+_SECONDS = 60
 
 
 def infer_shapes(model: ModelProto, **options: Any) -> ModelProto:
@@ -48,10 +53,19 @@ def _death(model: ModelProto, options: dict[str, Any]) -> int:
     process = os.fork()
     if not process:
         try:
-            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)  # other threads' locks may be held here for ever
+            signal.alarm(_SECONDS)
+            faulthandler.disable()
+            with contextlib.suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
             onnx.shape_inference.infer_shapes(model, **options)
         finally:  # whatever was raised will be raised again
             os._exit(0)
-    _, status = os.waitpid(process, 0)
+    try:
+        _, status = os.waitpid(process, 0)
+    except BaseException:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        raise
     return os.WTERMSIG(status) if os.WIFSIGNALED(status) and os.WTERMSIG(status) in _DEATHS else 0

@@ -320,6 +320,8 @@ def test_what_an_exception_says_is_quoted_as_it_is() -> None:
     assert ' The error: "shape_of expects a tensor".' in told and "Shape_of" not in told
     said = draft(dataclasses.replace(refused, detail="Some input has no shape.")).body
     assert ' The error: "Some input has no shape".' in said
+    quoting = draft(dataclasses.replace(refused, detail='unknown "op"\nhere...')).body
+    assert " The error: “unknown" in quoting and "here...”." in quoting
 
 
 def outside_of_code(body: str) -> str:

@@ -6,6 +6,7 @@ import pytest
 
 from triage.functions import function_name
 from triage.messages import said
+from triage.trace_windows import windows
 from triage.traces import read
 
 GO = """panic: runtime error: index out of range [3] with length 3
@@ -192,8 +193,42 @@ def test_what_windbg_says_beside_the_stack_is_no_frame_and_no_message() -> None:
     assert "Bucket" not in found.said
 
 
-def test_a_sentence_with_an_exclamation_mark_is_no_frame_of_windows() -> None:
-    assert not read("Oh no!this failed\nIt broke in v1.2!again and again").frames
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Oh no!this failed",
+        "Error!Shapes do not match Line 12",
+        "value!=expected Line 12",
+        "x!=nullptr [foo.cc : 12]",
+        "runner.exe!exit code 3 after converting Conv",
+        "ntdll.dll!00007ffc3f63a599()\tUnknown",
+    ],
+)
+def test_a_sentence_with_an_exclamation_mark_is_no_frame_of_windows(line: str) -> None:
+    assert windows(line) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "function"),
+    [
+        (">\tquill.dll!quill::at(int) Line 3\tC++", "quill::at(int)"),
+        ("[Inline Frame] quill.dll!quill::at Line 226 + 0x12 bytes\tC++", "quill::at"),
+        ("KERNEL32.dll!BaseThreadInitThunk()\tUnknown", "BaseThreadInitThunk()"),
+        ("quill!quill::Edges::operator[]+0x12", "quill::Edges::operator[]"),
+        ("quill!std::vector<int, std::allocator<int> >::at+0x12", "std::vector<int, std::allocator<int> >::at"),
+        ("libquill.so!f [edges.cpp : 226 + 0x8]", "f"),
+    ],
+)
+def test_a_frame_of_windows_is_known_in_all_its_dress(line: str, function: str) -> None:
+    found = windows(line)
+    assert found is not None and found.function == function
+
+
+@pytest.mark.parametrize(
+    "line", ["Value: 3 is out of range for axis 2", "FAILURE_REASON: cannot fuse conv with relu", "Key: w not found"]
+)
+def test_what_a_program_says_in_words_like_windbgs_is_its_message(line: str) -> None:
+    assert line in read(f"{line}\n{CDB}").said
 
 
 def test_the_pass_that_mlir_says_to_have_failed_is_where_it_happened() -> None:

@@ -155,8 +155,12 @@ def as_large(pooled: Value | None, maxima: Value | None, noise: np.ndarray) -> b
     if not isinstance(pooled, np.ndarray) or not isinstance(maxima, np.ndarray) or pooled.shape != maxima.shape:
         return True
     found, largest = pooled.astype(np.float64), maxima.astype(np.float64)
-    told = ~np.isnan(largest)
-    return _same(found[told], largest[told], np.max(noise, initial=0.0))
+    told = ~np.isnan(largest) & ~np.isnan(found)
+    found, largest = found[told], largest[told]
+    sure = np.isfinite(largest)  # nothing is near infinity
+    return bool(np.all(found[~sure] == largest[~sure])) and _same(
+        found[sure], largest[sure], float(np.nanmax(noise, initial=0.0))
+    )
 
 
 #: The position of the result that tells places.

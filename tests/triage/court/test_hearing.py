@@ -431,6 +431,14 @@ def test_a_tie_of_quantization_excuses_one_step_and_no_more(court: Court, tmp_pa
     assert off.verdict is Ruling.COMPILER_BUG
 
 
+def test_a_zero_point_that_is_a_tie_moves_all_values_by_one_more(court: Court, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+        g (float[3] x) => (uint8[3] y, uint8 z) { y, s, z = DynamicQuantizeLinear(x) }""")
+    case = Case("onnx", model.SerializeToString(), {"x": np.float32([-0.5, 0.5, 4.5])}, Origin("test"))
+    honest = answering(tmp_path, "honest_zero", "np.uint8([0, 50, 254])", "np.uint8(25)")
+    assert court.hear(case, honest).verdict not in FILED
+
+
 def test_a_voter_is_asked_of_the_outputs_that_differ_and_not_of_the_others(court: Court, tmp_path: Path) -> None:
     model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 18]>
         g (float[2] x) => (bool h, float[2] y) {

@@ -92,3 +92,4 @@ def test_a_pooled_value_is_the_largest_whichever_was_taken_or_none() -> None:
     assert not as_large(np.float32([[[2, 7, -np.inf]]]), largest, np.zeros(6))
     assert as_large(np.float32([[[2.5, 7, -np.inf]]]), largest, np.full(6, 0.6)), "as far as rounding may move it"
     assert as_large(None, largest, np.zeros(6))
+    assert not as_large(np.float32([[[3, 7, -3]]]), largest, np.zeros(6)), "nothing is near infinity"

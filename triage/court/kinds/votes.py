@@ -101,7 +101,7 @@ def _side(hearing: Hearing, values: list[Value]) -> str:
     if hearing.formal:
         alike = measure.comparable(values, hearing.expected), measure.comparable(values, hearing.actual)
         return "reference" if alike[0] else "compiler" if alike[1] else "neither"
-    at = _accused(hearing) if len(values) == len(hearing.expected) else range(len(values))
+    at = _accused(hearing) if len(values) == len(hearing.expected) else range(max(len(values), len(hearing.expected)))
     vote, actual, expected = (_those(at, each) for each in (values, hearing.actual, hearing.expected))
     side = {1: "compiler", -1: "reference", 0: "neither"}[measure.nearer(vote, actual, expected)]
     if side == "reference" or not hearing.compares_values or not measure.comparable(vote, expected):
