@@ -23,12 +23,15 @@ from triage.reading import OF_A_NODE, Read, Report, of_python, read
 from triage.rules import rules
 from triage.spread import spread
 from triage.titled import without_titles
+from triage.traces import Trace
 from triage.wrongness import says_wrong, way, wrong
 
 __all__ = ["Evidence", "Report", "gather"]
 
 #: So many traces show which end of a list is the inner one.
 _MOST_TRACED = 500
+#: To read a report without words, and one of its frames, takes as long as to read so many characters.
+_BARE, _FRAME = 200, 60
 
 
 class Evidence(NamedTuple):
@@ -72,8 +75,10 @@ class Evidence(NamedTuple):
 def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
     """The evidence of each report, in order; a large batch is read in up to `jobs` processes."""
     rules()  # before processes are started, each of which needs them
-    order = Order([report.frames for report in reports], lambda: _traced(reports))
-    found = without_titles(reports, spread(partial(_read, order=order), reports, jobs), order)
+    traced: dict[str, Trace] = {}
+    order = Order([report.frames for report in reports], lambda: _traced(reports, traced))
+    reading = partial(_read, order=order, traced=traced)
+    found = without_titles(reports, spread(reading, reports, jobs, like=_operator, size=_size), order)
     stacks = [each.named for each in found]
     usual = _Usual(on_every_path(map(tuple, stacks)) | _callers(found), often_shared(stacks))
     places = [_place(each, usual, _died(each)) for each in found]
@@ -83,10 +88,23 @@ def gather(reports: Sequence[Report], jobs: int = 1) -> list[Evidence]:
     return [_recognised(each, known) for each in evidence]
 
 
-def _traced(reports: Sequence[Report]) -> Iterator[tuple[Frame, ...]]:
-    """The frames of traces, innermost first: of no more than are needed, and the same in whatever order they come."""
+def _traced(reports: Sequence[Report], known: dict[str, Trace]) -> Iterator[tuple[Frame, ...]]:
+    """The frames of traces, innermost first: of no more than are needed, and the same in whatever order they come.
+
+    What is read is kept in `known`."""
     for trace in nsmallest(_MOST_TRACED, {report.trace for report in reports if report.trace}):
-        yield traces.read(trace).frames
+        if trace not in known:
+            known[trace] = traces.read(trace)
+        yield known[trace].frames
+
+
+def _operator(report: Report) -> str:
+    return report.operator
+
+
+def _size(report: Report) -> int:
+    """How long it takes to read a report, in characters."""
+    return _BARE + len(report.message) + len(report.trace) + _FRAME * len(report.frames)
 
 
 def _callers(found: Sequence[Read]) -> frozenset[str]:
@@ -96,8 +114,8 @@ def _callers(found: Sequence[Read]) -> frozenset[str]:
     return frozenset(name for name, times in calling.items() if times >= ending[name])
 
 
-def _read(reports: Sequence[Report], order: Order) -> list[Read]:
-    return [read(report, order) for report in reports]
+def _read(reports: Sequence[Report], order: Order, traced: Mapping[str, Trace]) -> list[Read]:
+    return [read(report, order, traced.get(report.trace)) for report in reports]
 
 
 @dataclass(frozen=True)

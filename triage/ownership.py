@@ -20,6 +20,6 @@ def compilers(named: Mapping[str, Spot], found: tuple[Frame, ...], exception: st
     return (
         (frozenset(told) - {""})
         or (frozenset(ignored) - {""})
-        or (frozenset((rules().owned.compiler("", exception),)) - {""} if exception else frozenset())
+        or (frozenset((rules().owned.name(exception),)) - {""} if exception else frozenset())
         or (rules().owned.compilers(hollow[:_LONGEST]) if hollow else frozenset())
     )

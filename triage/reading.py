@@ -25,6 +25,7 @@ from triage.ownership import compilers
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.prefixes import bare_class, prefixed
 from triage.rules import rules
+from triage.traces import Trace
 from triage.unescaped import unescaped
 from triage.whole import told_by, whole
 from triage.wrongness import compared, guilty, says_wrong, wrong
@@ -138,9 +139,10 @@ class _Words(NamedTuple):
     lacking: bool
 
 
-def read(report: Report, order: Order) -> Read:
-    """What a report says; `order` tells which end of a list of frames is the inner one."""
-    every, told, cut, beside = _frames_and_message(report, order)
+def read(report: Report, order: Order, trace: Trace | None = None) -> Read:
+    """What a report says; `order` tells which end of a list of frames is the inner one, `trace` is the report's if it
+    has been read."""
+    every, told, cut, beside = _frames_and_message(report, order, trace)
     message, wrapped, site, body = prefixed(told)
     words = _words(report, message, told)
     found = () if words.lacking else without_the_caller(every)
@@ -216,9 +218,11 @@ def _clipped(text: str) -> bool:
     return length >= _SHORTEST_CLIPPED and of_round and text[-1] not in _CLOSING
 
 
-def _frames_and_message(report: Report, order: Order) -> tuple[tuple[Frame, ...], str, bool, tuple[str, ...]]:
+def _frames_and_message(
+    report: Report, order: Order, known: Trace | None
+) -> tuple[tuple[Frame, ...], str, bool, tuple[str, ...]]:
     """The frames, innermost first, the message, whether the innermost frames are lost, and what is said besides."""
-    trace = traces.read(report.trace) if report.trace else traces.Trace()
+    trace = known or (traces.read(report.trace) if report.trace else Trace())
     words = unquoted(unfenced(unescaped(report.message)))
     message = words or trace.said
     if "\n" in words and (not report.trace or _TRACED.search(words)):
@@ -269,7 +273,7 @@ def _titled(message: str, trace: str, *, plain: bool) -> bool:
     return _ISSUE.search(trace) is not None
 
 
-def _beside(trace: traces.Trace, inside: traces.Trace) -> traces.Trace:
+def _beside(trace: Trace, inside: Trace) -> Trace:
     """The trace with the native frames that its message tells, where it has none; without frames the message's."""
     if not trace.frames:
         return inside

@@ -36,7 +36,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -64,15 +64,10 @@ class Kinds:
     all: re.Pattern[str]
 
     def of(self, text: str) -> str:
-        """The first kind whose pattern is found, "" if none is. Remembered: files and functions come again."""
-        return _kind(self, text)
-
-
-@lru_cache(maxsize=1 << 16)
-def _kind(kinds: Kinds, text: str) -> str:
-    if not kinds.all.search(text):
-        return ""
-    return next((kind for kind, pattern in kinds.each if pattern.search(text)), "")
+        """The first kind whose pattern is found, "" if none is."""
+        if not self.all.search(text):
+            return ""
+        return next((kind for kind, pattern in self.each if pattern.search(text)), "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,25 +86,9 @@ class Ignored:
         """The kind of a function whatever its file, "" if none; `name` normalised."""
         return self.functions.of(name)
 
-    def pair(self, path: str, name: str) -> str:
-        """The kind of a function in a file where only the two together tell nothing, "" if they do."""
-        return next((kind for kind, file in _in_files(self, name) if file.search(path)), "")
-
-    def kind(self, path: str, name: str) -> str:
-        """Why a frame tells nothing: one of `KINDS`, "" if it tells something."""
-        return self.function(name) or self.file(path) or self.pair(path, name)
-
-
-@lru_cache(maxsize=1 << 14)
-def _in_files(ignored: Ignored, name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """The kinds of a function by the files in which it is of them."""
-    return tuple((kind, file) for kind, file, function in ignored.both if function.search(name))
-
-
-@lru_cache(maxsize=1 << 14)
-def _owner(files: re.Pattern[str], path: str) -> str:
-    found = files.search(path)
-    return (found and found.lastgroup) or ""
+    def within(self, name: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+        """The kinds of a function by the files in which alone it is of them."""
+        return tuple((kind, file) for kind, file, function in self.both if function.search(name))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,10 +100,15 @@ class Owned:
     words: re.Pattern[str]
     called: re.Pattern[str]
 
-    def compiler(self, path: str, name: str) -> str:
-        """The compiler of a frame or, without a path, of an exception; "" where nobody's can be told."""
+    def file(self, path: str) -> str:
+        """The compiler whose file it is, "" where nobody's can be told."""
+        found = self.files.search(path)
+        return (found and found.lastgroup) or ""
+
+    def name(self, name: str) -> str:
+        """The compiler whose function or exception it is, "" where nobody's can be told."""
         found = self.names.match(name)  # its beginning: a search would try every place
-        return (found.lastgroup if found else _owner(self.files, path) if path else "") or ""
+        return (found and found.lastgroup) or ""
 
     def compilers(self, text: str) -> frozenset[str]:
         """The compilers that words name."""
@@ -181,8 +165,8 @@ def read(folder: Path) -> Rules:
     def each(name: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
         return ((path, rule) for path, table in tables for rule in table.get(name, ()))
 
-    def alternatives(name: str) -> str:
-        return "|".join(_pattern(path, rule).pattern for path, rule in each(name)) or _NOTHING
+    def alternatives(name: str, flags: int = 0, edit: Callable[[str], str] = str) -> re.Pattern[str]:
+        return _joined([(path, rule, "pattern") for path, rule in each(name)], lambda each: edit("|".join(each)), flags)
 
     def replacing(name: str) -> tuple[tuple[Filtered, Replacement], ...]:
         return tuple((filtered(_pattern(path, rule)), _replacement(path, rule)) for path, rule in each(name))
@@ -192,18 +176,18 @@ def read(folder: Path) -> Rules:
         masks=replacing("mask"),
         wordings=replacing("wording"),
         prefixes=tuple(_pattern(path, rule) for path, rule in each("prefix")),
-        any_prefix=re.compile(_GROUP.sub("(?:", alternatives("prefix"))),
-        passing=re.compile(alternatives("passing")),
+        any_prefix=alternatives("prefix", edit=partial(_GROUP.sub, "(?:")),
+        passing=alternatives("passing"),
         converting=tuple((rule.get("needs", ""), _naming(path, rule)) for path, rule in each("converting")),
         parts=tuple(_naming(path, rule) for path, rule in each("part")),
         operators=tuple(_naming(path, rule) for path, rule in each("operator")),
-        empty=re.compile(alternatives("empty"), re.IGNORECASE),
-        spoken=re.compile(alternatives("spoken")),
-        refusal=re.compile(alternatives("refusal"), re.IGNORECASE),
-        environment=re.compile(alternatives("environment")),
-        chatter=re.compile(alternatives("chatter")),
-        namesakes=re.compile(alternatives("namesake")),
-        end=re.compile(alternatives("end")),
+        empty=alternatives("empty", re.IGNORECASE),
+        spoken=alternatives("spoken"),
+        refusal=alternatives("refusal", re.IGNORECASE),
+        environment=alternatives("environment"),
+        chatter=alternatives("chatter"),
+        namesakes=alternatives("namesake"),
+        end=alternatives("end"),
         ignored=_ignored(list(each("ignore"))),
         shared=_frames([(path, {**rule, "kind": "framework"}) for path, rule in each("shared")]),
         owned=Owned(*(_by_compiler(list(each("own")), key) for key in ("file", "name", "words", "called"))),
@@ -229,20 +213,39 @@ def _table(path: Path) -> dict[str, list[dict[str, Any]]]:
     return table
 
 
-def _pattern(path: Path, rule: Mapping[str, Any], key: str = "pattern") -> re.Pattern[str]:
+def _source(path: Path, rule: Mapping[str, Any], key: str) -> str:
     text = rule.get(key)
     if not isinstance(text, str) or not text:
         raise RuleError(f"{path}: a rule without {key}: {dict(rule)}")
+    return text
+
+
+def _pattern(path: Path, rule: Mapping[str, Any], key: str = "pattern") -> re.Pattern[str]:
+    text = _source(path, rule, key)
     try:
         return re.compile(text, re.MULTILINE | (re.IGNORECASE if rule.get("ignore_case") else 0))
     except re.error as error:
         raise RuleError(f"{path}: {text!r} is no regular expression ({error})") from error
 
 
+def _joined(
+    rules: Sequence[tuple[Path, Mapping[str, Any], str]], join: Callable[[list[str]], str], flags: int = 0
+) -> re.Pattern[str]:
+    """The patterns of rules as one. Each alone is compiled only where the one cannot be, to tell which is to blame."""
+    try:
+        return re.compile(join([_source(*rule) for rule in rules]) or _NOTHING, flags)
+    except (re.error, IndexError):
+        for rule in rules:
+            _pattern(*rule)
+        raise
+
+
 def _by_compiler(found: Sequence[tuple[Path, Mapping[str, Any]]], key: str) -> re.Pattern[str]:
     """One pattern with a group for each file of rules, which is a compiler's."""
-    return re.compile(
-        "|".join(f"(?P<{path.stem}>{_pattern(path, rule, key).pattern})" for path, rule in found) or _NOTHING
+    groups = [f"(?P<{path.stem}>" for path, _ in found]
+    return _joined(
+        [(path, rule, key) for path, rule in found],
+        lambda texts: "|".join(f"{group}{text})" for group, text in zip(groups, texts, strict=True)),
     )
 
 
@@ -294,14 +297,14 @@ def _frames(found: Sequence[tuple[Path, Mapping[str, Any]]]) -> Ignored:
 
 def _alternatives(found: Sequence[tuple[Path, Mapping[str, Any]]], key: str, without: str) -> Kinds:
     """For each kind one pattern of all rules that have `key` alone."""
-    patterns: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    of: dict[str, list[tuple[Path, Mapping[str, Any], str]]] = {kind: [] for kind in KINDS}
     for path, rule in found:
         if key in rule and without not in rule:
-            patterns[rule["kind"]].append(_pattern(path, rule, key).pattern)
-    every = [text for texts in patterns.values() for text in texts]
+            of[rule["kind"]].append((path, rule, key))
+    every = [rule for together in of.values() for rule in together]
     return Kinds(
-        tuple((kind, re.compile(factored(texts))) for kind, texts in patterns.items() if texts),
-        re.compile(factored(every) or _NOTHING),
+        tuple((kind, _joined(together, factored)) for kind, together in of.items() if together),
+        _joined(every, factored),
     )
 
 

@@ -20,30 +20,66 @@ Result = TypeVar("Result")
 
 #: Below so many items for each process, starting one takes longer than it saves.
 _WORTH = 1_000
+#: So many pieces for each process make its load even.
+_PIECES = 8
 
 
-def spread(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item], jobs: int) -> list[Result]:
-    """`work(items)`, done in up to `jobs` processes. `work` gives one result an item, in order; results are pickled."""
+def spread(
+    work: Callable[[Sequence[Item]], list[Result]],
+    items: Sequence[Item],
+    jobs: int,
+    like: Callable[[Item], str] = lambda item: "",
+    size: Callable[[Item], int] = lambda item: 1,
+) -> list[Result]:
+    """`work(items)`, done in up to `jobs` processes. `work` gives one result an item, in order; results are pickled.
+
+    Items of which `like` says the same go to one process, as far as the sums of `size` allow: what it remembers of one
+    serves for the next.
+    """
     jobs = min(jobs, len(items) // _WORTH) if _can_fork() else 1
     if jobs < 2:
         return work(items)
-    # In turns, since neighbours are alike: each part holds as much of what is slow.
-    own, *parts = (items[at::jobs] for at in range(jobs))
+    own, *parts = _shared_out(items, jobs, like, size)
     context = multiprocessing.get_context("fork")
     running = []
     for part in parts:
         receiving, sending = context.Pipe(duplex=False)
-        process = context.Process(target=_send, args=(sending, work, part), daemon=True)
+        process = context.Process(target=_send, args=(sending, work, [items[at] for at in part]), daemon=True)
         process.start()
         sending.close()
         running.append((part, receiving, process))
-    results: list[Any] = [None] * len(items)
-    results[::jobs] = work(own)
-    for at, (part, receiving, process) in enumerate(running, 1):
+    results: dict[int, Result] = dict(zip(own, work([items[at] for at in own]), strict=True))
+    for part, receiving, process in running:
         with receiving:
-            results[at::jobs] = _received(receiving) or work(part)
+            found = _received(receiving) or work([items[at] for at in part])
+        results.update(zip(part, found, strict=True))
         process.join()
-    return results
+    return [results[at] for at in range(len(items))]
+
+
+def _shared_out(
+    items: Sequence[Item], jobs: int, like: Callable[[Item], str], size: Callable[[Item], int]
+) -> list[list[int]]:
+    """The positions of the items for each process, the largest part first: it is done here and costs no start."""
+    sizes = [size(item) for item in items]
+    most = sum(sizes) // (_PIECES * jobs)
+    pieces: list[tuple[int, list[int]]] = []
+    latest: dict[str, int] = {}
+    for at, item in enumerate(items):
+        key = like(item)
+        if key not in latest or pieces[latest[key]][0] > most:
+            latest[key] = len(pieces)
+            pieces.append((0, []))
+        total, positions = pieces[latest[key]]
+        positions.append(at)
+        pieces[latest[key]] = total + sizes[at], positions
+    parts: list[list[int]] = [[] for _ in range(jobs)]
+    load = [0] * jobs
+    for total, positions in sorted(pieces, key=lambda piece: -piece[0]):
+        least = load.index(min(load))
+        parts[least] += positions
+        load[least] += total
+    return parts
 
 
 def _can_fork() -> bool:

@@ -119,14 +119,66 @@ def known(file: str, function: str) -> Known:
 
 @lru_cache(maxsize=1 << 16)
 def _known(path: str, function: str) -> Known:
-    bare = _bare(function)
-    every = rules()
+    name = _bare(function)
+    named = _by_name(name)
+    placed = _by_path(path)
     return Known(
-        _name(path, bare),
-        every.ignored.kind(path, bare),
-        bool(every.shared.kind(path, bare)),
-        path.rpartition("/")[2],
-        every.owned.compiler(path, bare),
+        _name(path, placed, name),
+        named.kind or placed.kind or _found_in(named.kinds_within, path),
+        bool(named.shared or placed.shared or _found_in(named.shared_within, path)),
+        placed.file,
+        named.compiler or placed.compiler,
+    )
+
+
+_Within = tuple[tuple[str, re.Pattern[str]], ...]
+
+
+def _found_in(within: _Within, path: str) -> str:
+    return next((kind for kind, file in within if file.search(path)), "") if within else ""
+
+
+class _Named(NamedTuple):
+    """What a function's name alone tells, "" what it does not; and what it tells in some files."""
+
+    kind: str
+    shared: str
+    compiler: str
+    kinds_within: _Within
+    shared_within: _Within
+
+
+class _Placed(NamedTuple):
+    """What a path alone tells: the file's name, whether it is native code, and, "" what it does not, the rest."""
+
+    file: str
+    native: bool
+    kind: str
+    shared: str
+    compiler: str
+
+
+@lru_cache(maxsize=1 << 16)
+def _by_name(name: str) -> _Named:
+    ignored, shared = rules().ignored, rules().shared
+    return _Named(
+        ignored.function(name),
+        shared.function(name),
+        rules().owned.name(name),
+        ignored.within(name),
+        shared.within(name),
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _by_path(path: str) -> _Placed:
+    every, file = rules(), path.rpartition("/")[2]
+    return _Placed(
+        file,
+        _NATIVE.search(file) is not None,
+        every.ignored.file(path),
+        every.shared.file(path),
+        every.owned.file(path) if path else "",
     )
 
 
@@ -139,16 +191,15 @@ def _bare(function: str) -> str:
     return _ISA.sub("", name) if "_" in name or name.isalnum() else name
 
 
-def _name(path: str, function: str) -> str:
-    last = path.rpartition("/")[2]
-    if last == "__init__.py":
-        last = "/".join(path.split("/")[-2:])  # the folder is the module
-    native = _NATIVE.search(last) is not None
-    if "." in last and not native:
-        return last if function in ("", "<module>") else f"{last} {function}"
+def _name(path: str, placed: _Placed, function: str) -> str:
+    file = placed.file
+    if file == "__init__.py":
+        file = "/".join(path.split("/")[-2:])  # the folder is the module
+    if "." in file and not placed.native:
+        return file if function in ("", "<module>") else f"{file} {function}"
     if function and function != "<module>":
         return function
-    return "/".join(path.split("/")[-2:]) if native else ""
+    return "/".join(path.split("/")[-2:]) if placed.native else ""
 
 
 def native_site(message: str) -> str:

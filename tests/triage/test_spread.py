@@ -51,6 +51,18 @@ def refusing(items: Sequence[int]) -> list[int]:
     raise ValueError(f"cannot read {items[0]}")
 
 
+def last_digits(item: int) -> str:
+    return f"{item % 100:02}"
+
+
+def first_digit(item: int) -> str:
+    return str(item)[0]
+
+
+def length(item: int) -> int:
+    return 1_000 if item < 100 else 1
+
+
 def shares(count: int, jobs: int) -> list[int]:
     """How many items each process did, the first process first."""
     done = Counter(spread(where, ITEMS[:count], jobs))
@@ -86,7 +98,23 @@ def test_the_results_are_in_the_order_of_the_items(jobs: int) -> None:
 
 
 def test_each_process_does_a_share() -> None:
-    assert new_process(shares, 5_001, 2) == [2_501, 2_500]
+    own, other = new_process(shares, 5_001, 2)
+    assert own + other == 5_001
+    assert other <= own < 1.1 * other
+
+
+def test_items_that_are_alike_go_to_one_process() -> None:
+    done = new_process(spread, where, ITEMS, 2, last_digits)
+    processes = Counter((last_digits(at), pid) for at, pid in zip(ITEMS, done, strict=True))
+    assert len(processes) == 100
+
+
+def test_a_process_does_not_get_all_that_is_large() -> None:
+    done = new_process(spread, where, ITEMS, 2, first_digit, length)
+    load = Counter[int]()
+    for at in ITEMS:
+        load[done[at]] += length(at)
+    assert max(load.values()) < 1.1 * min(load.values())
 
 
 def test_few_items_are_not_worth_a_process() -> None:
