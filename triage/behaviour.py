@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from fuzz.case import Case, Outcome, Status
 from fuzz.oracles import refusal
-from triage.differ import describe, shown
+from fuzz.wire import Value
+from triage.differ import describe, shown, summary
+from triage.drawn import drawn
 from triage.frames import without_harness
 from triage.mended import mended
 from triage.wording import enumerated
@@ -44,21 +46,21 @@ def compared_with(backend: str, case: Case) -> str:
 
 
 def behaviour(
-    by: str, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float, drawn: bool = False
+    by: str, case: Case, outcome: Outcome, reference: Outcome | None, symptom: str, timeout: float
 ) -> Behaviour:
     """The behaviour of a failing case; `by` is from `compared_with`, `timeout` the limit of a hang in seconds.
 
-    `drawn`: the numbers of the result are drawn at random, so that nobody need wait for the reference's.
+    Numbers that are drawn at random are not shown: nobody need wait for the reference's.
     """
     if symptom.startswith(refusal.ON_INVALID):
         return Behaviour(
             "The model is invalid. The compiler should refuse it with a clear error.", "", *_refused(outcome, timeout)
         )
     if outcome.status is Status.WRONG:
-        both = _side_by_side(outcome, reference) if reference else ""
+        both = _side_by_side(case, outcome, reference) if reference else ""
         return Behaviour(f"The result of {by}.", "", "Another result.", "", both)
     actual, text = _failing(outcome, timeout)
-    if reference is not None and reference.status is Status.OK and drawn:
+    if reference is not None and reference.status is Status.OK and drawn(case, reference):
         return Behaviour(f"A result such as {by} gives, whose numbers are drawn at random.", "", actual, text)
     if reference is not None and reference.status is Status.OK:
         result = "\n".join(line for name, value in reference.outputs for line in shown(name, value))
@@ -82,9 +84,22 @@ def _failing(outcome: Outcome, timeout: float) -> tuple[str, str]:
     return ending.format(signal=signal, timeout=timeout, peak=outcome.peak_mb), ""
 
 
-def _side_by_side(outcome: Outcome, reference: Outcome) -> str:
+def _side_by_side(case: Case, outcome: Outcome, reference: Outcome) -> str:
     """The outputs that differ."""
     if len(outcome.outputs) != len(reference.outputs):
         return f"{len(reference.outputs)} outputs expected, {len(outcome.outputs)} found"
-    pairs = zip(reference.outputs, outcome.outputs, strict=True)
-    return "\n".join(line for (name, want), (_, got) in pairs for line in describe(name, want, got))
+    random = drawn(case, reference)
+    pairs = enumerate(zip(reference.outputs, outcome.outputs, strict=True))
+    return "\n".join(
+        line
+        for at, ((name, want), (_, got)) in pairs
+        for line in (_forms(name, want, got) if at in random else describe(name, want, got))
+    )
+
+
+def _forms(name: str, want: Value, got: Value) -> list[str]:
+    """How types and shapes differ; nothing where they do not."""
+    one, other = summary(want), summary(got)
+    return [f"{name}, whose numbers are drawn at random:", f"  expected  {one}", f"  actual    {other}"] * (
+        one != other
+    )

@@ -12,6 +12,7 @@ from fuzz.oracles import differential
 from fuzz.oracles.differential import tolerance
 from fuzz.wire import Raw, Value, dtype_name
 from triage.differ import differing, differing_beyond_type, is_inexact, widened
+from triage.drawn import drawn
 from triage.layout import STEP, mapping, named, render
 from triage.literals import SMALL, as_array, value_expr
 from triage.mended import mended
@@ -55,21 +56,38 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
     if got is not None and len(got) != len(want):
         return Checks((), (), (f"assert len(actual) == {len(want)}, len(actual)",))
     every = range(len(want))
-    wrong = [at for at in every if got is not None and _differs(want[at], got[at])] or list(every)
+    random = drawn(case, reference)
+    wrong = [at for at in every if got is not None and _differs(want[at], got[at], typed=at in random)] or list(every)
     if got is not None and symptom == differential.DTYPE:
         wrong = [at for at in wrong if _is_type_alone(want[at], got[at])] or wrong
     computed = "ReferenceEvaluator" not in snippet and _is_computed(case, want, wrong)
     names = _names(wrong, computed)
     check_dtype = case.kind == "onnx" or symptom == differential.DTYPE
-    together = None if computed or got is None else _together(want, got, wrong, check_dtype)
+    together = None if computed or got is None or random else _together(want, got, wrong, check_dtype)
     if together:
         return together
     statements: list[str] = []
+    pairs: list[tuple[str, str]] = []
     for at in wrong:
         actual = "actual" if len(want) == 1 else f"actual[{at}]"
-        statements += _statements(actual, names[at], want[at], got[at] if got else want[at], check_dtype)
-    pairs = tuple((names[at], "actual" if len(want) == 1 else f"actual[{at}]") for at in wrong)
-    return Checks(tuple(_definitions(case, want, wrong, names, computed)), pairs, tuple(statements))
+        value = got[at] if got else want[at]
+        if at in random:
+            shows, compares = _form(actual, want[at], value)
+        else:
+            shows, compares = [(names[at], actual)], _statements(actual, names[at], want[at], value, check_dtype)
+        pairs += shows
+        statements += compares
+    compared = [at for at in wrong if at not in random]
+    return Checks(tuple(_definitions(case, want, compared, names, computed)), tuple(pairs), tuple(statements))
+
+
+def _form(actual: str, want: Value, got: Value) -> tuple[list[tuple[str, str]], list[str]]:
+    """What is expected and found, and the statements, of a tensor whose numbers are drawn at random."""
+    if not isinstance(want, np.ndarray | Raw):
+        return [], _statements(actual, "", want, got, True)[:1]
+    shape, found = tuple(want.shape), _type_statements(actual, want, got, True)
+    of = [("dtype", repr(dtype_name(want))), ("shape", repr(shape))]
+    return [(text, f"{actual}.{part}") for part, text in of if any(f".{part}" in line for line in found)], found
 
 
 def _is_type_alone(want: Value, got: Value) -> bool:
@@ -143,14 +161,15 @@ def _is_small_float(value: np.ndarray | Raw) -> bool:
     return is_inexact(array) and array.dtype.itemsize < 4
 
 
-def _differs(want: Value, got: Value) -> bool:
+def _differs(want: Value, got: Value, typed: bool) -> bool:
+    """Whether two results differ, in type or shape if they are to be looked at as `typed` alone."""
     if isinstance(want, list) and isinstance(got, list):
-        return len(want) != len(got) or any(map(_differs, want, got))
+        return len(want) != len(got) or any(_differs(one, other, typed) for one, other in zip(want, got, strict=True))
     if not isinstance(want, np.ndarray | Raw) or not isinstance(got, np.ndarray | Raw):
         return (want is None) != (got is None) or type(want) is not type(got)
     if tuple(want.shape) != tuple(got.shape) or dtype_name(want) != dtype_name(got):
         return True
-    return bool(differing(as_array(want), as_array(got)).any())
+    return not typed and bool(differing(as_array(want), as_array(got)).any())
 
 
 def _statements(actual: str, expected: str, want: Value, got: Value, check_dtype: bool) -> list[str]:

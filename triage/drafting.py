@@ -21,6 +21,7 @@ from triage.bisect.found import with_section
 from triage.conditions import conditions
 from triage.court.evidence import Judgement, find
 from triage.court.hearing import Court
+from triage.drawn import settled
 from triage.facts import Facts
 from triage.localize import Location, Part
 from triage.localize.cause import GUESS
@@ -86,6 +87,7 @@ def write(
     seen = _seen(store, bug)
     reduced = failure.case
     failure, judgement = _told_best(judge, bug, failure, seen) if judge else (failure, bug.judgement)
+    failure = settled(failure)
     described = signer.describe(failure)
     assert bug.best_failure_id is not None
     original = store.failure(bug.best_failure_id).failure

@@ -19,6 +19,7 @@ from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from triage.differ import differing_beyond_type
+from triage.drawn import settled
 from triage.inquiry import with_true_shapes
 from triage.passes._instances import parsed, with_instance
 from triage.seen import same_operator
@@ -96,6 +97,7 @@ def _calls(case: Case) -> Iterator[Case]:
 
 def wrong_values(failure: Failure) -> bool:
     """Whether values of the same shape are others, whatever their types."""
+    failure = settled(failure)
     if failure.reference is None:
         return False
     pairs = zip(values(failure.reference), values(failure.outcome), strict=False)

@@ -68,7 +68,8 @@ def regressions(
     if symptom.startswith(_NO_TEST):
         return
     drawn = undefined.nondeterministic(case.kind, case.model, case.inputs) is not None
-    failing = Failing(case, outcome, None if drawn else reference, symptom, snippet, subject, agreeing, refused)
+    expected = None if drawn and outcome.status is not Status.WRONG else reference
+    failing = Failing(case, outcome, expected, symptom, snippet, subject, agreeing, refused)
     name = Path(backend).stem
     # No helper takes a refusal for right, nor any result.
     helped = not refused and not drawn and not symptom.startswith(refusal.ON_INVALID)

@@ -12,7 +12,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from fuzz.case import Case, Error, Outcome
-from fuzz.oracles import differential, refusal, undefined
+from fuzz.oracles import differential, refusal
 from fuzz.wire import Value
 from triage import analysis, conditions, crash_site, drawing, form, scrub, standard, standard_torch, summary, titles
 from triage.behaviour import behaviour, compared_with
@@ -175,11 +175,11 @@ def _body(facts: Facts, text: str, room: _Room) -> str:
     error = facts.outcome.error
     seen = behaviour(
         compared_with(facts.target.backend, facts.case),
+        facts.case,
         facts.outcome,
         facts.reference,
         facts.symptom,
         facts.timeout,
-        undefined.nondeterministic(facts.case.kind, facts.case.model, facts.case.inputs) is not None,
     )
     context = {
         "summary": clean(summary.summary(facts, _happening(facts, message=False))),

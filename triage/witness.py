@@ -20,7 +20,7 @@ import onnx
 from fuzz.case import Case, Failure
 from fuzz.judge import Judge, values
 from fuzz.operators.inference import infer_shapes
-from fuzz.oracles import differential
+from fuzz.oracles import differential, undefined
 from fuzz.wire import Raw
 from triage import handwritten, hoisting
 from triage.causal import said
@@ -231,6 +231,41 @@ def _same_numbers(one: Failure, other: Failure) -> bool:
 
 def _numbers(failure: Failure) -> list[np.ndarray]:
     return [as_array(one).astype(np.complex128) for pair in _pairs(failure) for one in pair]
+
+
+# ---------------------------------------------------------------- nothing left to chance
+
+
+def _without_chance(inquiry: Inquiry) -> Failure | None:
+    """A case whose results are no random numbers: those of a Dropout that does not train."""
+    case = inquiry.failure.case
+    if not _random(case):
+        return None
+    others = _untrained_calls(case) if case.kind == "instance" else _untrained(case)
+    fixed = (other for other in others if not _random(other))
+    return next((found for other in fixed if (found := _seen(inquiry, other, lambda found: True))), None)
+
+
+def _random(case: Case) -> bool:
+    return undefined.nondeterministic(case.kind, case.model, case.inputs) is not None
+
+
+def _untrained(case: Case) -> Iterator[Case]:
+    """The model with each single "true" as "false"."""
+    for name, array in tensors(case, load(case)).items():
+        if array.dtype.kind == "b" and array.size == 1 and array.all():
+            yield with_tensors(case, load(case), {name: np.zeros_like(array)})
+
+
+def _untrained_calls(case: Case) -> Iterator[Case]:
+    """The call with each True as False."""
+    call = parsed(case)
+    for at, value in enumerate(call.args):
+        if value is True:
+            yield with_instance(case, replace(call, args=(*call.args[:at], False, *call.args[at + 1 :])))
+    for name, value in call.kwargs.items():
+        if value is True:
+            yield with_instance(case, replace(call, kwargs={**call.kwargs, name: False}))
 
 
 # ---------------------------------------------------------------- something instead of nothing
@@ -462,6 +497,7 @@ def renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
 _IMPROVEMENTS = {
     ("onnx", True): (
         *(
+            _without_chance,
             _hoisted,
             _bare,
             _own_tensors,
@@ -494,6 +530,6 @@ _IMPROVEMENTS = {
         ),
         _plainly_filled,
     ),
-    ("instance", True): (_numbers_for_truths, _form_full, _plain_types, _plainly_filled),
+    ("instance", True): (_without_chance, _numbers_for_truths, _form_full, _plain_types, _plainly_filled),
     ("instance", False): (_plain_types, _full, _plainly_filled),
 }

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from fuzz.case import Error, Outcome, Stage, Status
+from fuzz.case import Case, Error, Origin, Outcome, Stage, Status
 from triage.behaviour import behaviour
+
+DRAWING = Case("instance", b'{"library": "torch", "api": "torch.rand", "args": [1]}', {}, Origin("test"))
+FIXED = Case("instance", b'{"library": "torch", "api": "torch.ones", "args": [1]}', {}, Origin("test"))
 
 RAISED = Outcome(Status.EXCEPTION, Stage.CONVERT, error=Error("RuntimeError", "no"))
 DRAWN = Outcome(Status.OK, Stage.RUN, outputs=(("y", np.array([0.8018])),))
 
 
 def test_of_numbers_that_are_drawn_at_random_none_is_shown() -> None:
-    said = behaviour("eager PyTorch", RAISED, DRAWN, "exception:RuntimeError", 60, drawn=True)
+    said = behaviour("eager PyTorch", DRAWING, RAISED, DRAWN, "exception:RuntimeError", 60)
     assert said.expected == "A result such as eager PyTorch gives, whose numbers are drawn at random."
     assert not said.expected_text and "no" in said.actual_text
 
 
 def test_any_other_result_is_shown() -> None:
-    said = behaviour("eager PyTorch", RAISED, DRAWN, "exception:RuntimeError", 60)
+    said = behaviour("eager PyTorch", FIXED, RAISED, DRAWN, "exception:RuntimeError", 60)
     assert said.expected == "The result of eager PyTorch:" and "0.8018" in said.expected_text
+
+
+def test_of_such_numbers_only_type_and_shape_can_be_wrong() -> None:
+    single = Outcome(Status.WRONG, Stage.RUN, outputs=(("y", np.array([0.31], np.float32)),))
+    said = behaviour("eager PyTorch", DRAWING, single, DRAWN, "wrong:dtype", 60)
+    assert said.both.splitlines() == [
+        "y, whose numbers are drawn at random:",
+        "  expected  float64 (1,)",
+        "  actual    float32 (1,)",
+    ]
+    other = Outcome(Status.WRONG, Stage.RUN, outputs=(("y", np.array([0.31])),))
+    assert behaviour("eager PyTorch", DRAWING, other, DRAWN, "wrong:dtype", 60).both == ""

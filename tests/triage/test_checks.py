@@ -74,7 +74,7 @@ def test_one_wrong_output_needs_no_loop() -> None:
 
 def test_of_a_wrong_type_the_outputs_are_compared_whose_numbers_are_right() -> None:
     """Batch normalisation returned float32 for three outputs of float16, and another bug's numbers in two of these."""
-    case = Case("instance", b"", {}, Origin("test"))
+    case = Case("instance", b'{"library": "torch", "api": "torch.relu", "args": []}', {}, Origin("test"))
     want = [np.float16([1, 2]), np.float16([3, 4]), np.float16([5, 6])]
     got = [want[0].astype(np.float32), float32(3, 9), float32(0, 0)]
     wanted, gotten = (tuple((str(at), value) for at, value in enumerate(each)) for each in (want, got))

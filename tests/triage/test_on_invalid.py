@@ -77,7 +77,7 @@ def test_titles_and_sentences_say_that_the_model_is_invalid() -> None:
     assert told == "KeyError instead of a clear error when converting Concat (invalid model: " + rule + ")"
     told = titles.happening(case, ACCEPTED, None, "accepts-invalid:attribute", "Concat", rule=rule)
     assert told == "Concat with an invalid attribute is accepted without an error: " + rule
-    said = behaviour("the ONNX reference evaluator", ACCEPTED, None, "accepts-invalid:attribute", 60)
+    said = behaviour("the ONNX reference evaluator", case, ACCEPTED, None, "accepts-invalid:attribute", 60)
     assert "should refuse it" in said.expected and said.actual == "It is compiled and run without a word."
 
 
