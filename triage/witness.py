@@ -18,6 +18,7 @@ import numpy as np
 import onnx
 
 from fuzz.case import Case, Failure
+from fuzz.instance import tensors as drawn_tensors
 from fuzz.judge import Judge, values
 from fuzz.operators.inference import infer_shapes
 from fuzz.oracles import differential, undefined
@@ -31,6 +32,7 @@ from triage.literals import Array, as_array
 from triage.localize.trial import COSTLY
 from triage.mutants import sizes
 from triage.passes._instances import parsed, with_instance
+from triage.passes.instance_values import scalars
 from triage.plainvalues import plainer
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
@@ -476,6 +478,33 @@ def _apart(inquiry: Inquiry) -> Failure | None:
     return _seen(inquiry, with_tensors(case, load(case), changed), lambda found: _told(found) != told)
 
 
+def _apart_call(inquiry: Inquiry) -> Failure | None:
+    """Of a call that raises, other numbers in each tensor, if eager PyTorch gives nothing but zeros for these.
+
+    The cross product of equal vectors is zero, and so is that of a compiler which has learnt nothing but not to raise.
+    """
+    failure = inquiry.failure
+    if not _nothing_but_zeros(failure):
+        return None
+    call = parsed(failure.case)
+    arrays = {str(at): value for at, value in enumerate(drawn_tensors(call)) if isinstance(value, np.ndarray)}
+    changed = renumbered(arrays)
+    if not changed:
+        return None
+    apart = tuple(
+        replace(tensor, values=scalars(changed[str(at)]), low=None, high=None) if str(at) in changed else tensor
+        for at, tensor in enumerate(call.tensors)
+    )
+    other = with_instance(failure.case, replace(call, tensors=apart))
+    return _seen(inquiry, other, lambda found: not _nothing_but_zeros(found))
+
+
+def _nothing_but_zeros(failure: Failure) -> bool:
+    """Whether the expected results hold numbers, all of them zero."""
+    found = [value for value in values(failure.reference) if isinstance(value, np.ndarray)] if failure.reference else []
+    return any(array.size for array in found) and not any(map(np.any, found))
+
+
 def renumbered(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The tensors that share numbers with one before them, each from the next multiple of ten on."""
     found: dict[str, Array] = {}
@@ -531,5 +560,5 @@ _IMPROVEMENTS = {
         _plainly_filled,
     ),
     ("instance", True): (_without_chance, _numbers_for_truths, _form_full, _plain_types, _plainly_filled),
-    ("instance", False): (_plain_types, _full, _plainly_filled),
+    ("instance", False): (_plain_types, _full, _apart_call, _plainly_filled),
 }

@@ -258,6 +258,16 @@ def test_a_wrong_shape_is_shown_on_numbers_where_a_size_is_an_argument(judge: Ju
     assert found.tensors[0].shape == (2, 2) and found.args[3:6] == (2, 2, 1)
 
 
+def test_what_raises_is_shown_where_the_right_result_is_not_zero(judge: Judge) -> None:
+    vector = '{"dtype": "float32", "shape": [1, 3], "values": [0, 1, 0]}'
+    call = f'{{"library": "torch", "api": "torch.cross", "args": [{vector}, {vector}]}}'
+    case = Case("instance", call.encode(), {}, Origin("test"))
+    failure = judge.examine(case, catalogue.target("openvino")).failure
+    assert failure is not None and failure.symptom.startswith("exception"), "find another bug of this kind for the test"
+    found = better(judge, failure)
+    assert found.reference is not None and np.any(found.reference.outputs[0][1])
+
+
 def test_a_type_that_numpy_has_takes_the_place_of_one_that_it_lacks(judge: Judge) -> None:
     pytest.importorskip("tvm")
     data = '{"dtype": "bfloat16", "shape": [1, 1, 3], "values": [1, 2, 3]}'
