@@ -14,9 +14,13 @@ DIMENSIONS = re.compile(r"([123])d(?![a-z0-9])")
 
 
 def related_names(name: str) -> list[str]:
-    """The other functions of a function's families, by their last names; in place (``add_``) where it is."""
+    """The other functions of a function's families and with its parameters, by their last names.
+
+    In place (``add_``) where it is.
+    """
     plain = name.rstrip("_")
-    members = [one for each in _listed("calls").values() if plain in each for one in each]
+    groups = [*_listed("calls").values(), *_listed("tried").values()]
+    members = [one for each in groups if plain in each for one in each]
     return [f"{one}{name[len(plain) :]}" for one in dict.fromkeys(members) if one != plain]
 
 

@@ -28,9 +28,14 @@ def test_members_of_a_family_take_the_same_arguments() -> None:
 
 
 def test_what_is_done_in_place_stays_in_place() -> None:
-    assert related_names("sub_") == ["add_", "rsub_"]
+    assert related_names("sub_") == ["add_", "rsub_", "mul_"]
     case = call('{"api": "torch.Tensor.sub_", "args": [{"dtype": "float32", "shape": [2]}, 1]}')
-    assert [name for name, _ in related(case)] == ["add_"], "tensors have no rsub_"
+    assert [name for name, _ in related(case)] == ["add_", "mul_"], "tensors have no rsub_"
+
+
+def test_reductions_are_tried_though_they_are_of_no_family() -> None:
+    assert {"amin", "sum", "prod", "std"} < set(related_names("amax"))
+    assert families_of("torch.amax").isdisjoint(families_of("torch.sum"))
 
 
 def test_tensors_and_sizes_follow_the_number_of_dimensions() -> None:
