@@ -161,9 +161,11 @@ def conditions(
     if tie:  # any other numbers are not equal to it any more
         found = {key: one for key, one in found.items() if one.kind != "value"}
         found["value", tie.text] = tie
-    elif not any(one.needed and one.kind == "value" for one in found.values()):
+    elif all(_is_large(one) for one in found.values() if one.needed and one.kind == "value"):
         told_at_once = swept(Inquiry(judge, failure, min(MOST_SWEEPS, most_runs), clock))
-        found |= {(one.kind, one.text): one for one in (told_at_once,) if one}
+        if told_at_once:  # how large is told better
+            found = {key: one for key, one in found.items() if not _is_large(one)}
+            found[told_at_once.kind, told_at_once.text] = told_at_once
     if case.kind == "onnx" and not any(one.needed for one in (*found.values(), *types)):
         told_by_tests = feeding(judge, failure, seen)
         found |= {(one.kind, one.text): one for one in (told_by_tests,) if one}
@@ -337,6 +339,10 @@ def _bounded(
         return condition
     passes = f"Not every case with {condition.text} fails: with {said} it passes."
     return replace(condition, sentence=f"{condition.sentence} {passes}", partly=True)
+
+
+def _is_large(condition: Condition) -> bool:
+    return condition.kind == "value" and condition.text.startswith("large ")
 
 
 def _telling(found: Collection[Condition]) -> Iterator[Condition]:

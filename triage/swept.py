@@ -14,10 +14,10 @@ import numpy as np
 
 from fuzz.case import Case
 from fuzz.oracles import differential
-from fuzz.wire import SMALL_DTYPES, Value, dtype_name
+from fuzz.wire import SMALL_DTYPES, Raw, Value, dtype_name
 from triage.differ import differing, widened
 from triage.inquiry import Condition, Inquiry
-from triage.literals import Array
+from triage.literals import Array, as_array
 from triage.passes._instances import named_tensors, with_array
 from triage.schemas import CASTS, formal_name
 from triage.submodel import load, open_shapes, tensors, with_tensors
@@ -74,13 +74,13 @@ def _data(inquiry: Inquiry) -> tuple[str, str, Array] | None:
     case, reference = inquiry.failure.case, inquiry.failure.reference
     if reference is None or len(reference.outputs) != 1 or case.kind == "keras":
         return None
-    result = reference.outputs[0][1]
+    result = _only(reference.outputs)
     model = load(case) if case.kind == "onnx" else None
     if model is not None and len(model.graph.node) != 1:
         return None
     known = tensors(case, model) if model is not None else named_tensors(case)
     found = [(name, value) for name, value in known.items() if isinstance(value, np.ndarray) and value.ndim]
-    if len(found) != 1 or not isinstance(result, np.ndarray) or found[0][1].shape != result.shape:
+    if len(found) != 1 or result is None or found[0][1].shape != result.shape:
         return None
     [(name, array)] = found
     if array.dtype.kind not in "fiu" and dtype_name(array) not in SMALL_DTYPES:
@@ -141,7 +141,9 @@ def _expected(inquiry: Inquiry, case: Case) -> Array | None:
 
 
 def _only(outputs: Sequence[tuple[str, Value]]) -> Array | None:
-    return outputs[0][1] if len(outputs) == 1 and isinstance(outputs[0][1], np.ndarray) else None
+    """The one result, if it is a tensor."""
+    found = [value for _, value in outputs]
+    return as_array(found[0]) if len(found) == 1 and isinstance(found[0], np.ndarray | Raw) else None
 
 
 def _wrong(inquiry: Inquiry, name: str, numbers: Array) -> Array | None:
