@@ -123,7 +123,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
             kernels.variants,
         ),
         *(whole_sizes.variants, fed_sequences.variants, zero_points.variants, stretched.variants),
-        *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants),
+        *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants, values.uniform),
     ),
     "instance": (backwards.variants, arguments.variants, call_types.variants),
     "keras": (arguments.of_layers,),
@@ -355,7 +355,7 @@ def _telling(found: Collection[Condition]) -> Iterator[Condition]:
     )
     odd = {one.text.removeprefix("odd ") for one in found if one.needed and one.text.startswith("odd ")}
     cut = {one.text.removeprefix("fractional ") for one in found if one.needed and one.text.startswith("fractional ")}
-    emptied = next((one for one in found if OR_EMPTY in one.text and one.needed), None)
+    emptied = next((one for one in found if OR_EMPTY in one.text and one.needed and not superseded(one, found)), None)
     fed = [one for one in found if one.needed and one.text.startswith(inputs.NON_CONSTANT)]
     alone = any(one.needed and one.text == inputs.ALONE for one in found)
     for one in found:

@@ -35,6 +35,7 @@ from triage.schemas import (
 )
 from triage.submodel import with_tensors
 from triage.variants import Variant, arguments, attributes, neighbour, relations, turned
+from triage.variants.values import ALL
 
 #: Other witnesses that are proposed against one condition; of these the reference refuses some.
 MOST_ELSEWHERE = 24
@@ -99,6 +100,8 @@ def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
     if own:
         yield from _other_values(case, variant, own)
         yield from _emptied(variant, own)
+    if variant.kind == "value" and variant.text.startswith(ALL):
+        return  # in other sizes a window or a slice may hold nothing but the one number
     found = (mutant for mutant in mutants(variant.cases[0]) if not own or mutant.name != own)
     for mutant in islice(found, MOST_ELSEWHERE):
         yield Contrast(mutant.said, mutant.case)
@@ -126,7 +129,7 @@ def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]
     word, _, formal = variant.text.partition(" ")
     fills = _ONLY.get(word, _FILLS.get(new.dtype.kind, ()))
     for fill in sorted(fills, key=lambda fill: (word, fill) in _WIDER):
-        if fill in _SAME.get(word, ()) or (fill in (_LARGEST, _LARGE) and _configures(plain, name)):
+        if fill in _SAME.get(word.removeprefix(ALL), ()) or (fill in (_LARGEST, _LARGE) and _configures(plain, name)):
             continue
         if fill == (_LARGE if new.dtype.itemsize < 8 or word != "negative" else _LARGEST):
             continue

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from triage.inquiry import Condition
 from triage.passes._axes import AXES
 from triage.variants import arguments, relations, sizes, stretched, told_types, whole_sizes
+from triage.variants.values import ALL
 
 #: The kind of an attribute that is no flag, and without which the model is invalid.
 MODE = "mode"
@@ -38,6 +39,10 @@ def _is_said_of_more(one: Condition, found: Collection[Condition]) -> bool:
 def _numbers(one: Condition, needed: Sequence[Condition]) -> bool:
     word, _, formal = one.text.partition(" ")
     better = {f"{better} {formal}" for better, less in _LESS.items() if word in less}
+    better |= {f"{ALL}{each} {formal}" for each in (word, *(key for key, less in _LESS.items() if word in less))}
+    if word.startswith(ALL):
+        plain = word.removeprefix(ALL)
+        better = {f"{ALL}{key} {formal}" for key, less in _LESS.items() if plain in less}
     return one.kind == "value" and (one.needed or word not in _SAME_NUMBERS) and _has(needed, better)
 
 

@@ -25,7 +25,7 @@ from triage.ownership import compilers
 from triage.places import MOST_FRAMES, Spot, calling, quoted_places, telling, walking
 from triage.prefixes import bare_class, prefixed
 from triage.rules import rules
-from triage.traces import Trace
+from triage.traces import PythonFrame, Trace
 from triage.unescaped import unescaped
 from triage.whole import told_by, whole
 from triage.wrongness import compared, guilty, says_wrong, wrong
@@ -235,7 +235,7 @@ def _frames_and_message(
     elif words and trace.said:
         message = whole(words, trace)
     plain = bool(trace.closing) or not (trace.frames or report.frames or report.operator)
-    if trace.said and (_status(message) or _titled(message, report.trace, plain=plain)):
+    if trace.said and (_status(message) or _of_the_log(message, trace) or _titled(message, report.trace, plain=plain)):
         message = told_by(trace) or message
     if report.operator and " with a message:" in message:
         message = part(message, report.operator)  # what follows from it is in the same log
@@ -260,6 +260,16 @@ def _absent(message: str, trace: str) -> bool:
 def _status(message: str) -> bool:
     """Whether a message says no more than that a program gave up, which it has told the reason of itself."""
     return len(message) < _LONGEST_STATUS and hollow(said(message)) and _GAVE_UP.search(message) is not None
+
+
+def _of_the_log(message: str, trace: Trace) -> bool:
+    """Whether a message is a line of the log that tells nothing: code that ran, or what a runner says of itself."""
+    line = message.strip()
+    if not line or "\n" in line or len(line) > _LONGEST_TITLE:
+        return False
+    return rules().chatter.match(line) is not None or any(
+        isinstance(frame, PythonFrame) and frame.code.strip() == line for frame in trace.frames
+    )
 
 
 def _titled(message: str, trace: str, *, plain: bool) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fuzz.oracles import differential
 from triage.conditions import Condition
 from triage.projects import described
+from triage.variants.values import ALL
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ def severity(symptom: str, conditions: Sequence[Condition] = (), *, harmless: bo
     `harmless` says of a wrong type that the values are right once they are converted.
     """
     kind = symptom.partition(":")[0]
-    special = any((one.needed or one.refuted) and one.text.startswith(_SPECIAL_VALUES) for one in conditions)
+    special = any(
+        (one.needed or one.refuted) and one.text.removeprefix(ALL).startswith(_SPECIAL_VALUES) for one in conditions
+    )
     if symptom == differential.DTYPE and harmless:
         return "medium", "the result has another type than it should, and nothing says so"
     return _SPECIAL if kind == "wrong" and special else _SEVERITIES.get(kind, ("medium", f"the symptom is {symptom}"))

@@ -27,6 +27,7 @@ from triage.schemas import CASTS, attribute_text, formal_inputs, output_name
 from triage.scrub import scrub
 from triage.sufficiency import is_option
 from triage.variants import kernels, relations
+from triage.variants.values import ALL
 from triage.wording import telling
 
 LONGEST = 140
@@ -290,7 +291,9 @@ def _within(case: Case, operators: Sequence[str]) -> str:
 
 
 def _spoken(text: str) -> str:
-    """``constant_value as an input`` for ``non-constant constant_value``."""
+    """``constant_value as an input`` for ``non-constant constant_value``, ``all +inf data`` for ``all-+inf data``."""
+    if text.startswith((f"{ALL}+", f"{ALL}-")):
+        return text.replace(ALL, "all ", 1)
     how, _, name = text.partition(" ")
     if how in _FED and "constant" in name:
         return f"{name} as {_FED[how]}"

@@ -25,6 +25,8 @@ _LOOKED_AT = 200
 _MARKED = frozenset("=[#012IWEF")
 _PROCESS = re.compile(r"==\d+== ?")
 _DIGITS = re.compile(r"\d+")
+#: What pytest puts before the words of an exception.
+_ASSERTED = re.compile(r"E {2,12}(?=\S)|E {0,12}$")
 _STAMP = re.compile(
     r"(?:[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ (?=\S+:\d+\])"  # glog, Abseil
     r"|\[?(?:\d{4}[-/]\d\d[-/]\d\d|\d\d/\d\d/\d{4})[T -]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?:? ?"
@@ -32,7 +34,7 @@ _STAMP = re.compile(
     r"(?:std(?:out|err) [FP] )?"  # containers
     r"|#\d+ \d+\.\d{1,3} "  # the steps of a build
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? "
-    r"|E {2,12}(?=\S)|E {0,12}$"  # pytest
+    rf"|{_ASSERTED.pattern}"
     r"|\d\d-\d\d \d\d:\d\d:\d\d\.\d+ +\d+ +\d+ [VDIWEF] [^:]*: )"  # Android
 )
 #: What glog writes that is no error keeps its level, by which it is told.
@@ -125,7 +127,9 @@ def _unmarked(line: str) -> str:
     found = _STAMP.match(line)
     if found is None or _LOGGED.match(line):
         return line
-    return line[found.end() :]
+    rest = line[found.end() :]
+    asserted = _ASSERTED.match(rest) if rest[:1] == "E" else None  # a stamped line of pytest's
+    return rest[asserted.end() :] if asserted else rest
 
 
 def _common(found: Sequence[str]) -> str:

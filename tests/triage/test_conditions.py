@@ -179,6 +179,22 @@ def test_numbers_of_a_kind_are_replaced_and_the_others_stay() -> None:
     assert [each[1] for each in found["negative X"]] == [2, 3]
 
 
+def test_numbers_that_matter_where_there_are_no_others_are_told_to_be_all_there_are(judge: Judge) -> None:
+    """OpenVINO's ReduceMin begins with the largest number of the type, which an infinity is not less than."""
+    pytest.importorskip("openvino")
+    case = case_of("ReduceMin", {"data": float32([np.inf, np.inf])}, [1, 1])
+    found = conditions(judge, failure_of(judge, case, "openvino"))
+    assert [one.text for one in found if one.needed and one.kind == "value"] == ["all-+inf or empty data"]
+    assert titles.subject(case, ("ReduceMin",), found).startswith("ReduceMin with all +inf or empty data")
+
+
+def test_numbers_have_others_beside_them_where_there_are_none() -> None:
+    found = {text: [one.tolist() for one in numbers] for text, _, numbers in values.uniform_numbers(float32(-1, -2))}
+    assert found == {"all-negative": [[1.0, -2.0], [-1.0, 3.0]]}
+    for given in (float32(np.nan, 1), float32(np.nan), float32(1, 2)):
+        assert not list(values.uniform_numbers(given))
+
+
 def test_no_truth_values_become_some() -> None:
     case = case_of("ReduceMax", {"data": np.zeros((2, 0), np.bool_)}, [2])
     [empty] = [one for one in values.variants(case) if one.text == "empty data"]

@@ -1,5 +1,5 @@
-"""What the seventh to tenth blind trials of the grouping taught: what logs, test runners and people write around a
-message, helpers whose callers were inlined, stacks that LLVM dumps, tests noted as operators."""
+"""What the seventh to twelfth blind trials of the grouping taught: what logs, test runners and people write around a
+message, helpers whose callers were inlined, stacks that LLVM dumps, tests noted as operators, lines taken from logs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from fuzz.case import Frame
-from tests.triage.test_group import groups, native
+from tests.triage.test_group import PACKAGES, groups, native
 from triage.frame_order import Order
 from triage.prefixes import prefixed
 from triage.testcase import operator_of
+from triage.traces import PythonFrame
+from triage.traces import read as trace
 
 SAID = "Cannot get length of dynamic dimension"
 
@@ -90,3 +92,56 @@ def test_traces_show_who_calls_whom_in_a_list_that_the_batch_as_a_whole_reads_th
     assert Order(lists, lambda: traces).inner_last(turned)
     assert not Order(lists, lambda: traces).inner_last(lists[1])
     assert not Order(lists, lambda: traces[1:]).inner_last(turned), "nothing tells: what is usual in the batch counts"
+
+
+INDUCTOR = f"{PACKAGES}/torch/_inductor/graph.py"
+SHORT = f"""{INDUCTOR}:861: in run_node
+    result = super().run_node(n)
+{INDUCTOR}:1045: in call_function
+    raise MissingOperatorWithoutDecomp(target, args, kwargs)
+E   MissingOperatorWithoutDecomp: missing lowering
+E     target: aten.segment_reduce.default"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "##[error]Process completed with exit code 1.",
+        "    raise MissingOperatorWithoutDecomp(target, args, kwargs)",
+        "result = super().run_node(n)",
+    ],
+)
+def test_a_line_of_the_log_that_tells_nothing_gives_way_to_what_failed(line: str) -> None:
+    """A bot that takes any line of a log for the message takes code that ran, or what the runner says of itself."""
+    stamped = "\n".join(f"2024-07-17T12:44:{at:02}.0236716Z {each}" for at, each in enumerate(SHORT.splitlines()))
+    other = SHORT.replace("segment_reduce", "linalg_eig")
+    lines = [{"message": line, "trace": trace} for trace in (SHORT, stamped, f"{stamped}\n", other)]
+    assert groups(*lines) == [{0, 1, 2}, {3}]
+
+
+def test_code_below_a_frame_of_pytest_is_no_text() -> None:
+    found = trace(f"{SHORT}\n##[error]Process completed with exit code 1.")
+    assert [each.code for each in found.frames if isinstance(each, PythonFrame)] == [
+        "raise MissingOperatorWithoutDecomp(target, args, kwargs)",
+        "result = super().run_node(n)",
+    ]
+    assert found.closing.startswith("MissingOperatorWithoutDecomp: missing lowering")
+
+
+def test_compilers_of_c_say_one_thing_in_words_of_their_own() -> None:
+    said = ("'tmp12' was not declared in this scope; did you mean 'tmp11'?", "use of undeclared identifier 'tmp7'")
+    lines = [f"C++ compile error: error: {said[0]}", f"error: {said[0]}", f"error: {said[1]}"]
+    assert groups(*({"message": each} for each in lines)) == [{0, 1, 2}]
+
+
+def test_a_builder_that_gives_up_on_nodes_is_no_place_of_one_bug() -> None:
+    at, head = (
+        "[optimizer.cpp::computeCosts::3780] Error Code 10: Internal Error",
+        "Could not find any implementation for",
+    )
+    texts = (
+        f"{at} ({head} node Conv_7 [Convolution] with kernel [3,3,3] (3-D, INT8 NCDHW).)",
+        f"{at} ({head} node t.)",
+    )
+    lines = [{"message": text, "operator": "Conv" if "Conv" in text else ""} for text in (*texts, *texts)]
+    assert groups(*lines) == [{0, 2}, {1, 3}]

@@ -391,6 +391,9 @@ def _given(row: dict[str, Any]) -> dict[str, Any]:
         ("blind_eleventh", "seed1", 0.73),
         ("blind_eleventh", "seed2", 0.71),
         ("blind_eleventh", "seed3", 0.56),
+        ("blind_twelfth", "seed1", 0.80),
+        ("blind_twelfth", "seed2", 0.71),
+        ("blind_twelfth", "seed3", 0.60),
     ],
 )
 def test_the_failures_of_the_last_trials_are_grouped_by_their_bugs(name: str, part: str, least: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -19,7 +19,7 @@ from triage.passes._axes import AXES, parameter
 from triage.passes._instances import Place, changed, dropped, parsed, places, tensor_name, with_instance
 from triage.passes.instance_values import scalars
 from triage.variants import Variant
-from triage.variants.values import SPECIAL
+from triage.variants.values import SPECIAL, special_numbers, uniform_numbers
 from triage.wording import enumerated
 
 #: Types of indices.
@@ -58,6 +58,7 @@ def variants(case: Case) -> Iterator[Variant]:
     yield from _with_rows(case, instance)
     yield from _with_a_number(case, instance)
     yield from _without_zeros(case, instance)
+    yield from _uniform(case, instance)
 
 
 def of_layers(case: Case) -> Iterator[Variant]:
@@ -133,19 +134,29 @@ def _parameter(instance: Instance, place: Place) -> Parameter | None:
 
 def _values(case: Case, instance: Instance) -> Iterator[Variant]:
     """Each tensor without its NaN, infinities, negative numbers, zeros."""
+    yield from _with_numbers(case, instance, lambda value: special_numbers(value, SPECIAL))
+
+
+def _uniform(case: Case, instance: Instance) -> Iterator[Variant]:
+    """Each tensor of which all numbers are of one special kind with others beside them."""
+    yield from _with_numbers(case, instance, uniform_numbers)
+
+
+def _with_numbers(
+    case: Case, instance: Instance, numbers: Callable[[np.ndarray], Iterable[tuple[str, str, list[np.ndarray]]]]
+) -> Iterator[Variant]:
     for at, (tensor, value) in enumerate(zip(instance.tensors, tensors(instance), strict=True)):
         if not isinstance(value, np.ndarray) or value.dtype.isbuiltin != 1 or value.dtype.kind not in "fiu":
             continue
-        for special in SPECIAL:
+        for text, said, found in numbers(value):
             cases = []
-            for other in special.replaced(value):
+            for other in found:
                 written = replace(tensor, values=tuple(other.ravel().tolist()))
                 others = (*instance.tensors[:at], written, *instance.tensors[at + 1 :])
                 cases.append(with_instance(case, replace(instance, tensors=others)))
-            if cases:
-                sentence = f"With {special.said} `{tensor_name(case, at)}` the same call passes."
-                word = "indices" if instance.api.endswith("__getitem__") and at else _WORDS[value.dtype.kind]
-                yield Variant("value", f"{special.text} {word}", sentence, tuple(cases))
+            sentence = f"With {said} `{tensor_name(case, at)}` the same call passes."
+            word = "indices" if instance.api.endswith("__getitem__") and at else _WORDS[value.dtype.kind]
+            yield Variant("value", f"{text} {word}", sentence, tuple(cases))
 
 
 def full(case: Case) -> Iterator[Case]:

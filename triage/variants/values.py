@@ -3,7 +3,7 @@ takes beside its data; no empty tensor, no scalar."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -61,7 +61,33 @@ class Special:
             mask = self.found(array) if array.dtype.kind in self.kinds else np.array(False)
         return [np.where(mask, instead, array) for instead in self.instead(array)] if mask.any() else []
 
+    def mixed(self, array: Array) -> list[Array]:
+        """The array with ordinary numbers beside the special ones, in turns along each axis, where all are special."""
+        values = self.replaced(array) if array.size > 1 else []
+        if not values or not np.asarray(self.found(array)).all():
+            return []
+        turns = np.indices(array.shape).sum(axis=0) % 2
+        return [np.where(turns == turn, value, array) for turn, value in enumerate(values)]
 
+
+def special_numbers(array: Array, specials: Iterable[Special]) -> Iterator[tuple[str, str, list[Array]]]:
+    """(a title's words, a sentence's, the values) of an array without its special numbers."""
+    for special in specials:
+        if values := special.replaced(array):
+            yield special.text, special.said, values
+
+
+def uniform_numbers(array: Array) -> Iterator[tuple[str, str, list[Array]]]:
+    """As `special_numbers`: with other numbers beside the special ones, where there are none."""
+    for special in SPECIAL:
+        if special.text in _TELLING_ALONE and (values := special.mixed(array)):
+            yield f"{ALL}{special.text}", f"other numbers beside those that are {special.text} in", values
+
+
+#: What the title's word begins with where all numbers are of a kind, and the kinds of which that may be what matters:
+#: the extremes of a window or a slice that holds nothing else.
+ALL = "all-"
+_TELLING_ALONE = ("NaN", "-inf", "+inf", "infinite", "negative")
 #: Beyond this a number is large: 8-bit floats end at 240 and 448, and an exponential of float16 long before.
 LARGE = 100
 #: Operators that round their data to whole numbers.
@@ -107,20 +133,38 @@ def halfway(step: float = 1.0) -> Special:
 def variants(case: Case) -> Iterator[Variant]:
     """Each tensor without its special numbers, then with an ordinary shape."""
     model = parsed(case.model)
-    fed = {name: value for name, value in case.inputs.items() if isinstance(value, np.ndarray) and _is_plain(value)}
-    constants = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer if _is_held(one)}
+    fed, constants = _fed(case), _held(model)
     known = {**constants, **fed}
     for name, array in known.items():
-        for special in (*SPECIAL, *_by_place(model, name, known)):
-            values = special.replaced(array)
-            if values:
-                sentence = f"With {special.said} `{name}` the same model passes."
-                text = f"{special.text} {formal_name(model, name)}"
-                yield Variant("value", text, sentence, tuple(with_value(case, name, value) for value in values))
+        yield from _with_numbers(case, model, name, special_numbers(array, (*SPECIAL, *_by_place(model, name, known))))
     empty = {name: array for name, array in constants.items() if not array.size or array.shape == (1,)}
     truths = {name: value for name, value in case.inputs.items() if _is_truths(value)}
     for name, array in {**fed, **empty, **truths}.items():
         yield from _ordinary_shape(case, name, formal_name(model, name), array)
+
+
+def uniform(case: Case) -> Iterator[Variant]:
+    """Each tensor of which all numbers are of one special kind with others beside them."""
+    model = parsed(case.model)
+    for name, array in {**_held(model), **_fed(case)}.items():
+        yield from _with_numbers(case, model, name, uniform_numbers(array))
+
+
+def _with_numbers(
+    case: Case, model: onnx.ModelProto, name: str, found: Iterable[tuple[str, str, list[Array]]]
+) -> Iterator[Variant]:
+    for text, said, values in found:
+        sentence = f"With {said} `{name}` the same model passes."
+        cases = tuple(with_value(case, name, value) for value in values)
+        yield Variant("value", f"{text} {formal_name(model, name)}", sentence, cases)
+
+
+def _fed(case: Case) -> dict[str, Array]:
+    return {name: value for name, value in case.inputs.items() if isinstance(value, np.ndarray) and _is_plain(value)}
+
+
+def _held(model: onnx.ModelProto) -> dict[str, Array]:
+    return {one.name: numpy_helper.to_array(one) for one in model.graph.initializer if _is_held(one)}
 
 
 def _by_place(model: onnx.ModelProto, name: str, known: Mapping[str, Array]) -> Iterator[Special]:
