@@ -264,9 +264,8 @@ def _shaped(reading: _Reading, line: str, lone: Frame | None) -> bool:
     run = reading.native[-1]
     if frame.file.endswith((".py", ".pyx")):
         reading.python[-1].append(PythonFrame(frame.file, frame.line, frame.function))
-        reading.bare = True
-        if line.endswith(f": in {frame.function}"):  # pytest's, which prints what was raised below
-            reading.ended = False
+        if line.endswith(f": in {frame.function}"):  # pytest's, which prints the code and, at the end, what was raised
+            reading.bare, reading.ended = True, False
     elif frame.function or run or lone:
         if lone and not frame.function and reading.text:
             reading.text.pop()
