@@ -8,7 +8,7 @@ from fuzz.case import Case, Outcome, Status
 from fuzz.oracles import refusal
 from fuzz.wire import Value
 from triage.differ import describe, shown, summary
-from triage.drawn import drawn
+from triage.drawn import drawn, form_alone
 from triage.frames import without_harness
 from triage.mended import mended
 from triage.wording import enumerated
@@ -88,7 +88,7 @@ def _side_by_side(case: Case, outcome: Outcome, reference: Outcome) -> str:
     """The outputs that differ."""
     if len(outcome.outputs) != len(reference.outputs):
         return f"{len(reference.outputs)} outputs expected, {len(outcome.outputs)} found"
-    random = drawn(case, reference)
+    random = form_alone(case, outcome, reference)
     pairs = enumerate(zip(reference.outputs, outcome.outputs, strict=True))
     return "\n".join(
         line

@@ -12,7 +12,7 @@ from fuzz.oracles import differential
 from fuzz.oracles.differential import tolerance
 from fuzz.wire import Raw, Value, dtype_name
 from triage.differ import differing, differing_beyond_type, is_inexact, widened
-from triage.drawn import drawn
+from triage.drawn import form_alone
 from triage.layout import STEP, mapping, named, render
 from triage.literals import SMALL, as_array, value_expr
 from triage.mended import mended
@@ -56,7 +56,7 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
     if got is not None and len(got) != len(want):
         return Checks((), (), (f"assert len(actual) == {len(want)}, len(actual)",))
     every = range(len(want))
-    random = drawn(case, reference)
+    random = form_alone(case, outcome, reference)
     wrong = [at for at in every if got is not None and _differs(want[at], got[at], typed=at in random)] or list(every)
     if got is not None and symptom == differential.DTYPE:
         wrong = [at for at in wrong if _is_type_alone(want[at], got[at])] or wrong

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuzz.case import Case, Failure, Outcome
+from fuzz.case import Case, Failure, Outcome, Status
 from fuzz.oracles import undefined
 from fuzz.wire import Raw, Value
+from triage.differ import summary
 from triage.literals import as_array
 
 
@@ -25,6 +26,18 @@ def drawn(case: Case, reference: Outcome) -> frozenset[int]:
     )
 
 
+def form_alone(case: Case, outcome: Outcome, reference: Outcome) -> frozenset[int]:
+    """The positions of the drawn outputs of which nothing but type and shape is worth a word.
+
+    None where no type or shape is wrong: then what is wrong stands beside the random numbers.
+    """
+    random = drawn(case, reference)
+    if not random or outcome.status is not Status.WRONG or len(outcome.outputs) != len(reference.outputs):
+        return random
+    pairs = zip(reference.outputs, outcome.outputs, strict=True)
+    return random if any(summary(want) != summary(got) for (_, want), (_, got) in pairs) else frozenset()
+
+
 def settled(failure: Failure) -> Failure:
     """The failure as if the reference had drawn the numbers that the compiler drew, where the shapes allow it.
 
@@ -33,7 +46,7 @@ def settled(failure: Failure) -> Failure:
     reference, outcome = failure.reference, failure.outcome
     if reference is None or len(reference.outputs) != len(outcome.outputs):
         return failure
-    random = drawn(failure.case, reference)
+    random = form_alone(failure.case, outcome, reference)
     if not random:
         return failure
     outputs = [

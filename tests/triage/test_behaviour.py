@@ -33,5 +33,3 @@ def test_of_such_numbers_only_type_and_shape_can_be_wrong() -> None:
         "  expected  float64 (1,)",
         "  actual    float32 (1,)",
     ]
-    other = Outcome(Status.WRONG, Stage.RUN, outputs=(("y", np.array([0.31])),))
-    assert behaviour("eager PyTorch", DRAWING, other, DRAWN, "wrong:dtype", 60).both == ""

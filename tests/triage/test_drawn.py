@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,12 @@ import pytest
 from onnx import parser
 
 from fuzz import catalogue
-from fuzz.case import Case, Failure, Origin
+from fuzz.case import Case, Failure, Origin, Status
 from fuzz.judge import Judge
 from fuzz.limits import Limits
 from fuzz.runner import Runner
 from triage.checks import checks
-from triage.drawn import drawn, settled
+from triage.drawn import drawn, form_alone, settled
 from triage.harm import harmful, wrong_values
 from triage.titles import wrong
 from triage.witness import better
@@ -68,3 +69,12 @@ def test_what_nothing_makes_certain_is_asked_for_its_type_alone(judge: Judge) ->
         """print("expected:", 'int64', "actual:", actual.dtype, sep="\\n")""",
         'assert actual.dtype.name == "int64", actual.dtype',
     ]
+
+
+def test_what_is_wrong_beside_random_numbers_is_compared(judge: Judge) -> None:
+    """The random numbers and the others are in one tensor: types and shapes are right."""
+    found = failure(judge, DRAWING)
+    assert found.reference is not None
+    beside = replace(found, outcome=replace(found.reference, status=Status.WRONG))
+    assert form_alone(beside.case, beside.outcome, found.reference) == frozenset()
+    assert settled(beside) == beside
