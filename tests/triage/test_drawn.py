@@ -52,6 +52,8 @@ def test_both_results_of_a_dropout_that_trains_are_random(judge: Judge) -> None:
     assert drawn(found.case, found.reference) == {0, 1}
     assert wrong(found.case, found.outcome, settled(found).reference) == "returns int8 instead of bool for output mask"
     assert not wrong_values(found) and harmful(judge, found) is None
+    others = tuple((name, 1 - np.asarray(value) if name == "mask" else value) for name, value in found.outcome.outputs)
+    assert not wrong_values(replace(found, outcome=replace(found.outcome, outputs=others))), "another draw"
 
 
 def test_a_dropout_that_does_not_train_shows_the_same_without_chance(judge: Judge) -> None:
