@@ -18,11 +18,12 @@ from triage.localize import Part
 from triage.older import KIND as OLDER
 from triage.older import is_recent
 from triage.schemas import needed_opset
+from triage.unmoved import KIND as UNMOVED
 from triage.unsupported import KIND as UNSUPPORTED
 
 _MOST_EXAMPLES = 5
 #: The kinds of conditions that are told though the failure does not need them.
-_TOLD = ("dtype", UNSUPPORTED, CUT, IGNORED_BESIDE)
+_TOLD = ("dtype", UNSUPPORTED, CUT, IGNORED_BESIDE, UNMOVED)
 #: How backends call functions that are not a frontend's, which a fault behind the frontend does not clear.
 _BEHIND = ("kernel ", "lowering ")
 

@@ -44,6 +44,7 @@ from triage.seen import does_without, same_operator
 from triage.sufficiency import passing
 from triage.swept import swept
 from triage.types_asked import of_types, with_kin
+from triage.unmoved import unmoved
 from triage.unsupported import unsupported
 from triage.variants import (
     Variant,
@@ -180,7 +181,8 @@ def conditions(
     akin = ignored_beside(Inquiry(judge, failure, min(MOST_AKIN, most_runs), clock), overlooked) if overlooked else None
     beside = Inquiry(judge, failure, min(MOST_SIBLINGS, most_runs), clock)
     reach = extent(beside, cause, typed) or of_seen(beside, cause, seen)
-    wider = [*(one for one in (like, reach, older, akin) if one), *unsupported(beside)]
+    still = None if like or ignored or tie else unmoved(inquiry)
+    wider = [*(one for one in (like, reach, older, akin, still) if one), *unsupported(beside)]
     told = list(_telling([*found.values(), *types, *wider]))
     bounded = told if ignored or like or tie else _bounds(inquiry, told, found, variants, makers)
     return (*bounded, *([_CUT] if inquiry.cut or beside.cut else []))
