@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 
 from fuzz.case import Case, Outcome, Status
 from fuzz.oracles import refusal
@@ -60,11 +61,15 @@ def behaviour(
         both = _side_by_side(case, outcome, reference) if reference else ""
         return Behaviour(f"The result of {by}.", "", "Another result.", "", both)
     actual, text = _failing(outcome, timeout)
-    if reference is not None and reference.status is Status.OK and drawn(case, reference):
-        return Behaviour(f"A result such as {by} gives, whose numbers are drawn at random.", "", actual, text)
     if reference is not None and reference.status is Status.OK:
-        result = "\n".join(line for name, value in reference.outputs for line in shown(name, value))
-        return Behaviour(f"The result of {by}:", result, actual, text)
+        random = drawn(case, reference)
+        if random and len(random) == len(reference.outputs):
+            return Behaviour(f"A result such as {by} gives, whose numbers are drawn at random.", "", actual, text)
+        lines = [
+            [f"{name}: {summary(value)}, drawn at random"] if at in random else shown(name, value)
+            for at, (name, value) in enumerate(reference.outputs)
+        ]
+        return Behaviour(f"The result of {by}:", "\n".join(chain.from_iterable(lines)), actual, text)
     wanted = "No crash: either a result or an error that says what is not supported."
     return Behaviour(wanted, "", actual, text)
 

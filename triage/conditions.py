@@ -103,7 +103,7 @@ _CUT = Condition(
     CUT, "", f"Not all was asked: no further neighbour was tried after {FUSE:g} s, so it may need more.", needed=False
 )
 #: How relations begin that are told beside an option that matters, since they are no matter of few dimensions.
-_OWN = (sharing.TEXT, unread.TEXT, kernels.TEXT, whole_sizes.TEXT)
+_OWN = (sharing.TEXT, unread.TEXT, kernels.TEXT, kernels.APART, whole_sizes.TEXT)
 #: Kinds of variants of which a compiler may know only some forms, with all attributes given.
 _SHAPED = ("attribute", relations.KIND)
 #: How conditions begin of which it is told, too, that the case fails otherwise without them.
@@ -122,6 +122,7 @@ _MAKERS: Mapping[str, tuple[_Maker, ...]] = {
             sharing.variants,
             unread.variants,
             kernels.variants,
+            kernels.wider,
         ),
         *(whole_sizes.variants, fed_sequences.variants, zero_points.variants, stretched.variants),
         *(values.variants, inputs.variants, relations.variants, shorter.variants, turned.variants, values.uniform),

@@ -35,7 +35,7 @@ from triage.schemas import (
 )
 from triage.submodel import with_tensors
 from triage.variants import Variant, arguments, attributes, neighbour, relations, turned
-from triage.variants.values import ALL
+from triage.variants.values import ALL, SPECIAL
 
 #: Other witnesses that are proposed against one condition; of these the reference refuses some.
 MOST_ELSEWHERE = 24
@@ -101,6 +101,7 @@ def contrasts(case: Case, variant: Variant) -> Iterator[Contrast]:
         yield from _other_values(case, variant, own)
         yield from _emptied(variant, own)
     if variant.kind == "value" and variant.text.startswith(ALL):
+        yield from _one_more(case, variant, own)
         return  # in other sizes a window or a slice may hold nothing but the one number
     found = (mutant for mutant in mutants(variant.cases[0]) if not own or mutant.name != own)
     for mutant in islice(found, MOST_ELSEWHERE):
@@ -136,6 +137,15 @@ def _other_values(case: Case, variant: Variant, name: str) -> Iterator[Contrast]
         filled = np.where(places, _number(fill, new.dtype), new).astype(new.dtype)
         wider = f"{_WIDER[word, fill]} {formal}" if (word, fill) in _WIDER else ""
         yield Contrast(f"{fill} in `{name}`", _with(plain, name, filled), wider)
+
+
+def _one_more(case: Case, variant: Variant, name: str) -> Iterator[Contrast]:
+    """The case with an ordinary number behind a vector of special ones, of which a few may be enough."""
+    word = variant.text.partition(" ")[0].removeprefix(ALL)
+    special = next((one for one in SPECIAL if one.text == word), None)
+    for longer in special.appended(_arrays(case)[name]) if special and name and case.kind == "onnx" else ():
+        model = parsed(case.model)
+        yield Contrast(f"an ordinary number behind those in `{name}`", with_tensors(case, model, {name: longer}))
 
 
 def _configures(case: Case, name: str) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from fuzz.case import Case, Failure, Outcome, Status
 from fuzz.oracles import undefined
 from fuzz.wire import Raw, Value
-from triage.differ import summary
+from triage.differ import describe, summary
 from triage.literals import as_array
 
 
@@ -29,13 +29,15 @@ def drawn(case: Case, reference: Outcome) -> frozenset[int]:
 def form_alone(case: Case, outcome: Outcome, reference: Outcome) -> frozenset[int]:
     """The positions of the drawn outputs of which nothing but type and shape is worth a word.
 
-    None where no type or shape is wrong: then what is wrong stands beside the random numbers.
+    None where nothing but numbers of such outputs is wrong: then what is wrong stands beside the random ones in them.
     """
     random = drawn(case, reference)
     if not random or outcome.status is not Status.WRONG or len(outcome.outputs) != len(reference.outputs):
         return random
-    pairs = zip(reference.outputs, outcome.outputs, strict=True)
-    return random if any(summary(want) != summary(got) for (_, want), (_, got) in pairs) else frozenset()
+    for at, ((name, want), (_, got)) in enumerate(zip(reference.outputs, outcome.outputs, strict=True)):
+        if summary(want) != summary(got) or (at not in random and describe(name, want, got)):
+            return random
+    return frozenset()
 
 
 def settled(failure: Failure) -> Failure:

@@ -16,6 +16,7 @@ from itertools import chain, cycle, islice
 import numpy as np
 
 from fuzz.case import Case, Failure
+from fuzz.instance import Tensor
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
 from triage.differ import differing_beyond_type
@@ -23,6 +24,7 @@ from triage.drawn import settled
 from triage.inquiry import with_true_shapes
 from triage.passes._instances import parsed, with_instance
 from triage.seen import same_operator
+from triage.variants.arguments import numbered
 
 #: What the next smaller type cannot hold, by the dtype of an input.
 _TELLING = {
@@ -83,16 +85,22 @@ def _cases(case: Case) -> Iterator[Case]:
 
 
 def _calls(case: Case) -> Iterator[Case]:
-    instance = parsed(case)
-    for at, tensor in enumerate(instance.tensors):
-        count = math.prod(tensor.shape)
-        numbers = [*((number,) for number in _TELLING.get(tensor.dtype, ())), *_TURNS.get(tensor.dtype, ())]
-        for each in numbers if 0 < count <= MOST_ELEMENTS else ():
-            shape = tensor.shape if count >= len(each) else (*tensor.shape[:-1], len(each))  # one number is the largest
-            values = tuple(islice(cycle(each), math.prod(shape)))
-            filled = replace(tensor, shape=shape, values=values, low=None, high=None)
-            tensors = (*instance.tensors[:at], filled, *instance.tensors[at + 1 :])
-            yield with_instance(case, replace(instance, tensors=tensors))
+    """The call with other numbers, then with an axis besides where it has an empty list of them."""
+    for instance in (parsed(case), *(longer for _, longer in numbered(parsed(case)))):
+        for at, tensor in enumerate(instance.tensors):
+            for filled in _filled(tensor):
+                tensors = (*instance.tensors[:at], filled, *instance.tensors[at + 1 :])
+                yield with_instance(case, replace(instance, tensors=tensors))
+
+
+def _filled(tensor: Tensor) -> Iterator[Tensor]:
+    """The tensor with telling numbers; longer where it has too few places for them."""
+    count = math.prod(tensor.shape)
+    numbers = [*((number,) for number in _TELLING.get(tensor.dtype, ())), *_TURNS.get(tensor.dtype, ())]
+    for each in numbers if 0 < count <= MOST_ELEMENTS else ():
+        shape = tensor.shape if count >= len(each) else (*tensor.shape[:-1], len(each))  # one number is the largest
+        values = tuple(islice(cycle(each), math.prod(shape)))
+        yield replace(tensor, shape=shape, values=values, low=None, high=None)
 
 
 def wrong_values(failure: Failure) -> bool:

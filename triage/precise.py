@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from triage.inquiry import Condition
 from triage.passes._axes import AXES
-from triage.variants import arguments, relations, sizes, stretched, told_types, whole_sizes
+from triage.variants import arguments, kernels, relations, sizes, stretched, told_types, whole_sizes
 from triage.variants.values import ALL
 
 #: The kind of an attribute that is no flag, and without which the model is invalid.
@@ -70,6 +70,11 @@ def _lists_of_axes(one: Condition, needed: Sequence[Condition]) -> bool:
     return one.kind == "attribute" and _name(one) == "axes" and _has(needed, {relations.SOME_AXES})
 
 
+def _strides(one: Condition, needed: Sequence[Condition]) -> bool:
+    """That windows lie apart says more than that there are strides."""
+    return one.kind == "attribute" and _name(one) == "strides" and _has(needed, {kernels.APART})
+
+
 def _types(one: Condition, needed: Sequence[Condition]) -> bool:
     """That two types differ says more than either."""
     typed = one.kind == "dtype" or (one.kind == "attribute" and one.text.startswith(told_types.NAME))
@@ -88,7 +93,7 @@ def _optional(one: Condition, needed: Sequence[Condition]) -> bool:
 
 _RULES: tuple[Callable[[Condition, Sequence[Condition]], bool], ...] = (
     *(_numbers, _fractions, _ranks, _modes),
-    *(_axes_of_scalars, _lists_of_axes, _types, _optional, _zeros),
+    *(_axes_of_scalars, _lists_of_axes, _strides, _types, _optional, _zeros),
 )
 
 

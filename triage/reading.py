@@ -267,7 +267,7 @@ def _of_the_log(message: str, trace: Trace) -> bool:
     line = message.strip()
     if not line or "\n" in line or len(line) > _LONGEST_TITLE:
         return False
-    return rules().chatter.match(line) is not None or any(
+    return rules().aside.fullmatch(line) is not None or any(
         isinstance(frame, PythonFrame) and frame.code.strip() == line for frame in trace.frames
     )
 

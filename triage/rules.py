@@ -19,6 +19,7 @@ the text of one compiler may quote another's. In the order in which they are app
 ``[[refusal]]``   where a normalised message says that the operator which it names (OP) is not supported
 ``[[environment]]``  what a normalised message says the machine lacks: whoever asks for it, and for what, is chance
 ``[[chatter]]``   lines of a trace that are neither frames nor about the failure: headlines, warnings, logs
+``[[aside]]``     whole lines of a log that are no message, though somebody took one for it: how a runner ends, advice
 ``[[ignore]]``    frames that tell nothing, by `file` or `function`, which are alternatives unless both are given;
                   `kind` is panic (how it died), runtime (the language's own), framework (on every path) or reporter
                   (the script that calls the compiler)
@@ -138,6 +139,7 @@ class Rules:
     refusal: re.Pattern[str]
     environment: re.Pattern[str]
     chatter: re.Pattern[str]
+    aside: re.Pattern[str]
     end: re.Pattern[str]
     namesakes: re.Pattern[str]
     ignored: Ignored
@@ -186,6 +188,7 @@ def read(folder: Path) -> Rules:
         refusal=alternatives("refusal", re.IGNORECASE),
         environment=alternatives("environment"),
         chatter=alternatives("chatter"),
+        aside=alternatives("aside"),
         namesakes=alternatives("namesake"),
         end=alternatives("end"),
         ignored=_ignored(list(each("ignore"))),
@@ -196,8 +199,8 @@ def read(folder: Path) -> Rules:
 
 _TABLES = frozenset(
     """
-    drop mask wording prefix passing converting part operator empty spoken refusal environment chatter ignore shared
-    namesake own end
+    drop mask wording prefix passing converting part operator empty spoken refusal environment chatter aside ignore
+    shared namesake own end
     """.split()  # noqa: SIM905
 )
 

@@ -79,7 +79,7 @@ def _shared_out(
         least = load.index(min(load))
         parts[least] += positions
         load[least] += total
-    return parts
+    return [part for _, part in sorted(zip(load, parts, strict=True), key=lambda each: -each[0]) if part]
 
 
 def _can_fork() -> bool:

@@ -101,6 +101,7 @@ class _Reading:
     current: int = 0  # the section of the thread that died
     ended: bool = True  # the Python traceback came to its final line
     bare: bool = False  # the last line was a frame of Python, whose code may follow
+    asserting: bool = False  # frames and code as pytest shows them: what follows says what was raised
     lone: Frame | None = None  # the last line was nothing but a place, and is text unless another follows
     listing: bool = False  # indented lines are symbols
     reasons: bool = False  # numbered lines are reasons, each for the one before, and not frames
@@ -139,6 +140,7 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if bare and indented and not NUMBERED.match(line):
         last = reading.python[-1][-1]
         reading.python[-1][-1] = PythonFrame(last.file, last.line, last.function, line)
+        reading.asserting = reading.ended
         return
     if line.startswith(_BEGINS):
         reading.aside = False
@@ -185,8 +187,9 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if reading.headed and (found := _SYMBOL.match(line)) and _listed(reading, native(found["symbol"])):
         return
     if not indented:
-        if not reading.ended and reading.python[-1] and _FINAL.match(line):
+        if reading.asserting or (not reading.ended and reading.python[-1] and _FINAL.match(line)):
             reading.final = len(reading.text)
+            reading.asserting = False
         reading.ended |= _FINAL.match(line) is not None
     if not (indented and reading.python[-1] and not reading.ended) and len(reading.text) < _MOST_READ:
         reading.text.append(line)
@@ -264,8 +267,7 @@ def _shaped(reading: _Reading, line: str, lone: Frame | None) -> bool:
     run = reading.native[-1]
     if frame.file.endswith((".py", ".pyx")):
         reading.python[-1].append(PythonFrame(frame.file, frame.line, frame.function))
-        if line.endswith(f": in {frame.function}"):  # pytest's, which prints the code and, at the end, what was raised
-            reading.bare, reading.ended = True, False
+        reading.bare = line.endswith(f": in {frame.function}")  # pytest's, which prints the code below
     elif frame.function or run or lone:
         if lone and not frame.function and reading.text:
             reading.text.pop()

@@ -260,8 +260,10 @@ def _untrained(case: Case) -> Iterator[Case]:
 
 
 def _untrained_calls(case: Case) -> Iterator[Case]:
-    """The call with each True as False."""
+    """The call with each True as False, and told not to train: functions of dropout do by default."""
     call = parsed(case)
+    if "training" not in call.kwargs:
+        yield with_instance(case, replace(call, kwargs={**call.kwargs, "training": False}))
     for at, value in enumerate(call.args):
         if value is True:
             yield with_instance(case, replace(call, args=(*call.args[:at], False, *call.args[at + 1 :])))

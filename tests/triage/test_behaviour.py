@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from onnx import parser
 
 from fuzz.case import Case, Error, Origin, Outcome, Stage, Status
 from triage.behaviour import behaviour
@@ -33,3 +34,13 @@ def test_of_such_numbers_only_type_and_shape_can_be_wrong() -> None:
         "  expected  float64 (1,)",
         "  actual    float32 (1,)",
     ]
+
+
+def test_of_several_results_those_are_shown_that_are_not_random() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 22]>
+g (float[1] x) => (float[1] y, float[1] r) { y = Cosh (x) r = RandomUniformLike (y) }"""
+    model = parser.parse_model(text).SerializeToString()
+    case = Case("onnx", model, {"x": np.zeros(1, np.float32)}, Origin("test"))
+    reference = Outcome(Status.OK, Stage.RUN, outputs=tuple((name, np.ones(1, np.float32)) for name in "yr"))
+    said = behaviour("the ONNX reference evaluator", case, RAISED, reference, "exception:RuntimeError", 60)
+    assert said.expected_text.splitlines() == ["y: float32 (1,): [1.0]", "r: float32 (1,), drawn at random"]

@@ -188,9 +188,25 @@ def test_numbers_that_matter_where_there_are_no_others_are_told_to_be_all_there_
     assert titles.subject(case, ("ReduceMin",), found).startswith("ReduceMin with all +inf or empty data")
 
 
+def test_strides_are_told_by_the_kernel_that_they_exceed(judge: Judge) -> None:
+    """OpenVINO 2026.4 counts a last window that begins behind the data."""
+    pytest.importorskip("openvino")
+    data = {"x": float32([[[1, 2], [3, 4]]])}
+    case = case_of("MaxPool", data, [1, 1, 2, 1], ceil_mode=1, kernel_shape=[1, 1], strides=[1, 2])
+    found = [one.text for one in conditions(judge, failure_of(judge, case, "openvino")) if one.needed]
+    assert found == ["ceil_mode=1", "strides larger than kernel_shape"]
+
+
+def test_numbers_that_fill_one_window_of_several_are_not_told_to_be_all_there_are(judge: Judge) -> None:
+    pytest.importorskip("onnxruntime")
+    case = case_of("MaxPool", {"X": float32([[-np.inf] * 4])}, [1, 1, 2], kernel_shape=[2], strides=[2])
+    found = [one.text for one in conditions(judge, failure_of(judge, case, "onnxruntime")) if one.needed]
+    assert found and not any(text.startswith(values.ALL) for text in found)
+
+
 def test_numbers_have_others_beside_them_where_there_are_none() -> None:
     found = {text: [one.tolist() for one in numbers] for text, _, numbers in values.uniform_numbers(float32(-1, -2))}
-    assert found == {"all-negative": [[1.0, -2.0], [-1.0, 3.0]]}
+    assert found == {"all-negative": [[1.0, -2.0], [-1.0, 3.0], [1.0, -2.0], [-1.0, 3.0]]}
     for given in (float32(np.nan, 1), float32(np.nan), float32(1, 2)):
         assert not list(values.uniform_numbers(given))
 

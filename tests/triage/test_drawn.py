@@ -80,3 +80,24 @@ def test_what_is_wrong_beside_random_numbers_is_compared(judge: Judge) -> None:
     beside = replace(found, outcome=replace(found.reference, status=Status.WRONG))
     assert form_alone(beside.case, beside.outcome, found.reference) == frozenset()
     assert settled(beside) == beside
+
+
+def test_random_numbers_beside_another_wrong_result_are_not_compared(judge: Judge) -> None:
+    text = TRAINING.replace("(float[3, 4] y, bool[3, 4] mask)", "(float[3, 4] y, int64[3, 4] n)").replace(
+        "y, mask = Dropout <seed = 0> (x, r, t)", "y = Dropout <seed = 0> (x, r, t) n = Cast <to = 7> (x)"
+    )
+    found = failure(judge, text)
+    assert found.reference is not None
+    (y, _), (n, number) = found.reference.outputs
+    other = replace(found.outcome, outputs=((y, np.zeros((3, 4), np.float32)), (n, np.asarray(number) + 1)))
+    assert form_alone(found.case, other, found.reference) == {0}
+    made = checks(found.case, other, found.reference, "wrong:values")
+    assert made.pairs == (("expected", "actual[1]"),) or made.pairs == (("expected_1", "actual[1]"),)
+
+
+def test_of_a_random_sequence_the_length_is_asked_for(judge: Judge) -> None:
+    found = failure(judge, DRAWING)
+    assert found.reference is not None
+    several = replace(found.reference, outputs=(("y", [np.zeros(2)] * 3),))
+    made = checks(found.case, replace(found.outcome, outputs=(("y", [np.zeros(2)] * 2),)), several, "wrong:count")
+    assert made.statements == ("assert len(actual) == 3",)

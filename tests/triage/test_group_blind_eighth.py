@@ -11,6 +11,7 @@ from fuzz.case import Frame
 from tests.triage.test_group import PACKAGES, groups, native
 from triage.frame_order import Order
 from triage.prefixes import prefixed
+from triage.reading import Report, read
 from triage.testcase import operator_of
 from triage.traces import PythonFrame
 from triage.traces import read as trace
@@ -145,3 +146,25 @@ def test_a_builder_that_gives_up_on_nodes_is_no_place_of_one_bug() -> None:
     )
     lines = [{"message": text, "operator": "Conv" if "Conv" in text else ""} for text in (*texts, *texts)]
     assert groups(*lines) == [{0, 2}, {1, 3}]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "FAILED test/test_a.py::test_pad - ValueError: negative padding is not allowed",
+        "./run.sh: line 7: 4211 Segmentation fault      (core dumped) python case.py",
+        "[E] Building engine failed: plugin Foo lacks a kernel",
+        "ninja: error: loading 'build.ninja': No such file",
+        "unimplemented [aten.foo.default, float8]",
+    ],
+)
+def test_a_message_that_tells_what_failed_stays_whatever_the_log_holds(message: str) -> None:
+    log = "warning: could not load the plugin for MYRIAD, ignored\nError: run 1 failed with 2 failures, see above"
+    assert read(Report("1", message, trace=log), Order([])).message == message
+
+
+def test_a_bare_assertion_ends_a_traceback_of_pytest() -> None:
+    path = f"{PACKAGES}/tvm/relax/frontend/x.py"
+    pads = f"{path}:20: in convert_pad\n    assert len(pads) == rank\nE   assert 4 == 3"
+    roll = f"{path}:40: in convert_roll\n    assert len(shift) == rank\nE   assert 4 == 3"
+    assert groups(*({"message": "", "trace": each} for each in (pads, roll, pads, roll))) == [{0, 2}, {1, 3}]

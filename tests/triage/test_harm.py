@@ -50,6 +50,19 @@ def test_a_type_that_holds_all_numbers_there_are_does_none(judge: Judge) -> None
     assert harmful(judge, failure(judge, "Not", np.array([True, False]))) is None
 
 
+def test_an_axis_is_tried_where_a_list_of_axes_is_empty(judge: Judge) -> None:
+    """Over no axis nothing is reduced, and no number is the largest."""
+    pytest.importorskip("tvm")
+    text = b'{"library": "torch", "api": "torch.any", "args": [{"dtype": "float32", "shape": [], "values": [1]}], '
+    case = Case("instance", text + b'"kwargs": {"dim": {"tuple": []}}}', {}, Origin("test"))
+    found = judge.examine(case, catalogue.target("tvm")).failure
+    assert found is not None and found.symptom == "wrong:dtype", "find another bug of this kind for the test"
+    shown = harmful(judge, found)
+    assert shown is not None and shown.reference is not None
+    [(_, want)], [(_, got)] = shown.reference.outputs, shown.outcome.outputs
+    assert effect(want, got, {}) == "returns float32 0 instead of bool True"
+
+
 @pytest.mark.parametrize(
     "tensor",
     [b'{"dtype": "int64", "shape": [2], "values": [-8, 6]}', b'{"dtype": "int64", "shape": [], "values": [1]}'],

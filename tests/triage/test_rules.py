@@ -18,7 +18,7 @@ FILES = sorted(data_path("signatures").glob("*.toml"))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_rule_that_takes_something_away_says_why(path: Path) -> None:
     table = tomllib.loads(path.read_text())
-    for name in ("drop", "mask", "wording", "prefix", "chatter", "ignore", "shared", "namesake", "end"):
+    for name in ("drop", "mask", "wording", "prefix", "chatter", "aside", "ignore", "shared", "namesake", "end"):
         assert all(rule.get("why") for rule in table.get(name, ()))
 
 

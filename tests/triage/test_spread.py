@@ -63,6 +63,19 @@ def length(item: int) -> int:
     return 1_000 if item < 100 else 1
 
 
+def only_the_first(item: int) -> int:
+    return int(item == 0)
+
+
+def alike(item: int) -> str:
+    return ""
+
+
+def set_of_processes(count: int, jobs: int) -> set[int]:
+    """The processes that did items of which the first alone takes any time."""
+    return set(spread(where, ITEMS[:count], jobs, alike, only_the_first))
+
+
 def shares(count: int, jobs: int) -> list[int]:
     """How many items each process did, the first process first."""
     done = Counter(spread(where, ITEMS[:count], jobs))
@@ -107,6 +120,10 @@ def test_items_that_are_alike_go_to_one_process() -> None:
     done = new_process(spread, where, ITEMS, 2, rest)
     processes = Counter((rest(at), pid) for at, pid in zip(ITEMS, done, strict=True))
     assert len(processes) == 101
+
+
+def test_no_process_is_started_for_nothing() -> None:
+    assert len(new_process(set_of_processes, 5_001, 5)) == 2
 
 
 def test_a_process_does_not_get_all_that_is_large() -> None:

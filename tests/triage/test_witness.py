@@ -259,6 +259,7 @@ def test_a_wrong_shape_is_shown_on_numbers_where_a_size_is_an_argument(judge: Ju
 
 
 def test_what_raises_is_shown_where_the_right_result_is_not_zero(judge: Judge) -> None:
+    pytest.importorskip("openvino")
     vector = '{"dtype": "float32", "shape": [1, 3], "values": [0, 1, 0]}'
     call = f'{{"library": "torch", "api": "torch.cross", "args": [{vector}, {vector}]}}'
     case = Case("instance", call.encode(), {}, Origin("test"))

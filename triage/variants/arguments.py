@@ -271,13 +271,17 @@ def _with_rows(case: Case, instance: Instance) -> Iterator[Variant]:
 
 
 def _with_a_number(case: Case, instance: Instance) -> Iterator[Variant]:
+    """The neighbours with a number in a list that has none."""
+    for place, longer in numbered(instance):
+        text = f"empty {_named(instance, place).rstrip(' =')}"
+        sentence = f"With `{_text(longer, place)}` the same call passes."
+        yield Variant("value", text, sentence, (with_instance(case, longer),))
+
+
+def numbered(instance: Instance) -> Iterator[tuple[Place, Instance]]:
     """Each list without numbers with one: a size of 1, or axis 0."""
     for place in places(instance):
-        for other in _one_number(place.of(instance)):
-            text = f"empty {_named(instance, place).rstrip(' =')}"
-            longer = changed(instance, place, other)
-            sentence = f"With `{_text(longer, place)}` the same call passes."
-            yield Variant("value", text, sentence, (with_instance(case, longer),))
+        yield from ((place, changed(instance, place, other)) for other in _one_number(place.of(instance)))
 
 
 def _without_zeros(case: Case, instance: Instance) -> Iterator[Variant]:

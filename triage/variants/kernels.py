@@ -1,4 +1,4 @@
-"""Kernels of size 1, larger: compilers make something else of a convolution that looks at one place only."""
+"""Kernels larger: of one place, of which compilers make something else, and smaller than the steps between windows."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from triage.variants.relations import KIND
 #: How the condition begins; what tells the sizes of a kernel, and the input that has them behind its first two.
 TEXT = "kernel of "
 _ATTRIBUTE, _FORMALS, _LEADING = "kernel_shape", ("W", "w"), 2
+#: How a pool is told whose windows leave numbers out between them; the last one may begin behind the data then.
+APART = "strides larger than kernel_shape"
 
 
 def variants(case: Case) -> Iterator[Variant]:
@@ -42,6 +44,29 @@ def variants(case: Case) -> Iterator[Variant]:
     sentence = f"With a kernel of {'x'.join(['2'] * axes)}, on larger data too, the same model passes."
     cases = (with_tensors(case, model, {**wide, node.input[0]: _grown(data, by)}) for by in (1, 2))
     yield Variant(KIND, TEXT + said, sentence, tuple(cases))
+
+
+def wider(case: Case) -> Iterator[Variant]:
+    """The pool whose windows lie apart with windows that touch, on data that hold one of them or more."""
+    model = load(case)
+    if len(model.graph.node) != 1:
+        return
+    node = model.graph.node[0]
+    known = {one.name: list(one.ints) for one in node.attribute if one.name in (_ATTRIBUTE, "strides")}
+    data = tensors(case, model).get(node.input[0]) if node.input else None
+    kernel, strides = known.get(_ATTRIBUTE, []), known.get("strides", [])
+    if data is None or len(node.input) != 1 or data.ndim != _LEADING + len(kernel) or len(kernel) != len(strides):
+        return
+    if all(step <= size for size, step in zip(kernel, strides, strict=True)):
+        return
+    touching = [max(pair) for pair in zip(kernel, strides, strict=True)]
+    next(one for one in node.attribute if one.name == _ATTRIBUTE).ints[:] = touching
+    open_shapes(model)
+    sizes = [max(pair) for pair in zip(data.shape[_LEADING:], touching, strict=True)]
+    larger = (np.resize(data, (*data.shape[:_LEADING], *(size + by for size in sizes))) for by in (0, 1))
+    cases = tuple(with_tensors(case, model, {node.input[0]: array}) for array in larger)
+    sentence = f"With `kernel_shape={touching}`, which leaves nothing out between windows, the same model passes."
+    yield Variant(KIND, APART, sentence, cases)
 
 
 def _grown(array: Array, by: int) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TypeGuard
 
 import numpy as np
@@ -62,12 +63,21 @@ class Special:
         return [np.where(mask, instead, array) for instead in self.instead(array)] if mask.any() else []
 
     def mixed(self, array: Array) -> list[Array]:
-        """The array with ordinary numbers beside the special ones, in turns along each axis, where all are special."""
+        """The array with ordinary numbers beside the special ones, where all are special: in turns along each axis,
+        the first one alone and the last one alone. So a slice or window of special numbers is left where there are
+        several."""
         values = self.replaced(array) if array.size > 1 else []
         if not values or not np.asarray(self.found(array)).all():
             return []
         turns = np.indices(array.shape).sum(axis=0) % 2
-        return [np.where(turns == turn, value, array) for turn, value in enumerate(values)]
+        places = np.arange(array.size).reshape(array.shape)
+        masks = (turns == 0, turns == 1, places == 0, places == array.size - 1)
+        return [np.where(mask, value, array) for mask, value in zip(masks, cycle(values), strict=False)]
+
+    def appended(self, array: Array) -> list[Array]:
+        """A vector with an ordinary number behind it."""
+        one = self.instead(array[:1])[0] if array.ndim == 1 and array.size else array[:0]
+        return [np.concatenate([array, one])] if one.size else []
 
 
 def special_numbers(array: Array, specials: Iterable[Special]) -> Iterator[tuple[str, str, list[Array]]]:
