@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fuzz.case import Case
+from fuzz.case import Case, Error
 from fuzz.wire import Raw, Value
 from triage import severity
 from triage.conditions import CUT
@@ -45,14 +45,22 @@ def _converter(facts: Facts) -> Iterator[str]:
     if not name or name in " ".join(facts.findings) or facts.target.backend == "reference":
         return  # the reference evaluator converts nothing
     error = facts.outcome.error
-    if error is not None and error.conversion_function == name:
+    if error is not None and error.conversion_function == name and _is_inside(error, name):
         yield f"The failing call is inside {name}."
+    elif error is not None and error.conversion_function == name:
+        yield f"The frontend converts the operator in {name}; the error is raised by what it gives."
     elif facts.part is Part.FRONTEND:
         yield f"The frontend converts the operator in {name}."
     elif facts.part is Part.UNKNOWN:
         yield f"This compiler handles the operator in {name}; whether the fault lies there is not known."
     elif name.startswith(_BEHIND):
         yield f"This compiler handles the operator in {name}."
+
+
+def _is_inside(error: Error, name: str) -> bool:
+    """Whether a function is in the traceback, as far as there is one in Python."""
+    functions = {frame.function.rpartition(".")[2] for frame in error.frames}
+    return not functions or "." not in name or "/" in name or name.rpartition(".")[2] in functions
 
 
 def _grade(facts: Facts) -> tuple[str, str]:

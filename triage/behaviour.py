@@ -39,10 +39,13 @@ class Behaviour:
     both: str = ""
 
 
-def compared_with(backend: str, case: Case) -> str:
-    """Whose result a bug of this backend, which this case shows, is compared with, in words."""
+def compared_with(backend: str, case: Case, raised: bool = False) -> str:
+    """Whose result a bug of this backend, which this case shows, is compared with, in words.
+
+    `raised`: there is none to compare, so that nobody need know what of the reference is mended.
+    """
     by = REFERENCES[backend if backend in REFERENCES else case.kind]
-    names = mended(case) if by == REFERENCES["onnx"] else ()
+    names = mended(case) if by == REFERENCES["onnx"] and not raised else ()
     return f"{by} (its {enumerated(names)} mended to do what the specification says)" if names else by
 
 

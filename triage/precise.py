@@ -70,6 +70,11 @@ def _lists_of_axes(one: Condition, needed: Sequence[Condition]) -> bool:
     return one.kind == "attribute" and _name(one) == "axes" and _has(needed, {relations.SOME_AXES})
 
 
+def _broadcast(one: Condition, needed: Sequence[Condition]) -> bool:
+    """Of a common shape no tensor is a scalar any more."""
+    return one.text == arguments.BROADCAST and _has(needed, {arguments.SCALAR, arguments.SCALARS})
+
+
 def _strides(one: Condition, needed: Sequence[Condition]) -> bool:
     """That windows lie apart says more than that there are strides."""
     return one.kind == "attribute" and _name(one) == "strides" and _has(needed, {kernels.APART})
@@ -93,7 +98,7 @@ def _optional(one: Condition, needed: Sequence[Condition]) -> bool:
 
 _RULES: tuple[Callable[[Condition, Sequence[Condition]], bool], ...] = (
     *(_numbers, _fractions, _ranks, _modes),
-    *(_axes_of_scalars, _lists_of_axes, _strides, _types, _optional, _zeros),
+    *(_axes_of_scalars, _lists_of_axes, _strides, _types, _optional, _zeros, _broadcast),
 )
 
 

@@ -14,7 +14,7 @@ from fuzz import instance_names, registry
 from fuzz.case import Case, Failure, Origin, Outcome, Status, Target
 from fuzz.judge import Judge, values
 from fuzz.oracles import differential
-from triage import asking
+from triage import asking, haste
 from triage.localize.trial import words
 from triage.passes._instances import parsed, places
 
@@ -40,7 +40,7 @@ def root(judge: Judge, failure: Failure) -> Failure | None:
     texts = asking.steps(judge.runner, case, judge.reference)
     if not 1 < len(texts) <= MOST_STEPS or not _goes_by_steps(judge, failure):
         return None
-    end = time.monotonic() + MOST_SECONDS
+    end = haste.ends(MOST_SECONDS, None)
     mistyped: Failure | None = None
     for step in _calls(case, texts):
         if time.monotonic() > end:

@@ -60,7 +60,7 @@ def _sentences(facts: Facts, happening: str) -> Iterator[str]:
 def _reference(facts: Facts) -> str:
     if facts.reference is None or facts.reference.status is not Status.OK:
         return ""
-    by = compared_with(facts.target.backend, facts.case)
+    by = compared_with(facts.target.backend, facts.case, facts.outcome.status is not Status.WRONG)
     if facts.outcome.status is Status.WRONG:
         return f"The expected result is that of {by}."
     if facts.target.backend == "reference":

@@ -310,6 +310,13 @@ def _full(inquiry: Inquiry) -> Failure | None:
     return None
 
 
+def _with_an_axis(inquiry: Inquiry) -> Failure | None:
+    """What is refused or dies with an axis where a list of them is empty: over no axis nothing is computed."""
+    case = inquiry.failure.case
+    longer = (with_instance(case, other) for _, other in arguments.numbered(parsed(case)))
+    return next((found for other in longer if (found := _seen(inquiry, other, lambda found: True))), None)
+
+
 def _full_models(case: Case) -> Iterator[Case]:
     """The model with two elements along every axis of a tensor that has none; with two in the last of empty parts."""
     yield from parts.with_some(case)
@@ -562,5 +569,5 @@ _IMPROVEMENTS = {
         _plainly_filled,
     ),
     ("instance", True): (_without_chance, _numbers_for_truths, _form_full, _plain_types, _plainly_filled),
-    ("instance", False): (_plain_types, _full, _apart_call, _plainly_filled),
+    ("instance", False): (_with_an_axis, _plain_types, _full, _apart_call, _plainly_filled),
 }

@@ -1026,6 +1026,8 @@ def test_other_shapes_are_a_condition_of_a_call_that_broadcasts_alone(judge: Jud
     positions = [{"tensor": 0}, 0, {"tensor": 1}, 1.0]
     filled = told("torch.index_fill", "openvino", ("float32", [], [1.0]), ("int64", [1], [0]), more=positions)
     assert arguments.SCALAR in filled and arguments.BROADCAST not in filled
+    gathered = told("torch.gather", "openvino", ("float32", [], [1.0]), ("int64", [1], [0]), more=positions[:3])
+    assert arguments.SCALAR in gathered and arguments.BROADCAST not in gathered, "of one shape there is no scalar"
     both = [{"tensor": 0}, {"tensor": 1}]
     mask = ("bool", [2], [True, False])
     assert arguments.BROADCAST in told("torch.masked_select", "tvm", ("float32", [1], [1.0]), mask, more=both)

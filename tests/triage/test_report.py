@@ -532,6 +532,20 @@ def test_a_converter_is_accused_only_where_the_frontend_is(part: Part, function:
     assert "The failing call is inside op/pad.cpp." in draft(raised).body
 
 
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [("_impl_v13", "The failing call is inside"), ("normalize", "The frontend converts the operator in")],
+)
+def test_a_converter_that_has_returned_is_not_said_to_hold_the_failing_call(function: str, told: str) -> None:
+    """TVM's importer normalises what a converter gave, and names the converter in its error."""
+    name, frames = "Reshape._impl_v13", (Frame("a.py", 3, function),)
+    error = Error(type="TypeError", message="no shape", conversion_function=name, frames=frames)
+    outcome = Outcome(Status.EXCEPTION, Stage.CONVERT, error=error)
+    facts = assumed(relu("tvm"), X, X + 1)
+    raised = dataclasses.replace(facts, outcome=outcome, symptom="exception:TypeError", conversion_function=name)
+    assert f"{told} {name}" in draft(raised).body.replace("\\", "")
+
+
 def test_the_reference_evaluator_converts_nothing() -> None:
     facts = dataclasses.replace(assumed(relu("reference"), X, X + 1), part=Part.FRONTEND, conversion_function="op_relu")
     assert "op_relu" not in draft(facts).body

@@ -258,6 +258,15 @@ def test_a_wrong_shape_is_shown_on_numbers_where_a_size_is_an_argument(judge: Ju
     assert found.tensors[0].shape == (2, 2) and found.args[3:6] == (2, 2, 1)
 
 
+def test_what_raises_over_no_axis_is_shown_over_one(judge: Judge) -> None:
+    pytest.importorskip("openvino")
+    call = '{"library": "torch", "api": "torch.logsumexp", "args": [{"dtype": "bool", "shape": [0, 3]}, []]}'
+    failure = judge.examine(Case("instance", call.encode(), {}, Origin("test")), catalogue.target("openvino")).failure
+    assert failure is not None and failure.symptom.startswith("exception"), "find another bug of this kind for the test"
+    found = instance.parse(better(judge, failure).case.model)
+    assert found.args[1] in ([0], [1]) and 0 not in found.tensors[0].shape
+
+
 def test_what_raises_is_shown_where_the_right_result_is_not_zero(judge: Judge) -> None:
     pytest.importorskip("openvino")
     vector = '{"dtype": "float32", "shape": [1, 3], "values": [0, 1, 0]}'

@@ -44,7 +44,17 @@ def variants(case: Case) -> Iterator[Variant]:
             plain = [_in_float32(one, value) if one.dtype == dtype else one for one, value in pairs]
             sentence = f"In float32 instead of {dtype} the same call passes."
             yield Variant("dtype", dtype, sentence, (with_instance(case, replace(instance, tensors=tuple(plain))),))
+    yield from _in_int64(case, instance)
     yield from _as_positions(case, instance)
+
+
+def _in_int64(case: Case, instance: Instance) -> Iterator[Variant]:
+    """All tensors of another integer type in int64: of what takes no float32 nothing else tells."""
+    for dtype in _UNUSUAL:
+        if "int" in dtype and dtype != "int64" and any(tensor.dtype == dtype for tensor in instance.tensors):
+            whole = tuple(_in_kin(one, "int64") if one.dtype == dtype else one for one in instance.tensors)
+            sentence = f"In int64 instead of {dtype} the same call passes."
+            yield Variant("dtype", dtype, sentence, (with_instance(case, replace(instance, tensors=whole)),))
 
 
 def kin(case: Case, dtype: str) -> Iterator[tuple[str, Case]]:
