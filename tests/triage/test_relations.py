@@ -300,7 +300,7 @@ def test_no_numbers_at_all_stand_beside_the_numbers_that_fail_as_well(judge: Jud
     case = case_of("ReduceMax", ["x"], {"x": np.float32([-np.inf, -np.inf])}, 1)
     failure = judge.examine(case, catalogue.target("openvino")).failure
     assert failure is not None, "the compiler no longer has this bug: find another for the test"
-    assert titles.subject(case, ["ReduceMax"], conditions(judge, failure)).endswith(" with -inf or empty data")
+    assert titles.subject(case, ["ReduceMax"], conditions(judge, failure)).endswith(" with all -inf or empty data")
 
 
 def test_fractions_in_indices_are_a_condition_and_in_data_they_are_none() -> None:
