@@ -161,8 +161,12 @@ def _evidence(read: Read, at: Place, broad: Collection[tuple[str, str]]) -> Evid
         refused=read.refused,
         compilers=read.compilers,
         walk="" if at.stack else read.walk,
-        way=way(read.message) if wrong(read.symptom) or (not at.stack and says_wrong(read.message)) else "",
+        way=way(read.message) if wrong(read.symptom) or (not at.stack and _speaks_of_wrong(read)) else "",
     )
+
+
+def _speaks_of_wrong(read: Read) -> bool:
+    return says_wrong(read.message) if read.says_wrong is None else read.says_wrong
 
 
 def _died(read: Read) -> bool:

@@ -7,20 +7,24 @@ understood there demands nothing: a filter may let too much through, but never t
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from triage.alternation import branches, class_end, group_end
 
 #: To look for more literals than these takes as long as the search.
-_MOST = 6
+_MOST = 8
 #: How a group begins whose content must stand where the group does.
 _DEMANDING = re.compile(r"\((?:\?(?:[:>=]|<=|P<\w+>))?(?!\?)")
 _QUANTIFIER = re.compile(r"(?P<optional>[*?]|\{0*(?:,\d*)?\})[?+]?|(?:\+|\{\d+(?:,\d*)?\})[?+]?")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|\d+|.)", re.DOTALL)
 _SPELLED = {r"\n": "\n", r"\t": "\t", r"\r": "\r"}
 _NO_LITERALS = ".^$"
+#: A class of a few signs, no ranges, none of the classes' own escapes; and one of its signs.
+_SMALL_CLASS = re.compile(r"\[(?!\^)(?:\\[^\w\s]|[^\\\]\[\-]){1,4}\]")
+_CLASS_SIGN = re.compile(r"\\?(.)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -66,12 +70,26 @@ def literals(pattern: re.Pattern[str]) -> tuple[str, ...]:
     """Texts of which one at least stands in every text where the pattern is found; () if that cannot be told."""
     if pattern.flags & (re.IGNORECASE | re.VERBOSE):
         return ()
-    longest = [max(_runs(branch), key=len, default="") for branch in branches(pattern.pattern)]
-    return tuple(dict.fromkeys(longest)) if all(longest) and len(set(longest)) <= _MOST else ()
+    found = _of_any(branches(pattern.pattern))
+    return found if len(found) <= _MOST else ()
 
 
-def _runs(branch: str) -> Iterator[str]:
-    """The runs of characters that every match of one alternative holds."""
+def _of_any(alternatives: Sequence[str]) -> tuple[str, ...]:
+    """What the alternatives demand together: one of the texts of one of them; () where one of them demands nothing."""
+    demands = [list(_demands(branch)) for branch in alternatives]
+    each = [max(found, key=_worth, default=()) for found in demands]
+    if sum(map(len, each)) > _MOST:
+        each = [min(found, key=len, default=()) for found in demands]
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(each))) if all(each) else ()
+
+
+def _worth(texts: tuple[str, ...]) -> tuple[int, int]:
+    """How much a demand filters: by the shortest of its texts, and fewer are sooner looked for."""
+    return (min(map(len, texts)) if 0 < len(texts) <= _MOST else 0, -len(texts))
+
+
+def _demands(branch: str) -> Iterator[tuple[str, ...]]:
+    """What every match of one alternative holds: one of some texts, several times over."""
     run, at = "", 0
     while at < len(branch):
         end = _element_end(branch, at)
@@ -79,14 +97,25 @@ def _runs(branch: str) -> Iterator[str]:
         quantifier = _QUANTIFIER.match(branch, end)
         optional = quantifier is not None and quantifier["optional"] is not None
         run += "" if optional else sign
+        if (quantifier or not sign) and run:
+            yield (run,)
         if quantifier or not sign:
-            yield run
             run = ""
-        if not optional and (group := _DEMANDING.match(element)):
-            alternatives = branches(element[group.end() : -1])
-            yield from _runs(alternatives[0]) if len(alternatives) == 1 else ()
+        if not optional:
+            yield from _within(element)
         at = quantifier.end() if quantifier else end
-    yield run
+    if run:
+        yield (run,)
+
+
+def _within(element: str) -> Iterator[tuple[str, ...]]:
+    """What a group or a small class demands."""
+    if group := _DEMANDING.match(element):
+        alternatives = branches(element[group.end() : -1])
+        found = _demands(alternatives[0]) if len(alternatives) == 1 else iter((_of_any(alternatives),))
+        yield from (texts for texts in found if texts)
+    elif _SMALL_CLASS.fullmatch(element):
+        yield tuple(_CLASS_SIGN.findall(element[1:-1]))
 
 
 def _element_end(pattern: str, at: int) -> int:

@@ -97,7 +97,8 @@ class Read(NamedTuple):
     language says so of any fault, and `site` where the message itself tells that to have been raised; `refused` if it
     says that the operator which it names is not supported; `compilers` are those whose failure it may be, where known;
     `walk` is where in the walk over a program it ended, where no frame tells more; `compared` if it is a wrong result;
-    `beside` are the lines in which its trace says what failed, where these do not hold its message.
+    `beside` are the lines in which its trace says what failed, where these do not hold its message; `says_wrong` if the
+    words speak of a wrong result, None where frames tell more and nobody asked.
     """
 
     named: Mapping[str, Spot]
@@ -124,6 +125,7 @@ class Read(NamedTuple):
     walk: str = ""
     compared: bool = False
     beside: tuple[str, ...] = ()
+    says_wrong: bool | None = None
 
 
 class _Words(NamedTuple):
@@ -175,13 +177,14 @@ def read(report: Report, order: Order, trace: Trace | None = None) -> Read:
         callers=calling(every[len(found) :]) if found and len(found) < len(every) else frozenset(),
         weak=weak,
         site=site if weak else "",
-        refused=bool(words.spelled) and rules().refusal.search(words.normal) is not None,
+        refused=bool(words.spelled) and _refuses(words.normal),
         compilers=compilers(named, found, report.exception or wrapped, told if empty else "")
         or rules().owned.accused(compared(told) if words.compares or says_wrong(told) else "")
         or rules().owned.accused(words.subject),
         walk=next(iter(walk), ""),
         compared=words.compares,
         beside=beside,
+        says_wrong=None if named else says_wrong(told) if report.symptom else words.compares,
     )
 
 
@@ -196,9 +199,22 @@ def _words(report: Report, message: str, told: str) -> _Words:
     if converting and not spelled:  # its name is a word of messages as well
         masked = re.sub(rf"\b{re.escape(converting)}(?= (?:node|op|operator)\b)", "OP", masked, count=1)
     normal = worded(masked)
-    if lacking := rules().environment.search(normal):
-        return _Words("", "", lacking[0], converting, compares, "", lacking=True)
+    if lacking := _lacking(normal):
+        return _Words("", "", lacking, converting, compares, "", lacking=True)
     return _Words(operator, spelled, normal, converting, compares, tested.subject, lacking=False)
+
+
+@lru_cache(maxsize=1 << 14)
+def _lacking(normal: str) -> str:
+    """What a normalised message says the machine lacks, "" where it does not."""
+    found = rules().environment.search(normal)
+    return found[0] if found else ""
+
+
+@lru_cache(maxsize=1 << 14)
+def _refuses(normal: str) -> bool:
+    """Whether a normalised message says that the operator which it names is not supported."""
+    return rules().refusal.search(normal) is not None
 
 
 def of_python(name: str) -> bool:

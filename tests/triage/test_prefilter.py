@@ -20,7 +20,13 @@ CORPUS = Path(__file__).parents[1] / "golden" / "signatures"
         (r"a\.b\(c", ("a.b(c",)),
         (r"colou?r", ("colo",)),
         (r"x(?:ab)?yyz*", ("yy",)),
-        (r"(?:abc|de)f", ("f",)),
+        (r"(?:abc|de)f", ("abc", "de")),
+        (r"(?:abc|d*)ef", ("ef",)),
+        (r"x(?:ab|cd(?:e|f))?y", ("x",)),
+        (r"([Tt]ensor|[Bb]uffer) \d", ("ensor", "uffer")),
+        (r"(?:\w:)?(?:[/\\]\w+)++", ("/", "\\")),
+        (r"(?<=[=:])(?:nan|inf)\b|error (?:nan|inf)", ("nan", "inf", "error ")),
+        (r"[abc]", ("a", "b", "c")),
         (r"abc|[x]de", ("abc", "de")),
         (r"(?<=Error )\w", ("Error ",)),
         (r"a{0,3}bc{2}", ("bc",)),
@@ -33,7 +39,21 @@ def test_a_literal_is_what_every_match_holds(pattern: str, expected: tuple[str, 
 
 @pytest.mark.parametrize(
     "pattern",
-    [r"\d+", r"ab|\d", r"(?i)abc", r"(?i:abc)", r"(?!abc)", r"(?<!abc)", r"(?:abc)?", r"\x41", r"(a)\1|b?", r"[abc]"],
+    [
+        r"\d+",
+        r"ab|\d",
+        r"(?i)abc",
+        r"(?i:abc)",
+        r"(?!abc)",
+        r"(?<!abc)",
+        r"(?:abc)?",
+        r"\x41",
+        r"(a)\1|b?",
+        r"[a-c]",
+        r"[^a]",
+        r"[\w]",
+        r"[abcde]",
+    ],
 )
 def test_what_may_be_missing_or_otherwise_spelt_is_no_literal(pattern: str) -> None:
     assert literals(re.compile(pattern)) == ()
