@@ -68,7 +68,7 @@ def test_a_pattern_is_tried_where_one_of_its_literals_stands() -> None:
 def test_the_rules_replace_the_same_with_and_without_their_literals() -> None:
     logs = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(CORPUS.rglob("*.txt"))]
     assert len(logs) > 150
-    patterns = [pattern for pattern, _ in (*rules().drops, *rules().masks)]
+    patterns = [pattern for pattern, _ in (*rules().drops, *rules().masks, *rules().wordings)]
     assert sum(bool(pattern.literals) for pattern in patterns) > len(patterns) / 2
     for pattern in patterns:
         for log in logs:
