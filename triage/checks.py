@@ -84,7 +84,11 @@ def checks(case: Case, outcome: Outcome, reference: Outcome, symptom: str, snipp
 def _form(actual: str, want: Value, got: Value) -> tuple[list[tuple[str, str]], list[str]]:
     """What is expected and found, and the statements, of a tensor whose numbers are drawn at random."""
     if not isinstance(want, np.ndarray | Raw):
-        return [], [f"assert {actual} is None, {actual}" if want is None else f"assert len({actual}) == {len(want)}"]
+        return [], [
+            f"assert {actual} is None, {actual}"
+            if want is None
+            else f"assert {actual} is not None and len({actual}) == {len(want)}"
+        ]
     shape, found = tuple(want.shape), _type_statements(actual, want, got, True)
     of = [("dtype", repr(dtype_name(want))), ("shape", repr(shape))]
     return [(text, f"{actual}.{part}") for part, text in of if any(f".{part}" in line for line in found)], found

@@ -18,7 +18,7 @@ from triage.alternation import branches, class_end, group_end
 _MOST = 8
 #: How a group begins whose content must stand where the group does.
 _DEMANDING = re.compile(r"\((?:\?(?:[:>=]|<=|P<\w+>))?(?!\?)")
-_QUANTIFIER = re.compile(r"(?P<optional>[*?]|\{0*(?:,\d*)?\})[?+]?|(?:\+|\{\d+(?:,\d*)?\})[?+]?")
+_QUANTIFIER = re.compile(r"(?P<optional>[*?]|\{(?:0+(?:,\d*)?|,\d*)\})[?+]?|(?:\+|\{\d+(?:,\d*)?\})[?+]?")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^}]*\}|\d+|.)", re.DOTALL)
 _SPELLED = {r"\n": "\n", r"\t": "\t", r"\r": "\r"}
 _NO_LITERALS = ".^$"
@@ -68,8 +68,8 @@ def filtered(pattern: re.Pattern[str]) -> Filtered:
 
 def literals(pattern: re.Pattern[str]) -> tuple[str, ...]:
     """Texts of which one at least stands in every text where the pattern is found; () if that cannot be told."""
-    if pattern.flags & (re.IGNORECASE | re.VERBOSE):
-        return ()
+    if pattern.flags & (re.IGNORECASE | re.VERBOSE) or "(?#" in pattern.pattern:
+        return ()  # before a comment may stand what a sign behind it repeats
     found = _of_any(branches(pattern.pattern))
     return found if len(found) <= _MOST else ()
 

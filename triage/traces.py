@@ -101,7 +101,7 @@ class _Reading:
     current: int = 0  # the section of the thread that died
     ended: bool = True  # the Python traceback came to its final line
     bare: bool = False  # the last line was a frame of Python, whose code may follow
-    asserting: bool = False  # frames and code as pytest shows them: what follows says what was raised
+    asserting: bool = False  # frames and code as pytest shows them: an exception follows, if not a bare assertion
     lone: Frame | None = None  # the last line was nothing but a place, and is text unless another follows
     listing: bool = False  # indented lines are symbols
     reasons: bool = False  # numbered lines are reasons, each for the one before, and not frames
@@ -187,7 +187,7 @@ def _take(reading: _Reading, line: str, indented: bool) -> None:
     if reading.headed and (found := _SYMBOL.match(line)) and _listed(reading, native(found["symbol"])):
         return
     if not indented:
-        if reading.asserting or (not reading.ended and reading.python[-1] and _FINAL.match(line)):
+        if (reading.asserting or (not reading.ended and reading.python[-1])) and _FINAL.match(line):
             reading.final = len(reading.text)
             reading.asserting = False
         reading.ended |= _FINAL.match(line) is not None

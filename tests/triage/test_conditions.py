@@ -26,7 +26,7 @@ from triage.conditions import Condition, conditions
 from triage.inquiry import COSTLY_RUN, FUSE, Inquiry
 from triage.passes import _instances
 from triage.severity import severity
-from triage.variants import arguments, attributes, call_types, dtypes, inputs, values
+from triage.variants import arguments, attributes, call_types, dtypes, inputs, kernels, values
 
 PLANTED = Path(__file__).with_name("planted_attributes.py")
 
@@ -195,6 +195,8 @@ def test_strides_are_told_by_the_kernel_that_they_exceed(judge: Judge) -> None:
     case = case_of("MaxPool", data, [1, 1, 2, 1], ceil_mode=1, kernel_shape=[1, 1], strides=[1, 2])
     found = [one.text for one in conditions(judge, failure_of(judge, case, "openvino")) if one.needed]
     assert found == ["ceil_mode=1", "strides larger than kernel_shape"]
+    dilated = case_of("MaxPool", {"x": float32([[1] * 9])}, [1, 1, 2], kernel_shape=[2], strides=[3], dilations=[3])
+    assert not list(kernels.wider(dilated)), "its windows overlap"
 
 
 def test_numbers_that_fill_one_window_of_several_are_not_told_to_be_all_there_are(judge: Judge) -> None:

@@ -100,4 +100,4 @@ def test_of_a_random_sequence_the_length_is_asked_for(judge: Judge) -> None:
     assert found.reference is not None
     several = replace(found.reference, outputs=(("y", [np.zeros(2)] * 3),))
     made = checks(found.case, replace(found.outcome, outputs=(("y", [np.zeros(2)] * 2),)), several, "wrong:count")
-    assert made.statements == ("assert len(actual) == 3",)
+    assert made.statements == ("assert actual is not None and len(actual) == 3",)

@@ -168,3 +168,18 @@ def test_a_bare_assertion_ends_a_traceback_of_pytest() -> None:
     pads = f"{path}:20: in convert_pad\n    assert len(pads) == rank\nE   assert 4 == 3"
     roll = f"{path}:40: in convert_roll\n    assert len(shift) == rank\nE   assert 4 == 3"
     assert groups(*({"message": "", "trace": each} for each in (pads, roll, pads, roll))) == [{0, 2}, {1, 3}]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "some other log line",
+        "2 passed in 0.2s",
+        "_ _ _ _ _ _ _ _\n\nself = <x>\n\n    def g():\n>       raise ValueError",
+    ],
+)
+def test_what_stands_between_code_and_exception_is_not_what_was_raised(between: str) -> None:
+    """pytest shows the last call at length, below a line of its own."""
+    raised = f"{PACKAGES}/tvm/relax/x.py:20: in convert\n    return f(x)\n{between}\nE       ValueError: real thing"
+    found = read(Report("1", "", trace=raised), Order([]))
+    assert (found.message, found.exception) == ("ValueError: real thing", "ValueError")

@@ -27,6 +27,7 @@ CORPUS = Path(__file__).parents[1] / "golden" / "signatures"
         (r"(?:\w:)?(?:[/\\]\w+)++", ("/", "\\")),
         (r"(?<=[=:])(?:nan|inf)\b|error (?:nan|inf)", ("nan", "inf", "error ")),
         (r"[abc]", ("a", "b", "c")),
+        (r"a{}*b", ("a{",)),
         (r"abc|[x]de", ("abc", "de")),
         (r"(?<=Error )\w", ("Error ",)),
         (r"a{0,3}bc{2}", ("bc",)),

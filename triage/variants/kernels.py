@@ -55,7 +55,15 @@ def wider(case: Case) -> Iterator[Variant]:
     known = {one.name: list(one.ints) for one in node.attribute if one.name in (_ATTRIBUTE, "strides")}
     data = tensors(case, model).get(node.input[0]) if node.input else None
     kernel, strides = known.get(_ATTRIBUTE, []), known.get("strides", [])
-    if data is None or len(node.input) != 1 or data.ndim != _LEADING + len(kernel) or len(kernel) != len(strides):
+    if any(one.name == "dilations" and set(one.ints) != {1} for one in node.attribute):
+        return  # such a window leaves numbers out within
+    if (
+        data is None
+        or not data.size
+        or len(node.input) != 1
+        or data.ndim != _LEADING + len(kernel)
+        or len(kernel) != len(strides)
+    ):
         return
     if all(step <= size for size, step in zip(kernel, strides, strict=True)):
         return
