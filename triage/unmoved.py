@@ -5,7 +5,7 @@ TVM's select with a negative index gives 0 for 2, and for any other number, too:
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from triage.bits import identical
 from triage.construct_meaning import parsed
 from triage.inquiry import Condition, Inquiry, wrong_outputs
 from triage.literals import Array
-from triage.passes._instances import named_tensors, with_array
+from triage.passes._instances import named_tensors, with_arrays
 from triage.submodel import with_tensors
 
 #: The kind of the condition.
@@ -66,12 +66,8 @@ def _turned(array: Array) -> Array:
         return (5 - array).astype(array.dtype)
 
 
-def _with(case: Case, changed: dict[str, Array]) -> Case:
-    if case.kind == "onnx":
-        return with_tensors(case, parsed(case.model), changed)
-    for name, value in changed.items():
-        case = with_array(case, name, value)
-    return case
+def _with(case: Case, changed: Mapping[str, Array]) -> Case:
+    return with_tensors(case, parsed(case.model), changed) if case.kind == "onnx" else with_arrays(case, changed)
 
 
 def _same(one: Outcome | None, other: Outcome | None, at: Collection[int]) -> bool:

@@ -18,7 +18,6 @@ import numpy as np
 import onnx
 
 from fuzz.case import Case, Failure
-from fuzz.instance import tensors as drawn_tensors
 from fuzz.judge import Judge, values
 from fuzz.operators.inference import infer_shapes
 from fuzz.oracles import differential, undefined
@@ -31,8 +30,7 @@ from triage.inquiry import Inquiry
 from triage.literals import Array, as_array
 from triage.localize.trial import COSTLY
 from triage.mutants import sizes
-from triage.passes._instances import parsed, with_instance
-from triage.passes.instance_values import scalars
+from triage.passes._instances import named_tensors, parsed, with_arrays, with_instance
 from triage.plainvalues import plainer
 from triage.schemas import schema_of
 from triage.submodel import load, open_shapes, reads, tensors, with_model, with_tensors
@@ -495,16 +493,11 @@ def _apart_call(inquiry: Inquiry) -> Failure | None:
     failure = inquiry.failure
     if not _nothing_but_zeros(failure):
         return None
-    call = parsed(failure.case)
-    arrays = {str(at): value for at, value in enumerate(drawn_tensors(call)) if isinstance(value, np.ndarray)}
+    arrays = {name: one for name, one in named_tensors(failure.case).items() if isinstance(one, np.ndarray)}
     changed = renumbered(arrays)
     if not changed:
         return None
-    apart = tuple(
-        replace(tensor, values=scalars(changed[str(at)]), low=None, high=None) if str(at) in changed else tensor
-        for at, tensor in enumerate(call.tensors)
-    )
-    other = with_instance(failure.case, replace(call, tensors=apart))
+    other = with_arrays(failure.case, changed)
     return _seen(inquiry, other, lambda found: not _nothing_but_zeros(found))
 
 

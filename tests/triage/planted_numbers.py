@@ -4,7 +4,7 @@ No input may be a sequence, DequantizeLinear is not known, EyeLike wants the typ
 integers, Pow floats alone, and Bernoulli its seed. QuantizeLinear wants its zero point and rounds halves up, ReduceMax
 begins with the lowest finite number, a Cast to float8e4m3fn never saturates, Expand takes the shape for that of the
 result, Neg is wrong beyond three dimensions, and Resize knows no axes but all, and gives zeros where a scaled size is
-no whole number.
+no whole number. Tanh is a half everywhere, Sin off by one, Relu 99 at most.
 """
 
 import numpy as np
@@ -12,6 +12,12 @@ import numpy as np
 PACKAGES = ()
 KINDS = ("onnx",)
 OPTIONS = {}
+
+SPOILED = {
+    "Tanh": lambda value: value * 0 + 0.5,
+    "Sin": lambda value: value + 1,
+    "Relu": lambda value: value.clip(max=99),
+}
 
 
 def warm():
@@ -79,4 +85,4 @@ def spoiled(node, given, read, right):
         return right + 1
     if node.op_type == "Resize" and "axes" not in given and ((np.array(read[0].shape) * read[1]) % 1 > 1e-5).any():
         return np.zeros_like(right)
-    return right
+    return SPOILED.get(node.op_type, lambda value: value)(right)

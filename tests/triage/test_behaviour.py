@@ -6,7 +6,7 @@ import numpy as np
 from onnx import parser
 
 from fuzz.case import Case, Error, Origin, Outcome, Stage, Status
-from triage.behaviour import behaviour
+from triage.behaviour import behaviour, compared_with
 
 DRAWING = Case("instance", b'{"library": "torch", "api": "torch.rand", "args": [1]}', {}, Origin("test"))
 FIXED = Case("instance", b'{"library": "torch", "api": "torch.ones", "args": [1]}', {}, Origin("test"))
@@ -44,3 +44,11 @@ g (float[1] x) => (float[1] y, float[1] r) { y = Cosh (x) r = RandomUniformLike 
     reference = Outcome(Status.OK, Stage.RUN, outputs=tuple((name, np.ones(1, np.float32)) for name in "yr"))
     said = behaviour("the ONNX reference evaluator", case, RAISED, reference, "exception:RuntimeError", 60)
     assert said.expected_text.splitlines() == ["y: float32 (1,): [1.0]", "r: float32 (1,), drawn at random"]
+
+
+def test_that_the_reference_is_mended_is_told_where_its_result_is_compared() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 22]>
+g (int64[1] i) => (float[1, 2] y) <int64 depth = {2}, float[2] v = {0, 1}> { y = OneHot (i, depth, v) }"""
+    case = Case("onnx", parser.parse_model(text).SerializeToString(), {}, Origin("test"))
+    assert "(its OneHot mended" in compared_with("tvm", case)
+    assert compared_with("tvm", case, raised=True) == "the ONNX reference evaluator"

@@ -47,7 +47,7 @@ g (float[3] x) => (float[3] y) { y = OP (x) }"""
 
 @pytest.mark.parametrize(("operator", "still"), [("Tanh", True), ("Sin", False), ("Relu", False)])
 def test_a_result_that_moves_is_not_told(judge: Judge, operator: str, still: bool) -> None:
-    planted = str(Path(__file__).with_name("planted_still.py"))
+    planted = str(Path(__file__).with_name("planted_numbers.py"))
     model = parser.parse_model(MODEL.replace("OP", operator)).SerializeToString()
     case = Case("onnx", model, {"x": np.array([1, 200, 300], np.float32)}, Origin("test"))
     found = unmoved(Inquiry(judge, failure_of(judge, case, planted), 8))

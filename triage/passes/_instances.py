@@ -58,6 +58,13 @@ def with_array(case: Case, name: str, array: np.ndarray) -> Case:
     )
 
 
+def with_arrays(case: Case, arrays: Mapping[str, np.ndarray]) -> Case:
+    """As `with_array`, for several tensors."""
+    for name, array in arrays.items():
+        case = with_array(case, name, array)
+    return case
+
+
 def with_instance(case: Case, instance: Instance) -> Case:
     """`case` with another instance, whose unused tensors are left out."""
     return replace(case, model=instances.canonical(_pruned(instance)), expected=None)
